@@ -25,6 +25,7 @@ extensions = [
     "notebooks",
     "pictures",
     "reference",
+    "thumbnails",
 ]
 # Foreign inventories are fetched where there surely is a network; elsewhere foreign names are set as code.
 if os.environ.get("READTHEDOCS") == "True":
@@ -91,6 +92,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "notebooks.ByTheme",
     "download_all_examples": False,
     "thumbnail_size": (640, 440),
+    "image_scrapers": ("thumbnails.scraper",),
     "show_signature": False,
     "show_memory": False,
     "write_computation_times": False,  # that page asks other hosts for its table

@@ -7,10 +7,10 @@ from reference import anchor
 from statements import PAPERS
 
 from fedtheory.theorem.paper import Bound
-from fedtheory.verification.catalogue import known_bounds, known_claims, known_tapes
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
+from fedtheory.verification.catalogue import known_bounds, known_claims
+from fedtheory.verification.claims import Claim, known_tapes
 from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.verdicts import examine
 
 THEOREM = "**false theorem**"
 STATEMENT = "false statement"

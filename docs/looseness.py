@@ -49,8 +49,6 @@ _PATH = "it holds for any vectors of bounded length along a path; its exact form
 _NONCONVEX = (
     "its hypothesis on dissimilarity is about all models, also those that no run visits, and has no finite form"
 )
-_CONTROLLED = "`fedtheory.worst_case.scaffold` has its rounds; `fixed_step_potential` is attained, its looseness is 1"
-_COINS = "a program over all coins has not been written; one step is attained, its looseness is 1"
 _DRAWN = "drawn priority clients multiply the outcomes of a round; `full_participation_gap` has all of them"
 REASONS: dict[Bound, str] = {
     **dict.fromkeys((poc.averaged_distance, align.aggregated_distance, align.gradient_variance), _NUMBERS),
@@ -64,8 +62,6 @@ REASONS: dict[Bound, str] = {
     sgd.fixed_step_distance: "its worst case has a path for each sequence of drawn clients; `drawn_step` has one step",
     ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
-    **dict.fromkeys((sc.one_round, sc.option_one_round, sc.fixed_step_potential), _CONTROLLED),
-    **dict.fromkeys((ps.fixed_step_potential, ps.refined_fixed_step_potential), _COINS),
     st.averaging_distance: "equal clients of curvature mu, or L, attain it: its looseness is 1",
     ocs.dsgd_per_client_variant: "it is false for unequal weights, and kept to be refuted by its own claim",
 }
@@ -84,6 +80,8 @@ LI = CLASS | {"local_steps": 2, "G2": Q(1), "weighted_sigma2": Q(0), "initial_di
 ALIGNED = CLASS | {"sigma2": Q(0), "G2": Q(1), "distance2": Q(1), "priority_weight": Q(2, 3), "included_gap": Q(1, 6)}
 ALIGNED_ROUND = CLASS | {"num_steps": 2, "local_steps": 2, "G2": Q(1), "sigma2": Q(0), "initial_distance2": Q(1)}
 AT_OPTIMUM = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "zeta2": Q(1)}
+CONTROLLED = {"mu": Q(1, 10), "L": Q(1), "step_size": Q(1, 4), "distance2": Q(1), "control_error2": Q(1)}
+CONTROLLED_RUN = {"initial_distance2" if name == "distance2" else name: value for name, value in CONTROLLED.items()}
 COMPRESSED = {"mu": Q(1, 10), "L": Q(1), "compression_error": Q(1, 2)}
 
 
@@ -236,10 +234,37 @@ CASES = (
         r"2 of 5 clients, $\eta = \frac14$, $\zeta^2 = 1$",
         AT_OPTIMUM | {"step_size": Q(1, 4), "num_clients": 5, "num_selected": 2},
     ),
-    Case(
-        sgd.local_steps_round,
-        r"$\tau = 2$, $\eta = \frac14$, $\zeta^2 = 1$",
-        AT_OPTIMUM | {"step_size": Q(1, 4), "local_steps": 2},
+    *(
+        Case(
+            sgd.local_steps_round,
+            rf"$\tau = {tau}$, $\eta = \frac14$, $\zeta^2 = 1$",
+            AT_OPTIMUM | {"step_size": Q(1, 4), "local_steps": tau},
+        )
+        for tau in (2, 5)
+    ),
+    *(
+        Case(bound, rf"$\tau = {tau}$, $\eta = \frac14$, $E = 1$", CONTROLLED | {"local_steps": tau})
+        for bound, tau in ((sc.one_round, 2), (sc.one_round, 4), (sc.option_one_round, 2))
+    ),
+    *(
+        Case(
+            sc.fixed_step_potential,
+            rf"2 rounds, $\tau = 2$, $\eta = \frac14$, $E = {E}$",
+            CONTROLLED_RUN | {"num_rounds": 2, "local_steps": 2, "control_error2": Q(E)},
+        )
+        for E in (0, 1)
+    ),
+    *(
+        Case(
+            bound,
+            rf"{T} steps, $\gamma = \frac14$, $p = \frac12$, $E = {E}$",
+            CONTROLLED_RUN | {"num_steps": T, "probability": Q(1, 2), "control_error2": Q(E)},
+        )
+        for bound, T, E in (
+            (ps.fixed_step_potential, 2, 0),
+            (ps.refined_fixed_step_potential, 2, 0),
+            (ps.refined_fixed_step_potential, 2, 1),
+        )
     ),
     *(
         Case(bound, rf"{words}, $s = \frac12$", COMPRESSED | {"step_size": eta, "potential": Q(1)})

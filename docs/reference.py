@@ -106,7 +106,7 @@ def complete(_: Any, what: str, name: str, value: Any, options: Any, lines: list
 
 def letters() -> list[str]:
     """Lines of the table of all symbols that have a letter in some paper."""
-    from fedtheory.claims.greedyfed._games import GREEDYFED
+    from fedtheory.claims.greedyfed import PAPER as GREEDYFED
     from fedtheory.theorem.symbols import SYMBOLS
     from fedtheory.verification import known_bounds
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import REFUTED, Claim
-from fedtheory.verification.examination import examine
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import REFUTED, Claim, known_tapes, replay
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.instances import replay
 from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.verdicts import examine
 
 PAPERS = {
     "power-of-choice": "Power-of-Choice",

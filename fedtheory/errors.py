@@ -16,4 +16,4 @@ class CacheWarning(UserWarning):
 
 
 class UnsealedWarning(UserWarning):
-    """A file has no seal, as it was written before there were any: damage and edits cannot be told."""
+    """A file has no seal, as it was written before there were any: damage and edits cannot be detected."""

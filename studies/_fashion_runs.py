@@ -4,13 +4,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from _greedyfed_runs import Dealt, Setting, accuracies, train
+from _greedyfed_runs import Dealt, Setting, accuracies, halved, train
 from _images import Images, read_images
 
 import fedtheory as ft
 from fedtheory import selection
-from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["BASES", "SETTINGS", "VARIANTS", "Run", "accuracy_curve", "deal_images"]
 
@@ -79,16 +77,9 @@ def _images(data: tuple[str, ...], num_server: int) -> Images:
 
 def deal_images(common: Run, base: str, concentration: float, seed: int) -> Dealt:
     """Give each client its own shares of the classes, and half of the test images to validation and to the test."""
-    images = _images(common.data, common.num_server)
-    order = np.random.default_rng([seed, 2]).permutation(len(images.y_test))[: common.num_server]
-    validation, test = np.split(order, [len(order) // 2])
+    images = _images(common.data, common.num_server).with_tests(common.num_server, seed)
     parts = ft.datasets.class_shares_partition(
         images.y, common.num_clients, concentration, min_samples=common.min_samples, underflow=base == "as drawn",
         rng=seed,
     )  # fmt: skip
-    num_classes = int(images.y.max()) + 1
-    clients = FederatedData.from_partition(
-        images.x, images.y, parts, test=(images.x_test[test], images.y_test[test]), num_classes=num_classes
-    )
-    server = [(images.x_test[validation], images.y_test[validation])]
-    return Dealt(clients, FederatedData.from_clients(server, num_classes=num_classes))
+    return halved(images, parts)

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from _images import Images
 
 import fedtheory as ft
 from fedtheory import selection
 from fedtheory.federation.client_data import FederatedData
 
-__all__ = ["ALGORITHMS", "SETTINGS", "Setting", "accuracies", "deal", "mixture_samples", "train"]
+__all__ = ["ALGORITHMS", "SETTINGS", "Setting", "accuracies", "deal", "halved", "mixture_samples", "train"]
 
 ALGORITHMS = ("GreedyFed", "UCB", "S-FedAvg", "FedAvg", "FedProx", "Power-of-Choice", "Centralized")
 
@@ -55,16 +56,27 @@ def mixture_samples(num_samples: int, num_features: int, contrast: float, seed: 
     return np.clip(features, 0.0, 1.0), labels
 
 
-def deal(x: Any, y: Any, num_server: int, num_clients: int, concentration: float, seed: int) -> Dealt:
-    """Give half of ``num_server`` samples to validation and half to the test, and the others to the clients."""
-    order = np.random.default_rng([seed, 2]).permutation(len(y))
-    half, num_classes = num_server // 2, int(y.max()) + 1
-    validation, test, rest = order[:half], order[half:num_server], order[num_server:]
-    parts = ft.datasets.power_law_partition(y[rest], num_clients, concentration=concentration, min_samples=5, rng=seed)
-    clients = FederatedData.from_partition(
-        x, y, [rest[part] for part in parts], test=(x[test], y[test]), num_classes=num_classes
-    )
-    return Dealt(clients, FederatedData.from_clients([(x[validation], y[validation])], num_classes=num_classes))
+def deal(images: Images, num_server: int, num_clients: int, concentration: float, seed: int) -> Dealt:
+    """Deal to clients by a power law and Dirichlet shares of the classes; what has no test set gives one up."""
+    rest = np.arange(len(images.y))
+    if len(images.y_test):
+        images = images.with_tests(num_server, seed)
+    else:
+        order = np.random.default_rng([seed, 2]).permutation(rest)
+        server, rest = order[:num_server], order[num_server:]
+        images = images._replace(x_test=images.x[server], y_test=images.y[server])
+    labels = images.y[rest]
+    parts = ft.datasets.power_law_partition(labels, num_clients, concentration=concentration, min_samples=5, rng=seed)
+    return halved(images, [rest[part] for part in parts])
+
+
+def halved(images: Images, parts: Any) -> Dealt:
+    """Give the server half of the test samples for validation, and half for the test; clients get their parts."""
+    half, num_classes = len(images.y_test) // 2, int(max(images.y.max(), images.y_test.max())) + 1
+    test = (images.x_test[half:], images.y_test[half:])
+    clients = FederatedData.from_partition(images.x, images.y, parts, test=test, num_classes=num_classes)
+    server = [(images.x_test[:half], images.y_test[:half])]
+    return Dealt(clients, FederatedData.from_clients(server, num_classes=num_classes))
 
 
 def _strategy(name: str, config: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 import fedtheory as ft
 
-__all__ = ["Images", "read_images"]
+__all__ = ["Images", "digits", "read_images", "without_tests"]
 
 
 class Images(NamedTuple):
@@ -17,16 +17,35 @@ class Images(NamedTuple):
     x_test: Any
     y_test: Any
 
+    def with_tests(self, num_server: int, seed: int) -> "Images":
+        """Keep so many of the test images, drawn at random, for the server."""
+        if not 2 <= num_server <= len(self.y_test):
+            message = f"num_server must be in 2..{len(self.y_test)}, the test images, got {num_server}"
+            raise ValueError(message)
+        chosen = np.random.default_rng([seed, 2]).permutation(len(self.y_test))[:num_server]
+        return self._replace(x_test=self.x_test[chosen], y_test=self.y_test[chosen])
+
+
+def without_tests(x: Any, y: Any) -> Images:
+    """Return images that have no test set of their own."""
+    return Images(x, y, x[:0], y[:0])
+
+
+def digits() -> Images:
+    """Return scikit-learn's handwritten digits, features in [0, 1], without a test set."""
+    from sklearn.datasets import load_digits
+
+    features, labels = load_digits(return_X_y=True)
+    return without_tests(features / 16, labels)
+
 
 def read_images(data: tuple[str, ...], num_test: int, seed: int) -> Images:
     """Return ``digits`` with ``num_test`` samples held out, ``fashion-mnist``, or four IDX files, train and test."""
     if data == ("digits",):
-        from sklearn.datasets import load_digits
-
-        features, labels = load_digits(return_X_y=True)
-        order = np.random.default_rng([seed, 2]).permutation(len(labels))
+        x, y, *_ = digits()
+        order = np.random.default_rng([seed, 2]).permutation(len(y))
         test, rest = order[:num_test], order[num_test:]
-        return Images(features[rest] / 16, labels[rest], features[test] / 16, labels[test])
+        return Images(x[rest], y[rest], x[test], y[test])
     if data == ("fashion-mnist",):
         (x, y), (x_test, y_test) = ft.datasets.fashion_mnist()
         return Images(x, y, x_test, y_test)

@@ -10,6 +10,8 @@ import fedtheory as ft
 from fedtheory import study
 from fedtheory.sampling.reference import solver_probabilities
 
+# How far apart probabilities of different programs may be.
+CLOSE = 1e-12
 GOALS = {
     ("n = 100", "NumPy sort"): 10.0,
     ("n = 10000", "NumPy sort"): 12.0,
@@ -37,7 +39,7 @@ def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
         label = f"n = {size}"
         repetitions = progress(range(config.sampling_repetitions), f"sampling, {label}")
         rows = interleaved(label, ours, calls, peers, repetitions)
-        found += [row | {"agreement": error / 1e-12} for row in rows]
+        found += [row | {"agreement": error / CLOSE} for row in rows]
         if size == config.solved_size:
             solve = partial(solver_probabilities, norms, budget, "CLARABEL")
             # Warm: the first call imports the solver, which takes longer than it solves.

@@ -35,6 +35,12 @@ class Setting:
     """Whether models are averaged by the clients' numbers of samples, not with equal weights."""
     distinct: bool = False
     """Whether random selection draws without replacement."""
+    start: int = 0
+    """Which of a partition's starts all strategies begin at."""
+    halving: bool = True
+    """Whether the step size halves."""
+    epochs: int | None = None
+    """Passes that a client makes through its samples in a round, if not a number of local steps."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +111,11 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
         fed,
         ft.selection.SizeWeighted(strategy) if setting.by_size else strategy,
         num_rounds=size.num_rounds,
-        local_steps=_local_steps(fed, size) if setting.one_pass else size.local_steps,
+        local_steps=_local_steps(fed, setting, size),
         batch_size=size.batch_size,
         batches="epoch",
-        step_size=Halving(setting.step_factor * size.step_size, size.halve_at),
-        initial=fed.initial(np.random.default_rng([seed, 2])),
+        step_size=Halving(setting.step_factor * size.step_size, size.halve_at if setting.halving else ()),
+        initial=fed.initial(np.random.default_rng([seed, 2, *([setting.start] if setting.start else [])])),
         rng=training,
         record=("models",),
         record_every=size.record_every,
@@ -123,8 +129,11 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
     }
 
 
-def _local_steps(fed: Any, size: Size) -> Any:
-    return np.minimum(size.local_steps, -(-fed.sample_counts // size.batch_size))
+def _local_steps(fed: Any, setting: Setting, size: Size) -> Any:
+    per_pass = -(-fed.sample_counts // size.batch_size)
+    if setting.epochs is not None:
+        return setting.epochs * per_pass
+    return np.minimum(size.local_steps, per_pass) if setting.one_pass else size.local_steps
 
 
 @lru_cache(maxsize=1)

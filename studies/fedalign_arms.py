@@ -13,12 +13,13 @@ the learning rate overshoots. Which of these does the gain come from?
 **Method.** The stated setting: features :math:`(x - .1307)/.3081`, 120 shards of one class each, drawn with
 replacement, 2, 20 or 24 per client, 2, 6 or 18 of 60 clients with priority, five local steps at learning rate 0.1 on
 batches of 32 (or as many as a client has), 200 rounds of which 20 are warm-up, threshold 0.2. Images are the digits of
-scikit-learn, or a pair of IDX files (say, FashionMNIST) named by ``--images`` and ``--labels``; those tested are held
-out before the shards are cut, and weighted so that their classes have the shares that they have at the priority
-clients. Four arms, each compared with the priority clients alone under the same updates and features, on the same
-shards and with the same batches: *three updates* a round with accuracies matched; *accuracy*: the same with one update;
-*loss*: one update, losses matched, the algorithm of the theory; *stable*: accuracy with features in [0, 1], which
-learning rate 0.1 does not overshoot. Accuracy is the mean over the last tenth of the rounds.
+scikit-learn, of which those tested are held out before the shards are cut, or others that have a test set (``--data
+fashion-mnist``, or four IDX files, images and labels to train on, and to test); what is tested is weighted so that
+their classes have the shares that they have at the priority clients. Four arms, each compared with the priority clients
+alone under the same updates and features, on the same shards and with the same batches: *three updates* a round with
+accuracies matched; *accuracy*: the same with one update; *loss*: one update, losses matched, the algorithm of the
+theory; *stable*: accuracy with features in [0, 1], which learning rate 0.1 does not overshoot. Accuracy is the mean
+over the last tenth of the rounds.
 
 **Reading.** Numbers are of sixty ways of dealing the shards, with paired 95% intervals; of 36 such intervals about two
 miss. With 2 shards per client, which is the paper's setting, FedALIGN gains over 2, 6 and 18 priority clients alone
@@ -54,6 +55,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from _images import Images, digits, read_images
 from _repeated import fresh, mean_and_limits, with_limits
 
 import fedtheory as ft
@@ -69,16 +71,14 @@ if TYPE_CHECKING:
 class Config:
     """FedALIGN on shards of classes in four arms: what is matched, updates per round, features."""
 
-    images: str | None = None
-    """IDX file of images instead of digits; needs --labels too."""
-    labels: str | None = None
-    """IDX file of their labels."""
+    data: tuple[str, ...] = ("digits",)
+    """Images: digits, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     num_clients: int = 60
     """Clients."""
     enlarged: float = 3.5
     """Factor of normalized features: as for images of so many times the width and height; 1 for images of 28 x 28."""
     pixel_noise: float = 0.4
-    """Standard deviation of noise in the digits, which makes them as hard as clothes; for files it is not used."""
+    """Standard deviation of noise in the digits, which makes them as hard as clothes; others are as they are."""
     num_shards: int = 120
     """Shards that the training images are cut into."""
     shards_per_client: tuple[int, ...] = (2, 20, 24)
@@ -96,7 +96,7 @@ class Config:
     step_size: float = 0.1
     """Learning rate."""
     test_fraction: float = 0.4
-    """Share of the images that is held out."""
+    """Share of the digits that is held out."""
     num_instances: int = 60
     """Ways of dealing the shards."""
     seed: int = 0
@@ -144,7 +144,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     )
 
 
-def _cell(config: Config, pictures: tuple[Any, Any], number: int, shards: int) -> list[Any]:
+def _cell(config: Config, pictures: Images, number: int, shards: int) -> list[Any]:
     """Accuracy and others included, for every number of priority clients, arm, and who trains."""
     deal, training = np.random.SeedSequence([config.seed, number]).spawn(2)
     found = []
@@ -162,36 +162,32 @@ def _cell(config: Config, pictures: tuple[Any, Any], number: int, shards: int) -
 
 
 def _shards(
-    config: Config, pictures: tuple[Any, Any], per_client: int, seed: np.random.SeedSequence, *, stable: bool
+    config: Config, pictures: Images, per_client: int, seed: np.random.SeedSequence, *, stable: bool
 ) -> tuple[Any, Any]:
     """Training data of all clients, and the images and labels held out."""
-    images, labels = pictures
-    x = images if stable else config.enlarged * (images - 0.1307) / 0.3081
+    images, labels, *test = pictures
     rng = np.random.default_rng(seed)
-    order = rng.permutation(labels.size)
-    test, train = np.split(order, [int(config.test_fraction * labels.size)])
+    if len(test[1]) == 0:
+        held, train = np.split(rng.permutation(labels.size), [int(config.test_fraction * labels.size)])
+        images, labels, test = images[train], labels[train], [images[held], labels[held]]
+    x, x_test = (one if stable else config.enlarged * (one - 0.1307) / 0.3081 for one in (images, test[0]))
     # Uni-class: the cuts fall between classes, each of which has its share of the shards.
-    shards = ft.datasets.shard_partition(labels[train], config.num_shards, 1, rng=rng)
+    shards = ft.datasets.shard_partition(labels, config.num_shards, 1, rng=rng)
     drawn = rng.integers(len(shards), size=(config.num_clients, per_client))
-    rows = [train[np.concatenate([shards[i] for i in own])] for own in drawn]
-    classes = int(labels.max()) + 1
-    return ft.federation.FederatedData.from_clients([(x[k], labels[k]) for k in rows], num_classes=classes), (
-        x[test],
-        labels[test],
+    rows = [np.concatenate([shards[i] for i in own]) for own in drawn]
+    data = ft.federation.FederatedData.from_clients(
+        [(x[k], labels[k]) for k in rows], num_classes=int(labels.max()) + 1
     )
+    return data, (x_test, test[1])
 
 
-def _pictures(config: Config) -> tuple[Any, Any]:
-    if config.images is None and config.labels is None:
-        from sklearn.datasets import load_digits
-
-        images, labels = load_digits(return_X_y=True)
-        noise = np.random.default_rng(config.seed).standard_normal(images.shape)
-        return images / 16 + config.pixel_noise * noise, labels
-    if config.images is None or config.labels is None:
-        message = "images and labels must be given together, got one of them"
-        raise ValueError(message)
-    return ft.datasets.read_idx_pair(config.images, config.labels)
+def _pictures(config: Config) -> Images:
+    """Return the images; digits have no test set of their own."""
+    if config.data != ("digits",):
+        return read_images(config.data, 0, 0)
+    images = digits()
+    noise = np.random.default_rng(config.seed).standard_normal(images.x.shape)
+    return images._replace(x=images.x + config.pixel_noise * noise)
 
 
 def _trained(

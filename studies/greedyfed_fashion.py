@@ -25,7 +25,9 @@ and ``--hidden 200`` takes the other perceptron. FashionMNIST has to be on the m
 (``apt-get install dataset-fashion-mnist``); ``--data`` takes four IDX files instead.
 
 **Reading.** Left: the classes of clients as drawn. Half of them have one class, the others have all ten alike. Middle
-and right: test accuracies of each seed, and their means. The diamonds are the paper's.
+and right: test accuracies of each seed, and their means. The diamonds are the paper's. After 400 rounds, means of 2
+seeds: with one class each FedAvg has 55.6 % and GreedyFed 35.4 %, as drawn 77.0 % and 84.3 %, where the paper has 82.84
+% and 85.18 %.
 """
 
 from dataclasses import dataclass
@@ -271,6 +273,28 @@ def _draw_curves(axes: Any, data: "Dataset", *, papers: bool) -> None:
             )  # fmt: skip
 
 
+def said(data: "Dataset") -> list[str]:
+    """Numbers of the page, and of the page about all figures."""
+    end, seeds = data["accuracy"].isel(round=-1).mean("seed"), data.sizes["seed"]
+
+    def both(base: str) -> tuple[float, float]:
+        fedavg, greedy = end.sel(setting=base, variant=["FedAvg", "GreedyFed, mean"]).values
+        return float(fedavg), float(greedy)
+
+    (fedavg, greedy), (drawn, greedy_drawn) = map(both, BASES)
+    papers = [FASHION["alpha = 0.0001", name].mean for name in ("FedAvg", "GreedyFed")]
+    last = int(data["round"][-1])
+    early = [f"{last * share:.0f}" for _, suffix, share in ENTRIES.values() if not suffix and share < 1]
+    return [
+        (
+            f"After {last} rounds, means of {seeds} seeds: with one class each FedAvg has {fedavg:.1f} % and GreedyFed "
+            f"{greedy:.1f} %, as drawn {drawn:.1f} % and {greedy_drawn:.1f} %, where the paper has {papers[0]} % and "
+            f"{papers[1]} %"
+        ),
+        f"as Table I; the rounds {', '.join(early[:-1])} and {early[-1]} of its runs",
+    ]
+
+
 STUDY = study.Study(
     name="greedyfed_fashion",
     config=Config(),
@@ -279,6 +303,7 @@ STUDY = study.Study(
     table=table,
     checks=checks,
     figures={"underflow": underflow_figure},
+    said=said,
 )
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ reach at concentration 0.3, 71.21%. Not run here, for time: more partitions, whi
 the list, the higher concentration, and the other strategies; the options above ask for them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +81,9 @@ SETTINGS = {
         Setting("without replacement", distinct=True),
         Setting("no dropout", dropout=0.0),
         Setting("gray values in [0, 1]", shift=0.0, scale=1.0),
+        Setting("another start", start=1),
+        Setting("no halving", halving=False),
+        Setting("30 epochs", epochs=30),
     )
 }
 # Tables 1 and 2: rounds to 60%, final accuracy in percent; strategies in the order of ``strategies``.
@@ -114,6 +117,12 @@ class Config:
     """Test accuracy to reach, in percent."""
     seeds: tuple[int, ...] = (0,)
     """Partitions, with a start and batches each."""
+    early_rounds: int = 100
+    """Rounds of what is not run to the end."""
+    early_seeds: tuple[int, ...] = (0,)
+    """Partitions on which the first setting is run so far."""
+    variants: tuple[str, ...] = ()
+    """Settings in which the first strategy is run so far, on the first of these partitions."""
     runs: str | None = "results/power_of_choice_fmnist-runs"
     """Folder in which every run is kept; none keeps nothing."""
 
@@ -123,7 +132,8 @@ QUICK = Config(
         images="digits", num_clients=20, hidden=(20, 12), num_rounds=40, local_steps=10, batch_size=16, step_size=0.1,
         halve_at=(20, 30), record_every=2,
     ),
-    many=4, few=2, num_candidates=4, num_remembered=10, seeds=(0, 1, 2), runs=None,
+    many=4, few=2, num_candidates=4, num_remembered=10, seeds=(0, 1, 2), early_rounds=20, early_seeds=(0, 1, 2),
+    variants=("one pass", "without replacement"), runs=None,
 )  # fmt: skip
 
 
@@ -131,7 +141,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     """Train every strategy at every setting and seed, or read what is kept."""
     import xarray
 
-    unknown = [name for name in config.settings if name not in SETTINGS]
+    unknown = [name for name in (*config.settings, *config.variants) if name not in SETTINGS]
     if unknown:
         message = f"settings must be among {', '.join(SETTINGS)}, got {unknown[0]}"
         raise ValueError(message)
@@ -147,6 +157,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         (s, c, i, name) for s in axes["setting"] for c in axes["concentration"] for i in axes["seed"] for name in chosen
     ]
     found = [_curves(config, SETTINGS[s], c, chosen[name], i) for s, c, i, name in progress(points, "runs")]
+    early = _early(config, chosen, dict(zip(points, found, strict=True)), progress)
     sizes, dims = [len(values) for values in axes.values()], tuple(axes)
     arrays = {name: np.array([one[name] for one in found]) for name in found[0]}
     rounds = np.arange(arrays["accuracy"].shape[1]) * config.size.record_every
@@ -154,8 +165,14 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         {
             name: ((*dims, "loss_round" if name == "loss" else "round"), values.reshape(*sizes, -1))
             for name, values in arrays.items()
+        }
+        | {"early": (("variant", "early_seed", "strategy", "early_round"), early)},
+        coords={**{name: list(values) for name, values in axes.items()}, "round": rounds, "loss_round": rounds[::5]}
+        | {
+            "variant": [config.settings[0], *config.variants],
+            "early_seed": list(config.early_seeds),
+            "early_round": rounds[: early.shape[-1]],
         },
-        coords={**{name: list(values) for name, values in axes.items()}, "round": rounds, "loss_round": rounds[::5]},
         attrs={"target": config.target, "published": int(config.size.images == "fashion-mnist")},
     )
 
@@ -166,10 +183,35 @@ def _curves(config: Config, setting: Setting, concentration: float, strategy: An
     return kept(config.runs, setting, config.size, concentration, strategy, seed)
 
 
-def _reached(data: "Dataset", name: str = "accuracy") -> Any:
+def _early(config: Config, chosen: dict[str, Any], complete: dict[Any, Any], progress: study.Progress) -> Any:
+    """Accuracies of the first rounds, shape (variant, partition, strategy, recorded round), NaN where not asked for.
+
+    What is run to the end begins with the same bits.
+    """
+    size, (concentration, *_) = replace(config.size, num_rounds=config.early_rounds), config.concentrations
+    first, names = config.settings[0], list(chosen)
+    jobs = [(first, seed, name) for seed in config.early_seeds for name in names]
+    jobs += [(variant, config.early_seeds[0], names[0]) for variant in config.variants]
+    num = config.early_rounds // size.record_every + 1
+    found = np.full((1 + len(config.variants), len(config.early_seeds), len(names), num), np.nan)
+    for setting, seed, name in progress(jobs, "first rounds"):
+        there = complete.get((setting, concentration, seed, name))
+        own = replace(config, size=size)
+        curves = _curves(own, SETTINGS[setting], concentration, chosen[name], seed) if there is None else there
+        place = [first, *config.variants].index(setting), config.early_seeds.index(seed), names.index(name)
+        found[place] = curves["accuracy"][:num]
+    return found
+
+
+def _reached(data: "Dataset", name: str = "accuracy", rounds: str = "round") -> Any:
     """First recorded round at the target, NaN if there is none."""
     there = data[name] >= data.attrs["target"]
-    return data["round"].isel(round=there.argmax("round")).where(there.any("round"))
+    return data[rounds].isel({rounds: there.argmax(rounds)}).where(there.any(rounds))
+
+
+def _soon(data: "Dataset") -> Any:
+    """Accuracy of the first rounds, averaged over their second half."""
+    return data["early"].where(data["early_round"] > data["early_round"].max() / 2, drop=True).mean("early_round")
 
 
 def _final(data: "Dataset", name: str = "accuracy") -> Any:
@@ -203,18 +245,35 @@ def table(data: "Dataset") -> study.Table:
                 rows.append(
                     {
                         "setting": setting,
+                        "rounds": int(data["round"][-1]),
+                        "partitions": data.sizes["seed"],
                         "concentration": concentration,
                         "strategy": name,
                         target: _words(_reached(here), 0),
                         "paper: rounds": paper[0] if paper else "",
                         "accuracy [%]": _words(_final(here), 1),
                         "paper: accuracy": paper[1] if paper else "",
+                        "accuracy of the last model": _words(here["accuracy"].isel(round=-1), 1),
                         f"{target}, still dropping": _words(_reached(here, "accuracy_dropping"), 0),
                         "accuracy, still dropping": _words(_final(here, "accuracy_dropping"), 1),
                     }
                 )
-    seeds = data.sizes["seed"]
-    caption = f"{seeds} partition{'s' if seeds > 1 else ''}; accuracies are means over the last tenth of the rounds."
+    for variant in map(str, data["variant"].values):
+        for name in map(str, data["strategy"].values):
+            here = data.sel(variant=variant, strategy=name)
+            ran = here["early"].notnull().all("early_round").values
+            if ran.any():
+                row = dict.fromkeys(rows[0], "") | {
+                    "setting": variant, "rounds": int(data["early_round"][-1]), "partitions": int(ran.sum()),
+                    "concentration": rows[0]["concentration"], "strategy": name,
+                    target: _words(_reached(here, "early", "early_round")[ran], 0),
+                    "accuracy [%]": _words(_soon(here)[ran], 1),
+                }  # fmt: skip
+                rows.append(row)
+    caption = (
+        "Accuracies are means over the last tenth of the rounds, and over the second half where training was stopped "
+        f"at round {int(data['early_round'][-1])}; of several partitions with 95% intervals."
+    )
     return study.Table(rows, "Power-of-Choice on images", caption)
 
 
@@ -258,6 +317,26 @@ def curves_figure(data: "Dataset") -> "Figure":
         panels[0, 0].set_ylabel("test accuracy [%]")
         panels[1, 0].set_ylabel("training loss $F$")
         return legend_below(figure, num_columns=4)
+
+
+def early_figure(data: "Dataset") -> "Figure":
+    """Draw rounds to the target and accuracy of the first rounds, a row per variant and a mark per partition."""
+    import matplotlib.pyplot as plt
+
+    variants = [str(name) for name in data["variant"].values]
+    with appearance():
+        figure, panels = plt.subplots(1, 2, figsize=(9, 1.6 + 0.35 * len(variants)), sharey=True)
+        for place, (name, color, marker) in enumerate(zip(data["strategy"].values, COLORS, MARKERS, strict=False)):
+            here = data.sel(strategy=name)
+            for axes, values in zip(panels, (_reached(here, "early", "early_round"), _soon(here)), strict=True):
+                rows = np.repeat(np.arange(len(variants))[::-1, None], data.sizes["early_seed"], axis=1) - 0.15 * place
+                axes.plot(values.transpose("variant", "early_seed").values.ravel(), rows.ravel(), marker, color=color,
+                          label=str(name), linestyle="none")  # fmt: skip
+        panels[0].set_yticks(np.arange(len(variants))[::-1], variants)
+        panels[0].set(xlabel=f"rounds to {data.attrs['target']:g}%", xlim=(0, None))
+        last = int(data["early_round"][-1])
+        panels[1].set_xlabel(f"test accuracy [%], rounds {last // 2} to {last}")
+        return legend_below(figure, num_columns=2)
 
 
 def said(data: "Dataset") -> list[str]:
@@ -315,7 +394,14 @@ def said(data: "Dataset") -> list[str]:
 
 
 STUDY = study.Study(
-    "power_of_choice_fmnist", Config(), QUICK, run, table, checks, {"power_of_choice_fmnist": curves_figure}, said=said
+    "power_of_choice_fmnist",
+    Config(),
+    QUICK,
+    run,
+    table,
+    checks,
+    {"power_of_choice_fmnist": curves_figure, "first_rounds": early_figure},
+    said=said,
 )
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory import study
+from fedtheory.study._results import Result
 
 FAR = 1000.0  # times the largest number of its kind
 MOST_PLACES = 6  # of a dimension without names, all are corrupted; of a longer one the first and the last
 
 
-def failing_when_corrupted(found: study.Study, read: study.Result) -> dict[str, list[str]]:
+def failing_when_corrupted(found: study.Study, read: Result) -> dict[str, list[str]]:
     """Return by check under which corruptions it fails; one of which the checks cannot speak is left out."""
     found_by: dict[str, list[str]] = {claim: [] for claim in read.checks}
     with warnings.catch_warnings():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory import study
+from fedtheory.study._results import Result
 from tests.environment import ROOT
 
 SCRIPTS = sorted((ROOT / "studies").glob("[!_]*.py"))
@@ -35,7 +36,7 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
-def quick_result(found: study.Study, factory: pytest.TempPathFactory) -> tuple[study.Result, Path]:
+def quick_result(found: study.Study, factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     """Results of the quick size as they were stored, and their folder; do not write into it."""
     folder = shared_folder(factory) / f"quick-{found.name}"
     made_once(folder, lambda place: study.produce(found, found.quick, place))

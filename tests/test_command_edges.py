@@ -24,7 +24,7 @@ from fedtheory._commands import background, completing, sweeping
 from fedtheory._commands.documents import numbers
 from fedtheory._commands.evaluating import bound_help
 from fedtheory._commands.parsing import parser_of_commands
-from fedtheory.sweeps.grid import gridded
+from fedtheory.sweeps._grid import gridded
 from fedtheory.sweeps.plans import Plan
 from fedtheory.sweeps.results import SweepWarning
 from fedtheory.verification import catalogue

@@ -78,7 +78,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_verifying_imports_no_plotting_nor_solvers() -> None:
     script = (
         "import sys\n"
-        "from fedtheory.verification.examination import verify\n"
+        "from fedtheory.verification.verdicts import verify\n"
         "verify('power-of-choice:lemma-b1')\n"
         "print(sorted({'cvxpy', 'matplotlib', 'sympy', 'scipy.stats', 'xarray'} & set(sys.modules)))\n"
     )
@@ -566,6 +566,9 @@ ONE_ROUND = (
 )
 
 
+DRAWN = "worst sgd.drawn_step --distance2 1 --mu 0.1 --L 1 --step-size 0.25 --num-selected 1 --zeta2 1"
+
+
 def test_worst_prints_promise_enclosure_looseness_and_multipliers(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -578,12 +581,21 @@ def test_worst_prints_promise_enclosure_looseness_and_multipliers(
     assert len(written["clients"]) == 3
 
 
+def test_worst_takes_decimals_for_the_rationals_that_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "worst proxskip.refined_fixed_step_potential --num-steps 1 --step-size 0.25 --mu 0.1 --L 1 --probability 0.5"
+    assert main([*line.split(), "--initial-distance2", "1", "--control-error2", "0"]) == 0
+    assert "0.950625" in capsys.readouterr().out  # (1 - 1/40)^2
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
         ("worst power_of_choice.lemma", "NAME must be a bound whose worst case is known"),
         (ONE_ROUND.replace("--rho-tilde 2", "--rho-tilde 1"), "rho_tilde >= rho_diagonal"),
         (ONE_ROUND.replace("--mu 1/10", "--mu 1"), "mu must be below L"),
+        # Of a single point no interior is left, and of its enclosure one side.
+        (DRAWN.replace("--distance2 1", "--distance2 0"), "an enclosure must have two sides, got at most"),
+        (DRAWN.replace("--distance2 1", "--distance2 1e400"), "--distance2 must be a number such as 0.5, 1e-3 or 2/3"),
     ],
 )
 def test_worst_refuses_in_one_line(line: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

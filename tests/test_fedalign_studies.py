@@ -76,6 +76,11 @@ def test_shards_of_the_arms_hold_one_class_and_tests_count_classes_by_their_shar
     assert data.num_clients == 60
     assert max(len(np.unique(data.client(k)[1])) for k in range(60)) == 2
     assert labels.size == 718  # 40% of 1797
+    # Who has a test set of their own train on everything, and are tested on these samples.
+    own = sys.modules["_images"].Images(*given[1][:2], images[:100], labels[:100])
+    trained, tested = inside["_shards"](found.config, own, 2, np.random.SeedSequence(1), stable=True)
+    assert len({tuple(row) for row in trained.features}) > len({tuple(row) for row in data.features})
+    np.testing.assert_array_equal(tested[1], labels[:100])
     # Always class 0: all right for its share 3/4, all wrong for the other class.
     model = np.zeros((1, 10, images.shape[1] + 1))
     model[0, 0, -1] = 1.0

@@ -143,8 +143,8 @@ def command(tables: study.Study, folder: Any, *arguments: str, capsys: Any) -> t
 def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tables, tmp_path, capsys) -> None:
     for name, array in zip(("images", "labels"), pictures(), strict=True):
         (tmp_path / name).write_bytes(wrap(packed(array)))
-    files = ("--images", str(tmp_path / "images"), "--labels", str(tmp_path / "labels"))
-    assert command(tables, tmp_path, *files, capsys=capsys) == (0, "")
+    pair = (str(tmp_path / "images"), str(tmp_path / "labels"))
+    assert command(tables, tmp_path, "--data", *pair, *pair, capsys=capsys) == (0, "")
     data = study.load(tmp_path / "results").data
     # Three classes: guessing has a third right.
     assert float(data["accuracy"].isel(round=-1).mean()) > 80
@@ -156,7 +156,7 @@ def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tables, tmp_
         (IMAGES[1:], LABELS, "images must begin with an IDX magic number at byte 0, got 00 08 03 00"),
         (IMAGES[:-1], LABELS, "images must hold the 540 bytes that its header declares"),
         (IMAGES, packed(pictures()[1][1:]), "images must hold 89 images of bytes, one per label, got uint8"),
-        (IMAGES, None, "images and labels must be given together, got one of them"),
+        (IMAGES, None, "data must be digits, fashion-mnist, or four IDX files"),
         (IMAGES, b"absent", "No such file or directory"),
     ],
     ids=["magic", "truncated", "count", "alone", "absent"],
@@ -165,12 +165,12 @@ def test_images_that_are_none_end_the_study_with_one_sentence(
     images, labels, sentence, tables, tmp_path, capsys
 ) -> None:
     (tmp_path / "images").write_bytes(images)
-    files = ["--images", str(tmp_path / "images")]
+    pair = [str(tmp_path / "images")]
     if labels is not None:
-        files += ["--labels", str(tmp_path / "labels")]
+        pair += [str(tmp_path / "labels")]
         if labels != b"absent":
             (tmp_path / "labels").write_bytes(labels)
-    code, complaint = command(tables, tmp_path, *files, capsys=capsys)
+    code, complaint = command(tables, tmp_path, "--data", *pair, *pair, capsys=capsys)
     assert code == 2
     assert sentence in complaint
     assert complaint.count("\n") == 1
@@ -181,7 +181,7 @@ def test_images_that_are_none_end_the_study_with_one_sentence(
     [
         (("--settings", "none"), "settings must be among base, alpha = 0.1"),
         (("--algorithms", "FedSGD"), "algorithms must be among GreedyFed, UCB"),
-        (("--source", "cifar"), "invalid choice"),
+        (("--data", "cifar"), "data must be digits, fashion-mnist, or four IDX files"),
         (("--num-server", "1797"), "num_server must leave samples for clients, got 1797 of 1797"),
         (("--num-selected", "5", "--algorithms", "GreedyFed"), "num_selected must be in 1..4, got 5"),
     ],
@@ -209,13 +209,19 @@ def test_a_mixture_of_higher_contrast_is_easier_and_lies_between_zero_and_one(ta
 def test_the_server_halves_its_samples_and_clients_get_the_others(tables) -> None:
     runs = sys.modules["_greedyfed_runs"]
     x = np.arange(200.0)[:, None]
-    dealt = runs.deal(x, np.arange(200) % 4, 60, 5, 1.0, seed=3)
+    images = sys.modules["_images"].without_tests(x, np.arange(200) % 4)
+    dealt = runs.deal(images, 60, 5, 1.0, seed=3)
     pools = [dealt.validation.features.ravel(), dealt.clients.test_features.ravel(), dealt.clients.features.ravel()]
     assert [pool.size for pool in pools] == [30, 30, 140]
     assert sorted(np.concatenate(pools)) == x.ravel().tolist()
-    again, other = (runs.deal(x, np.arange(200) % 4, 60, 5, 1.0, seed=seed) for seed in (3, 4))
+    again, other = (runs.deal(images, 60, 5, 1.0, seed=seed) for seed in (3, 4))
     np.testing.assert_array_equal(again.clients.features, dealt.clients.features)
     assert (other.clients.features != dealt.clients.features).any()
+    # What has a test set trains on everything else, and leaves so many of its test samples to the server.
+    tested = runs.deal(images._replace(x_test=x + 200, y_test=images.y), 60, 5, 1.0, seed=3)
+    pools = [tested.validation.features.ravel(), tested.clients.test_features.ravel()]
+    assert [len(set(pool) & set(x.ravel() + 200)) for pool in pools] == [30, 30]
+    assert sorted(tested.clients.features.ravel()) == x.ravel().tolist()
     assert tables.config.num_server % 2 == 0
 
 

@@ -13,10 +13,9 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.sampling import availability
 from fedtheory.sampling.probability_matrices import estimator_variance
 from fedtheory.sampling.variances import variance
-from fedtheory.selection import thresholds
 from fedtheory.selection.participation import _attendances
+from fedtheory.selection.threshold_schedules import thresholds
 from fedtheory.statistics.interval import Interval
-from fedtheory.valuation.cumulative import accumulate
 
 TWO = np.ones((2, 1))
 ALIKE = QuadraticFederation([1.0, 1.0], [[1.0], [1.0]], [0.5, 0.5])
@@ -38,7 +37,6 @@ def verified(factors: list[int]) -> Any:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: accumulate([1.0, 2.0], [3, 0], [1.0, 1.0]), "counts must be at least 1, this round included, got 0"),
         (lambda: renormalized_weights([1.0, 0.0], [False, False], TURNS), "got a round with nobody"),
         (lambda: priority_weights([[0.5, 0.5], [0.5, 0.25]], [True, False]), "must sum to 1 .*, got 0.75"),
         (lambda: FederatedData(np.ones((3, 1)), np.zeros(3), [0, 2, 1, 3], 1), "offsets must increase from 0 to 3"),

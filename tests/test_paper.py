@@ -249,8 +249,19 @@ def test_maximum_works_on_numbers_arrays_and_symbols():
     assert maximum(x, 2).subs(x, 3) == 3
 
 
-def test_a_notebook_shows_the_formula_of_a_bound_in_the_letters_of_its_paper() -> None:
-    assert power_of_choice.client_drift._repr_latex_() == (r"$\displaystyle 4 G^2 \eta^{2} \left(\tau - 1\right)^{2}$")
+def test_a_formula_that_is_made_from_code_is_in_the_letters_of_its_paper() -> None:
+    @states(power_of_choice.client_drift.statement.paper, "Lemma B.2")
+    def drift(step_size, *, local_steps, G2):
+        """Bound without a formula in its docstring."""
+        return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
+
+    assert drift._repr_latex_() == r"$\displaystyle 4 G^2 \eta^{2} \left(\tau - 1\right)^{2}$"
+
+
+def test_a_formula_names_no_argument_as_code_does() -> None:
+    # What has no letter in its paper is written out in the docstring: 2L(F_k(w)-F_k^*), not 2 L excess.
+    unreadable = [name for name, bound in known_bounds().items() if r"\mathrm" in bound._repr_latex_()]
+    assert unreadable == []
 
 
 def test_a_scheme_names_its_pair_and_says_where_it_has_a_memory():

@@ -121,6 +121,16 @@ def test_shares_left_and_gone_have_all_their_digits(rate, size, exponent):
                 assert abs(rounded.value - exact) <= rounded.error
 
 
+@settings(max_examples=300)
+@given(rate=RATES, half_lives=st.floats(1, 1000))
+def test_what_is_left_is_known_down_to_the_smallest_normal_double(rate, half_lives):
+    num_steps = max(1, min(int(3 * half_lives * math.log(2) / rate), 2**60))
+    with mpmath.workdps(800), np.errstate(all="ignore"):
+        left, exact = geometric(Rounded.of(rate) / 3, num_steps)[0], (1 - mpmath.mpf(rate) / 3) ** num_steps
+        assert exact < 1e-307 or left.known()
+        assert abs(left.value - exact) <= left.error
+
+
 def test_shares_at_the_ends_are_exact():
     assert geometric(1.0, 5) == (0.0, 1.0)
     assert geometric(0.0, 5) == (1.0, 0.0)

@@ -21,15 +21,16 @@ def idx(array: Any) -> bytes:
 
 def test_images_of_ones_own_are_dealt_to_clients_and_studied(tmp_path) -> None:
     rng, found = np.random.default_rng(0), loaded("selection_costs")
-    labels = rng.integers(3, size=600)
-    # Each class lights up a row of its own.
-    images = 200 * (np.arange(3)[:, None] == labels[:, None, None]) + rng.integers(50, size=(600, 3, 2))
-    files = {"images": tmp_path / "images", "labels": tmp_path / "labels"}
-    for name, array in (("images", images), ("labels", labels)):
-        files[name].write_bytes(idx(array))
+    files = [tmp_path / name for name in ("images", "labels", "test images", "test labels")]
+    for place, num in ((0, 600), (2, 90)):
+        labels = rng.integers(3, size=num)
+        # Each class lights up a row of its own.
+        images = 200 * (np.arange(3)[:, None] == labels[:, None, None]) + rng.integers(50, size=(num, 3, 2))
+        files[place].write_bytes(idx(images))
+        files[place + 1].write_bytes(idx(labels))
     config = dataclasses.replace(
-        found.quick, **{name: str(file) for name, file in files.items()}, num_clients=12, num_remembered=6,
-        num_rounds=40, halve_at=(30,), step_sizes=(0.01, 0.1), num_instances=2, concentrations=(2.0,),
+        found.quick, data=tuple(map(str, files)), num_clients=12, num_remembered=6, num_rounds=40, halve_at=(30,),
+        step_sizes=(0.01, 0.1), num_instances=2, concentrations=(2.0,),
     )  # fmt: skip
     data = found.run(config, study.silent)
     assert data.sizes["instance"] == 2
@@ -41,8 +42,11 @@ def test_images_of_ones_own_are_dealt_to_clients_and_studied(tmp_path) -> None:
     # Plain losses: nobody's count of samples matters, and one of three clients is drawn uniformly.
     assert strategies["afl, plain losses"].sample_counts == (1,) * 12
     assert strategies["afl, plain losses"].explored == 1 / 3
-    with pytest.raises(ValueError, match="images and labels must be given together"):
-        found.run(dataclasses.replace(config, labels=None), study.silent)
+    # All are trained on, and the test files alone are tested.
+    fed = vars(sys.modules[found.run.__module__])["_federation"](config, 2.0, np.random.SeedSequence(0))
+    assert (fed.data.num_samples, len(fed.data.test_labels)) == (600, 90)
+    with pytest.raises(ValueError, match="data must be digits, fashion-mnist, or four IDX files"):
+        found.run(dataclasses.replace(config, data=config.data[:2]), study.silent)
 
 
 def falling(rate: Any, floor: Any, rounds: Any) -> Any:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.statistics import bounded_mean, student_interval, student_mean, subgaussian_mean
+from fedtheory.statistics import bounded_mean, student_mean, subgaussian_mean
+from fedtheory.statistics.limits import student_interval
 
 
 def test_the_student_interval_is_that_of_scipy() -> None:

@@ -16,7 +16,7 @@ from fedtheory.__main__ import main
 from fedtheory._storage import files
 from fedtheory._support import discover
 from fedtheory._support.streams import deaf_to_interrupts
-from fedtheory.datasets import read_idx
+from fedtheory.datasets.idx import read_idx
 from tests.environment import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="closes and fills what only POSIX has")

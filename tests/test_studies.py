@@ -17,6 +17,7 @@ from _bounds_along_a_run import unrolled_rounds
 
 from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.study._figures import save_figure
 from tests.corrupted_results import failing_when_corrupted
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded, made_once, quick_result
@@ -63,7 +64,7 @@ def test_the_quick_study_keeps_checks_that_can_fail_and_draws_the_same_figures_f
         assert has_colors(picture, 20)
         assert (folder / f"{figure}.pdf").stat().st_size > 2_000
         again = tmp_path / f"{figure}-again.png"
-        study.save_figure(shown, again, "png")
+        save_figure(shown, again, "png")
         assert again.read_bytes() == picture.read_bytes()
     # A check that holds whatever the numbers are checks nothing.
     if name != "performance":

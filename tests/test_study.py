@@ -16,6 +16,7 @@ import pytest
 
 from fedtheory import study
 from fedtheory._support.console import first_sentence
+from fedtheory.study._figures import save_figure
 from fedtheory.study.scripts import config_again, plain_config
 
 mpl.use("Agg")
@@ -147,7 +148,7 @@ def test_a_label_that_is_longer_than_the_figure_is_not_cut(tmp_path):
 
     figure, axes = plt.subplots(figsize=(2, 1))
     axes.set_xlabel("communication rounds of federated averaging, counted from the first")
-    study.save_figure(figure, tmp_path / "wide.png", "png")
+    save_figure(figure, tmp_path / "wide.png", "png")
     edge = plt.imread(tmp_path / "wide.png")[:, [0, -1], :3]
     assert (edge == 1).all()
 

@@ -81,7 +81,8 @@ def confront_worst(arguments: argparse.Namespace) -> int:
     name = one_of(arguments.name, list(bounds), "a bound whose worst case is known")
     refuse_unless_new(target, "--instance", force=arguments.force)
     try:
-        found = confront(bounds[name], **_given(bounds[name], arguments.rest))
+        found = confront(bounds[name], **_given(bounds[name], arguments.rest, exact=True))
+        rows = found.rows()  # which asks for both sides
         # A problem in the language of problems has points by name, and no federation.
         made: Any = found.worst.instance() if target is not None else {}
         instance = {name: at.tolist() for name, at in made.items()} if isinstance(made, Mapping) else made.as_data()
@@ -92,7 +93,7 @@ def confront_worst(arguments: argparse.Namespace) -> int:
         print_json(_confronted(name, bounds[name], found))
     else:
         write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
-        show_table(found.rows())
+        show_table(rows)
     if target is not None:
         deliver(target, json_bytes(instance))
     return 0
@@ -116,15 +117,19 @@ def _confronted(name: str, bound: Bound, found: "Confrontation") -> dict[str, An
     )
 
 
-def _given(bound: Bound, rest: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments that options give; refuse what the bound does not have, and that something is missing."""
+def _given(bound: Bound, rest: Sequence[str], *, exact: bool = False) -> dict[str, Any]:
+    """Return the arguments that options give; refuse what the bound does not have, and that something is missing.
+
+    ``exact``: decimals are rationals, as many digits as a float has.
+    """
     known = list(bound.symbols)
     found: dict[str, Any] = {}
     for option, text in _pairs(rest):
         name = option.removeprefix("--").replace("-", "_")
         if name not in known:
             refuse(f"unknown parameter {option}{close_to(option, map(_option, known))}")
-        found[name] = _value(name, text, is_count=bound.domains[name].assumptions.get("integer", False))
+        is_count = bound.domains[name].assumptions.get("integer", False)
+        found[name] = _value(name, text, is_count=is_count, exact=exact)
     missing = [_option(name) for name in needed(bound) if name not in found]
     if missing:
         refuse(f"{bound.__name__} needs {' '.join(missing)}")
@@ -147,10 +152,13 @@ def _pairs(rest: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(words[::2], words[1::2], strict=True))
 
 
-def _value(name: str, text: str, *, is_count: bool) -> Any:
+def _value(name: str, text: str, *, is_count: bool, exact: bool) -> Any:
     wanted = "a whole number" if is_count else "a number such as 0.5, 1e-3 or 2/3"
     try:
-        return int(text) if is_count else Fraction(text) if "/" in text else float(text)
+        if is_count or "/" in text:
+            return int(text) if is_count else Fraction(text)
+        # The shortest digits of a double: Fraction("1e-999999999") would fill the memory.
+        return Fraction(repr(float(text))) if exact else float(text)
     except (ValueError, ZeroDivisionError):
         refuse(f"{_option(name)} must be {wanted}, got {text!r}")
 

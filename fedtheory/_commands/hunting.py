@@ -10,13 +10,11 @@ from fedtheory._commands.background import interrupted
 from fedtheory._commands.documents import document, print_json, write_pairs
 from fedtheory._commands.refusals import mention_processors, refuse
 from fedtheory._support.console import warn
-from fedtheory.verification.catalogue import known_tapes, one_claim
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.catalogue import one_claim
+from fedtheory.verification.claims import Claim, known_tapes, replay, reproduce
 from fedtheory.verification.findings import FAILS, HOLDS, Finding
 from fedtheory.verification.hunts import Hunt, hunting
-from fedtheory.verification.instances import replay, reproduce
-from fedtheory.verification.plain_rows import numeric, of_finding
-from fedtheory.verification.renderings import finding_pairs
+from fedtheory.verification.renderings import finding_pairs, numeric, of_finding
 
 __all__ = ["hunt_claim", "replay_instance"]
 

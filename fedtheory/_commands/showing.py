@@ -12,11 +12,9 @@ from fedtheory._support.wording import close_to
 from fedtheory.theorem._letters import formula
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification import catalogue
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
-from fedtheory.verification.plain_rows import numeric, rows
-from fedtheory.verification.renderings import description
-from fedtheory.verification.verdicts import Verdict
+from fedtheory.verification.claims import Claim, known_tapes
+from fedtheory.verification.renderings import description, numeric, rows
+from fedtheory.verification.verdicts import Verdict, examine
 
 __all__ = ["list_all", "show"]
 
@@ -72,7 +70,7 @@ def show(arguments: argparse.Namespace) -> int:
         refuse(f"KEY must be a claim or a bound, got {key!r}{close_to(key, [*claims, *bounds])}")
     if arguments.latex:
         return _latex({name: bounds[name] if name in bounds else claims[name].bound for name in named})
-    tapes = catalogue.known_tapes()
+    tapes = known_tapes()
     verdicts = {name: examine(claims[name], tape=tapes.get(name)) for name in named if name in claims}
     if arguments.json:
         print_json(_document(verdicts, {name: bounds[name] for name in named if name in bounds}))

@@ -12,7 +12,7 @@ from typing import Any
 from fedtheory._commands.refusals import mention_processors, refuse
 from fedtheory._storage.files import place
 from fedtheory._support.console import say, show_table, warn
-from fedtheory.study import save_figure
+from fedtheory.study._figures import save_figure
 from fedtheory.sweeps._work import read_study
 from fedtheory.sweeps.plans import plan
 from fedtheory.sweeps.results import Sweep

@@ -10,10 +10,8 @@ from fedtheory._commands.refusals import mention_processors, refuse, refuse_unle
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table, warn
 from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.examination import verdicts_of
-from fedtheory.verification.plain_rows import numeric, rows
-from fedtheory.verification.renderings import console_rows, html_report, notes, summary
-from fedtheory.verification.verdicts import Verdict
+from fedtheory.verification.renderings import console_rows, html_report, notes, numeric, rows, summary
+from fedtheory.verification.verdicts import Verdict, verdicts_of
 
 __all__ = ["verify_claims"]
 

@@ -14,6 +14,7 @@ __all__ = [
     "LARGEST_SIZE",
     "Array",
     "Mask",
+    "RNGLike",
     "array",
     "boolean",
     "choice",
@@ -46,6 +47,8 @@ LARGEST_SIZE = 10**9
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+RNGLike = int | np.random.SeedSequence | np.random.Generator
+"""Where randomness comes from: a seed, a SeedSequence, or a Generator."""
 
 
 def finite(name: str, value: Any) -> Any:
@@ -341,7 +344,7 @@ def confidence(value: float) -> float:
     return number
 
 
-def seed_sequence(rng: Any) -> np.random.SeedSequence:
+def seed_sequence(rng: RNGLike) -> np.random.SeedSequence:
     """Return the seed sequence of an integer, a SeedSequence or a Generator (whose next child it is)."""
     if isinstance(rng, np.random.SeedSequence):
         return rng
@@ -354,7 +357,7 @@ def seed_sequence(rng: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(count("rng", rng, low=0))
 
 
-def generator(rng: Any) -> np.random.Generator:
+def generator(rng: RNGLike) -> np.random.Generator:
     """Return a Generator: a given one as it is, otherwise a new one from the seed."""
     if isinstance(rng, np.random.Generator):
         return rng

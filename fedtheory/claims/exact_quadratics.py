@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
+from fedtheory.claims._comparisons import as_texts
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
 from fedtheory.estimates.mean_field import mean_field_gap
@@ -15,14 +16,13 @@ from fedtheory.exact.floor import ErrorFloor, error_floor
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational._averaging import RationalRun, constant_law, mean_weights
+from fedtheory.rational._noises import no_noise, two_point_noise
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._step_sizes import decaying
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
 from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.rational.noises import no_noise, two_point_noise
-from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.sampling.selections import (
+from fedtheory.sampling._selections import (
     Selection,
     frequencies,
     independent,
@@ -31,6 +31,7 @@ from fedtheory.sampling.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -62,7 +63,7 @@ class _Ranked(NamedTuple):
     @property
     def in_words(self) -> dict[str, str]:
         """What defines the instance."""
-        return {name: str(value) for name, value in self._asdict().items()}
+        return as_texts(self._asdict())
 
 
 def draw_ranked(rng: np.random.Generator, most: int = 6) -> _Ranked:
@@ -257,9 +258,8 @@ def long_run_findings(floors: dict[int, ErrorFloor]) -> list[Finding]:
     "The error of pow-d after 300,000 rounds with steps 2e-5 is the predicted floor",
     Statement(PAPER, "Section 5", "Figure 2", form="derived"),
     "reproduction",
-    instances=(1, 1),
 )
-def floor(_: np.random.Generator) -> Finding:
+def floor() -> Finding:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     return worst_of(long_run_findings({d: error_floor(fed, PowerOfChoice(3, d)) for d in (9, 30)}))
 
@@ -269,10 +269,9 @@ def floor(_: np.random.Generator) -> Finding:
     "The mean-field recursion predicts the error of pow-d after 15,000 rounds with steps 2e-5 within 1%",
     Statement(PAPER, "Section 5", "Figure 2", form="derived"),
     "reproduction",
-    instances=(1, 1),
     remark="an approximation: it leaves out the variance of the selection, which is of the order of the step",
 )
-def mean_field(_: np.random.Generator) -> Finding:
+def mean_field() -> Finding:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     settings = {**_SETTLING, "num_rounds": 15_000, "initial": np.full(5, 10.0)}
     findings = []

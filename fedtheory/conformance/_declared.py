@@ -14,7 +14,7 @@ from fedtheory.conformance._selection_laws import RandomCheck, grown
 from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection.laws import Moments, Ranked, Scheduled
+from fedtheory.selection.laws import Fixed, KnowsItsLaw, Moments, Ranked, Scheduled
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
 __all__ = ["checks", "contract"]
@@ -102,7 +102,7 @@ def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.rando
             )
 
 
-def _first_law(strategy: Any, weights: Array) -> Any:
+def _first_law(strategy: KnowsItsLaw, weights: Array) -> Moments | Fixed | Ranked | None:
     law = strategy.law(weights)
     return law.over(1)[0] if isinstance(law, Scheduled) else law
 
@@ -124,7 +124,7 @@ def _largest(seen: Array, num_clients: int) -> Array:
     return upper
 
 
-def _expected(law: Any, case: Case) -> tuple[list[str], Array]:
+def _expected(law: Moments | Fixed | Ranked, case: Case) -> tuple[list[str], Array]:
     """Return what is declared: means, and second moments where they are known, in words and numbers."""
     clients = range(case.num_clients)
     names = [f"mean coefficient of client {k}" for k in clients]

@@ -2,13 +2,12 @@
 
 from functools import partial, singledispatch
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.sampling import selections
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling import _selections as selections
+from fedtheory.sampling._selections import Selection
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
@@ -23,7 +22,7 @@ __all__: list[str] = []
 
 
 @singledispatch
-def joint_law(strategy: Any, weights: Array, losses: Array) -> Law[Selection]:
+def joint_law(strategy: object, weights: Array, losses: Array) -> Law[Selection]:
     """Exact law of the clients that train in a round, in increasing order and with copies, given weights and losses.
 
     ``joint_law.register`` adds strategies of your own.

@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support.compiling import is_compiled, with_checked_bounds
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.engine.play import Played, play_round
-from fedtheory.sampling.selections import Selection
-from fedtheory.selection.rules import RULES, Rules, rules_of
+from fedtheory.sampling._selections import Selection
+from fedtheory.selection.rules import RULES, Rules, Strategy, rules_of
 
 __all__ = ["Case", "Draw", "clients_in", "of_function", "of_strategy", "played"]
 
@@ -37,7 +38,7 @@ class Case:
         """The case by name, for messages."""
         return {"weights": self.weights, "losses": self.losses}
 
-    def renamed(self, order: Any) -> "Case":
+    def renamed(self, order: npt.NDArray[np.intp]) -> "Case":
         """Client j becomes the one who was ``order[j]``."""
         return Case(self.weights[order], self.losses[order])
 
@@ -53,7 +54,7 @@ def of_function(function: Callable[..., Any], watch: Watch, case: Case) -> Draw:
     return draw
 
 
-def clients_in(answer: Any, case: Case) -> Selection:
+def clients_in(answer: object, case: Case) -> Selection:
     """Return an answer as clients in increasing order; ``Broken`` if it is no list of clients."""
     if isinstance(answer, set | frozenset):
         answer = list(answer)
@@ -77,16 +78,16 @@ class Present(NamedTuple):
     """Who is there in a round: weights as the rules see them, and a mask."""
 
     weights: Array
-    mask: Any
+    mask: Mask
 
 
-def of_strategy(strategy: Any, watch: Watch, case: Case) -> Draw:
+def of_strategy(strategy: Strategy, watch: Watch, case: Case) -> Draw:
     """Return the draw of a strategy's first round, with losses and updates that the case prescribes."""
     play = played(strategy, watch, case)
     return lambda rng: clients_in(play(rng).chosen, case)
 
 
-def played(strategy: Any, watch: Watch, case: Case) -> Callable[[np.random.Generator], Played]:
+def played(strategy: Strategy, watch: Watch, case: Case) -> Callable[[np.random.Generator], Played]:
     """Return a function that plays a first round; updates have norms that grow with the losses."""
     rules = _safe(watch.call(rules_of, strategy, case.weights, 1, case=case.given))
     with np.errstate(over="ignore"):

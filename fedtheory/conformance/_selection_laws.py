@@ -7,13 +7,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support.validate import Array
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._manners import Cases, Subject, cases
 from fedtheory.conformance._patience import Broken
 from fedtheory.conformance._selecting import Case, Draw
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling._selections import Selection
+from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.statistics.law import Law
 
@@ -30,7 +32,7 @@ _CASES = ("plain", "some tied", "all equal", "zero weight", "extreme")
 RandomCheck = Callable[[np.random.SeedSequence, float], None]
 
 
-def checks(subject: Subject, known: Cases, like: Any, num_draws: int) -> dict[str, RandomCheck]:
+def checks(subject: Subject, known: Cases, like: Strategy | None, num_draws: int) -> dict[str, RandomCheck]:
     """Return the random checks by name; each takes its seeds and its level."""
     made: dict[str, RandomCheck] = {}
     if "all equal" in known:  # no other numbers fit clients of fixed weights
@@ -67,7 +69,7 @@ def _relabeling(
 
 
 def _equal_under(
-    subject: Subject, case: Case, order: Any, most: int, seeds: np.random.SeedSequence, level: float
+    subject: Subject, case: Case, order: npt.NDArray[np.intp], most: int, seeds: np.random.SeedSequence, level: float
 ) -> None:
     draw, renamed = subject.prepare(case), subject.prepare(case.renamed(order))
     rngs = [np.random.default_rng(seed) for seed in seeds.spawn(2)]
@@ -101,7 +103,7 @@ def _most_different(first: list[Selection], second: list[Selection], num_clients
 
 
 def _joint(
-    subject: Subject, known: Cases, like: Any, num_draws: int, seeds: np.random.SeedSequence, level: float
+    subject: Subject, known: Cases, like: Strategy | None, num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> None:
     """Compare draws with the exact joint law in every case in which the strategy has one."""
     laws = [(known[name], _law_or_none(like, known[name])) for name in _CASES if name in known]
@@ -110,7 +112,7 @@ def _joint(
             _has_law(subject, case, law, num_draws, seeds, level / len(laws))
 
 
-def _law_or_none(like: Any, case: Case) -> Law[Selection] | None:
+def _law_or_none(like: Strategy | None, case: Case) -> Law[Selection] | None:
     """Return the law, None where the strategy would refuse the case: too few clients of positive weight."""
     try:
         return joint_law(like, case.weights, case.losses)

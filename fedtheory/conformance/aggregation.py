@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
-__all__ = ["aggregation_checks", "check_aggregation"]
+__all__ = ["check_aggregation"]
 
 Work = Callable[[np.random.SeedSequence, float], Any]
 Rule = Callable[..., Any]
@@ -44,7 +44,7 @@ class Updates(NamedTuple):
 
 def check_aggregation(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     like: Rule | None = None,
     exact: bool = False,
@@ -132,7 +132,7 @@ def check_aggregation(
 
 def aggregation_checks(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     like: Rule | None = None,
     exact: bool = False,

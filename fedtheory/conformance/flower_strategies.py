@@ -19,7 +19,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 
-__all__ = ["FlowerRounds", "flower"]
+__all__ = ["flower"]
 
 Metrics = Callable[..., Mapping[str, Any]]
 

@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
 from fedtheory.conformance._generated import Client, Generator
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
-__all__ = ["check_generator", "generator_checks"]
+__all__ = ["check_generator"]
 
 _CELLS = 16
 _MOST = 20_000
@@ -39,7 +39,7 @@ Work = Callable[[np.random.SeedSequence, float], None]
 
 def check_generator(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     law: str = "synthetic",
     dispersion: str = "std",
@@ -111,7 +111,7 @@ def check_generator(
 
 def generator_checks(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     law: str = "synthetic",
     dispersion: str = "std",

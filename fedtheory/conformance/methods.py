@@ -7,24 +7,26 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import generator, same_generator
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.compressors import TopK
 from fedtheory.methods.fednova import FedNova
 from fedtheory.methods.memories import EF21, ErrorFeedback
+from fedtheory.methods.rules import Method
 from fedtheory.methods.scaffnew import Scaffnew
 from fedtheory.methods.scaffold import Scaffold
 from fedtheory.selection.full import Full
 
-__all__ = ["check_method", "method_checks"]
+__all__ = ["check_method"]
 
 # Models of size 1 to 10 after some hundred operations each.
 _ROUNDING = 1e-9
@@ -55,15 +57,15 @@ class _Case(NamedTuple):
         return [partial(_gradient, np.array(h), np.array(a)) for h, a in pairs]
 
 
-def _gradient(curvature: Array, center: Array, model: Any) -> Array:
+def _gradient(curvature: Array, center: Array, model: npt.ArrayLike) -> Array:
     slope: Array = curvature * (np.asarray(model, dtype=np.float64) - center)
     return slope
 
 
 def check_method(
-    method: Any,
-    like: Any,
-    rng: Any = 0,
+    method: Method | Callable[..., Any],
+    like: Method | None,
+    rng: RNGLike = 0,
     *,
     exceptions: Mapping[str, str] | None = None,
     patience: float = 60.0,
@@ -131,7 +133,9 @@ def check_method(
     return conformance(named(method), method_checks(method, like, rng, patience=patience), exceptions or {})
 
 
-def method_checks(method: Any, like: Any, rng: Any = 0, *, patience: float = 60.0) -> list[Check]:
+def method_checks(
+    method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0, *, patience: float = 60.0
+) -> list[Check]:
     """Return the checks that ``check_method`` makes, to be made one by one; the arguments are the same.
 
     Parameters
@@ -185,7 +189,7 @@ def method_checks(method: Any, like: Any, rng: Any = 0, *, patience: float = 60.
     return [Check(name, partial(_seeded, work, name, seeds), watch) for name, work in works.items()]
 
 
-def _is_compressed(like: Any) -> bool:
+def _is_compressed(like: Method | None) -> bool:
     """Whether this is a method with a memory whose compressor draws nothing, so that its models can be compared."""
     return isinstance(like, ErrorFeedback | EF21) and isinstance(like.compressor, TopK)
 
@@ -225,7 +229,7 @@ class _Asked(NamedTuple):
         return _trained(self.like, case, num_rounds)
 
 
-def _trained(method: Any, case: _Case, num_rounds: int, rng: Any = 0) -> Array:
+def _trained(method: Method | None, case: _Case, num_rounds: int, rng: RNGLike = 0) -> Array:
     run = fedavg(
         case.fed, Full(), method=method, num_rounds=num_rounds, local_steps=list(case.local_steps),
         step_size=case.step_size, initial=case.initial, record=("models",), rng=rng,
@@ -235,8 +239,8 @@ def _trained(method: Any, case: _Case, num_rounds: int, rng: Any = 0) -> Array:
 
 
 def _as_function(
-    method: Any, gradients: Sequence[Any], weights: Array, initial: Array, num_rounds: int, local_steps: Any,
-    step_size: float, rng: np.random.Generator,
+    method: Method, gradients: Sequence[Callable[[Array], Array]], weights: Array, initial: Array, num_rounds: int,
+    local_steps: Sequence[int], step_size: float, rng: np.random.Generator,
 ) -> Array:  # fmt: skip
     """Run a method of the engine on parabolas, which are read off their gradients."""
     zero, one = np.zeros_like(initial), np.ones_like(initial)
@@ -248,7 +252,7 @@ def _as_function(
     return last
 
 
-def _case(like: Any, dim: int) -> _Case:
+def _case(like: Method | None, dim: int) -> _Case:
     """Return three clients of unequal curvatures and weights, with steps for which every method converges."""
     curvatures = np.array([[1.0, 4.0], [4.0, 2.0], [2.0, 1.0]])[:, :dim]
     centers = np.array([[0.0, 3.0], [5.0, -1.0], [-2.0, 1.0]])[:, :dim]
@@ -259,10 +263,9 @@ def _case(like: Any, dim: int) -> _Case:
     return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16)
 
 
-def _compare(found: Array, wanted: Array, what: str, case: _Case, name: str = "") -> None:
+def _compare(found: Array, wanted: Array, what: str, case: _Case) -> None:
     if not np.allclose(found, wanted, rtol=_ROUNDING, atol=_ROUNDING):
-        sentence = f"must {what} {_text(wanted)}, got {_text(found)}"
-        raise Broken(sentence, **case.given).of(name) if name else Broken(sentence, **case.given)
+        raise Broken(f"must {what} {_text(wanted)}, got {_text(found)}", **case.given)
 
 
 def _text(model: Array) -> str:

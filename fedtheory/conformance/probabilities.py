@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
+from fedtheory.conformance._checks import Check, conformance, named
 from fedtheory.conformance._patience import Broken, Watch
-from fedtheory.conformance.checks import Check, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.sampling.certificates import certificate
 
-__all__ = ["check_probabilities", "probability_checks"]
+__all__ = ["check_probabilities"]
 
 _ROUNDING = 1e-9
 """How far sums of probabilities may be beyond their limits, relative to these; solvers' interior points are nearer."""
@@ -24,7 +24,7 @@ _FLAT = 1e-3
 
 def check_probabilities(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     rtol: float = 1e-8,
     exceptions: Mapping[str, str] | None = None,
@@ -80,7 +80,7 @@ def check_probabilities(
 
 
 def probability_checks(
-    function: Callable[..., Any], rng: Any = 0, *, rtol: float = 1e-8, patience: float = 60.0
+    function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8, patience: float = 60.0
 ) -> list[Check]:
     """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory._support.wording import short
 
-__all__ = ["Conformance", "Failure"]
+__all__ = ["Conformance"]
 
 _WIDTH = 80
 _LONGEST = 400

@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._games import Game, drawn_games
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
 from fedtheory.valuation.exact import shapley
 
-__all__ = ["check_shapley", "shapley_checks"]
+__all__ = ["check_shapley"]
 
 _ROUNDING = 1e-9
 """Relative to the largest utility: sums over a few dozen coalitions lose far less."""
@@ -29,7 +29,7 @@ Demand = Callable[["_Valuer", "Game"], None]
 
 def check_shapley(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     exact: bool = True,
     largest: float = 2.0,
@@ -92,7 +92,7 @@ def check_shapley(
 
 def shapley_checks(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     exact: bool = True,
     largest: float = 2.0,

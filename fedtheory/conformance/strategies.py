@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -12,22 +12,23 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.conformance import _declared, _manners, _selection_laws
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._manners import Subject
 from fedtheory.conformance._patience import Watch
 from fedtheory.conformance._selecting import of_function, of_strategy
 from fedtheory.conformance._selection_laws import RandomCheck
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
+from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.law import Law
 
-__all__ = ["check_strategy", "strategy_checks"]
+__all__ = ["check_strategy"]
 
 
 def check_strategy(
-    strategy: Any,
-    like: Any = None,
-    rng: Any = 0,
+    strategy: Strategy | Callable[..., Any],
+    like: Strategy | None = None,
+    rng: validate.RNGLike = 0,
     *,
     num_selected: int | None = None,
     num_clients: int = 6,
@@ -105,9 +106,9 @@ def check_strategy(
 
 
 def strategy_checks(
-    strategy: Any,
-    like: Any = None,
-    rng: Any = 0,
+    strategy: Strategy | Callable[..., Any],
+    like: Strategy | None = None,
+    rng: validate.RNGLike = 0,
     *,
     num_selected: int | None = None,
     num_clients: int = 6,

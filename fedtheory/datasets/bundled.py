@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.datasets.least_squares import least_squares_federation
 from fedtheory.datasets.partition import dirichlet_partition, power_law_partition, shard_partition
 from fedtheory.federation.client_data import FederatedData, Labels
@@ -18,7 +18,7 @@ _PARTITIONS = ("dirichlet", "shards", "power_law")
 
 def digits(
     num_clients: int = 30,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     partition: str = "dirichlet",
     concentration: float = 0.3,
@@ -66,7 +66,7 @@ def digits(
 
 def breast_cancer(
     num_clients: int = 10,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     partition: str = "dirichlet",
     concentration: float = 0.5,
@@ -103,7 +103,7 @@ def breast_cancer(
 
 def wine(
     num_clients: int = 5,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     partition: str = "dirichlet",
     concentration: float = 0.5,
@@ -139,7 +139,7 @@ def wine(
 
 
 def diabetes(
-    num_clients: int = 10, rng: Any = 0, *, l2: float = 0.1, sorted_by: str | None = "bmi", min_samples: int = 10
+    num_clients: int = 10, rng: RNGLike = 0, *, l2: float = 0.1, sorted_by: str | None = "bmi", min_samples: int = 10
 ) -> QuadraticFederation:
     """Ridge regression of disease progression on 10 measurements of 442 patients: a real federation of quadratics.
 
@@ -204,7 +204,7 @@ def _standardized(features: Array) -> Array:
 
 
 def _dealt(
-    features: Array, labels: Labels, num_clients: int, rng: Any, options: tuple[str, float, int, int, float]
+    features: Array, labels: Labels, num_clients: int, rng: RNGLike, options: tuple[str, float, int, int, float]
 ) -> FederatedData:
     partition, concentration, shards_per_client, min_samples, test_fraction = options
     kind = validate.choice("partition", partition, _PARTITIONS)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.datasets.partition import _pooled
 from fedtheory.federation.client_data import Labels
 
@@ -19,7 +17,7 @@ _MOST_DRAWS = 1000
 
 
 def capped_dirichlet_partition(
-    labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 10, rng: Any = 0
+    labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 10, rng: RNGLike = 0
 ) -> list[Labels]:
     """Split one class after the other in Dirichlet shares among the clients that have fewer than N/K samples so far.
 

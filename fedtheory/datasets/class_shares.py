@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.datasets._underflow import SMALLEST, underflowing_shares
 from fedtheory.federation.client_data import Labels
 
@@ -26,7 +25,7 @@ def class_shares_partition(
     power: float = 3.0,
     min_samples: int = 31,
     underflow: bool = False,
-    rng: Any = 0,
+    rng: RNGLike = 0,
 ) -> list[Labels]:
     r"""Deal ``floor(D q_i p_ij)`` samples of class j to client i, D as large as the classes allow.
 

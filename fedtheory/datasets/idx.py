@@ -19,7 +19,7 @@ from fedtheory._storage.files import regular
 from fedtheory._support import validate
 from fedtheory.federation.client_data import Labels
 
-__all__ = ["read_idx", "read_idx_pair"]
+__all__ = ["read_idx_pair"]
 
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _GZIP_MAGIC = b"\x1f\x8b"

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.datasets._underflow import underflowing_shares
 from fedtheory.federation.client_data import FederatedData, Labels
 
-__all__ = ["Heterogeneity", "dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
+__all__ = ["dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
 
 
 def dirichlet_partition(
@@ -27,7 +27,7 @@ def dirichlet_partition(
     *,
     min_samples: int = 1,
     underflow: bool = False,
-    rng: Any = 0,
+    rng: RNGLike = 0,
 ) -> list[Labels]:
     """Split each class among the clients in shares drawn from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
@@ -86,7 +86,7 @@ def dirichlet_partition(
 
 
 def shard_partition(
-    labels: npt.ArrayLike, num_clients: int, shards_per_client: int = 2, *, single_class: bool = True, rng: Any = 0
+    labels: npt.ArrayLike, num_clients: int, shards_per_client: int = 2, *, single_class: bool = True, rng: RNGLike = 0
 ) -> list[Labels]:
     """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and deal them at random.
 
@@ -146,7 +146,7 @@ def power_law_partition(
     power: float = 3.0,
     concentration: float | None = None,
     min_samples: int = 1,
-    rng: Any = 0,
+    rng: RNGLike = 0,
 ) -> list[Labels]:
     """Deal the samples into parts of sizes proportional to draws from the density ``power x^(power-1)``.
 
@@ -254,7 +254,8 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
     Returns
     -------
     Heterogeneity
-        Counts (K,), label distributions (K, C), the pooled one (C,), distances (K,) and their weighted mean.
+        ``sizes`` (K,), ``label_distributions`` (K, C), the ``pooled_distribution`` (C,), the distance
+        ``total_variation`` of each client from it (K,) and its weighted mean ``mean_total_variation``.
 
     Examples
     --------

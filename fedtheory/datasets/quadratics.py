@@ -1,19 +1,17 @@
 """Random quadratic federations."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["power_law_weights", "power_of_choice_quadratics"]
+__all__ = ["power_of_choice_quadratics"]
 
 
 def power_of_choice_quadratics(
     num_clients: int = 30,
     dim: int = 5,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     curvature_range: tuple[float, float] = (1.0, 20.0),
     scale: float = 10.0,
@@ -67,7 +65,7 @@ def power_of_choice_quadratics(
     return QuadraticFederation.from_linear(curvatures, linear, weights)
 
 
-def power_law_weights(num_clients: int, rng: Any = 0, *, power: float = 3.0) -> validate.Array:
+def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: float = 3.0) -> validate.Array:
     """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,).
 
     Parameters

@@ -1,11 +1,10 @@
 """Synthetic(alpha, beta) of a million clients: samples are made when they are asked for."""
 
-from typing import Any
-
 import numpy as np
 
+from fedtheory._support.validate import RNGLike
 from fedtheory.datasets.synthetic_softmax import ingredient_streams, sample_sizes, scales_of, shape_of, spread_of
-from fedtheory.federation.lazy_data import LazySynthetic
+from fedtheory.federation._lazy_data import LazySynthetic
 
 __all__ = ["lazy_synthetic"]
 
@@ -14,7 +13,7 @@ def lazy_synthetic(
     alpha: float,
     beta: float,
     num_clients: int = 30,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     num_features: int = 60,
     num_classes: int = 10,

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.federation.client_data import FederatedData, Labels, training_count
 
-__all__ = ["SyntheticClients", "synthetic", "synthetic_clients"]
+__all__ = ["synthetic"]
 
 _FEATURE_DECAY = 1.2
 _LOG_SIZE_MEAN, _LOG_SIZE_DEVIATION = 4.0, 2.0
@@ -57,7 +57,7 @@ def synthetic(
     alpha: float,
     beta: float,
     num_clients: int = 30,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     num_features: int = 60,
     num_classes: int = 10,
@@ -131,7 +131,7 @@ def synthetic_clients(
     alpha: float,
     beta: float,
     num_clients: int = 30,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     num_features: int = 60,
     num_classes: int = 10,
@@ -231,7 +231,7 @@ def shape_of(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int
     )
 
 
-def ingredient_streams(rng: Any) -> _Streams:
+def ingredient_streams(rng: RNGLike) -> _Streams:
     """Spawn the stream of each ingredient."""
     # One stream per ingredient: another choice of one of them leaves the draws of the others as they were.
     names = ("sizes", "model_means", "feature_means", "models", "biases", "centers", "samples")

@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
+    from fedtheory.engine.trajectory import Trajectory
+
 __all__ = ["labelled", "long_table"]
 
 _DIMENSIONS = {"v": "coordinate", "m": "place", "K": "client", "s": "entry"}
 
 
-def labelled(run: Any) -> "Dataset":
+def labelled(run: "Trajectory") -> "Dataset":
     """Return the data set of a trajectory."""
     import xarray as xr
 
@@ -37,7 +39,7 @@ def labelled(run: Any) -> "Dataset":
     )
 
 
-def long_table(run: Any) -> "DataFrame":
+def long_table(run: "Trajectory") -> "DataFrame":
     """Return a row for each replicate and recorded round, with the records of one number per round."""
     scalars = [name for name in run.records if not RECORDS[name].shape]
     return labelled(run)[scalars].drop_vars("strategy").to_dataframe(("replicate", "round")).reset_index()

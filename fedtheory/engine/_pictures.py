@@ -10,10 +10,12 @@ from fedtheory.plotting.labels import label_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from fedtheory.engine.trajectory import Trajectory
+
 __all__ = ["draw"]
 
 
-def draw(run: Any, name: str, axes: "Axes | None", **look: Any) -> "Axes":
+def draw(run: "Trajectory", name: str, axes: "Axes | None", **look: Any) -> "Axes":
     """Draw a record of one number per round into the Axes, or into the current ones."""
     values = run.recorded(name)
     if values.ndim > 2:

@@ -229,7 +229,7 @@ def _fleet(job: Job) -> Fleet:
     )
 
 
-def _is_ours(strategy: Any) -> bool:
+def _is_ours(strategy: object) -> bool:
     """Whether a strategy is made of this package's parts only, whose rules the tests of every strategy look at."""
     if is_dataclass(strategy):
         parts = (getattr(strategy, field.name) for field in fields(strategy))

@@ -3,7 +3,7 @@
 import json
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from fedtheory._support.wording import plain
 from fedtheory.engine.contract import RECORDS
 from fedtheory.errors import UnsealedWarning
 
+if TYPE_CHECKING:
+    from fedtheory.engine.trajectory import Trajectory
+
 __all__ = ["read", "run_bytes"]
 
 _GROUP, _NEEDED = "recipe", ("round", "counts", "diverged_at", "config")
@@ -21,7 +24,7 @@ _GROUP, _NEEDED = "recipe", ("round", "counts", "diverged_at", "config")
 _FORM = "fedtheory run 2"
 
 
-def run_bytes(run: Any, *, federation: bool) -> bytes:
+def run_bytes(run: "Trajectory", *, federation: bool) -> bytes:
     """Return the content of the file of a trajectory, with or without its federation."""
     import xarray as xr
 

@@ -19,7 +19,7 @@ from fedtheory.methods.rules import METHOD_ARGUMENTS, METHOD_RULES
 from fedtheory.selection import rules
 from fedtheory.selection.rules import RULES, Argument, Slot
 
-__all__ = ["ARGUMENTS", "KERNELS", "RECORDS", "Family", "LocalWork", "Record"]
+__all__ = ["Family", "LocalWork"]
 
 _NO_CORRECTION = np.empty(0)
 

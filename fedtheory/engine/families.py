@@ -5,7 +5,6 @@ A loss of your own is a ``LossFederation``. A family of your own, with kernels w
 """
 
 from functools import singledispatch
-from typing import Any
 
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.lazy_softmax import LazySoftmaxFederation
@@ -19,7 +18,7 @@ __all__ = ["layout"]
 
 
 @singledispatch
-def layout(fed: Any, work: LocalWork) -> Family:
+def layout(fed: object, work: LocalWork) -> Family:
     """Lay out a federation for the round loop, with kernels for the local work asked for.
 
     Parameters
@@ -51,13 +50,13 @@ def layout(fed: Any, work: LocalWork) -> Family:
     raise _unknown(fed)
 
 
-def refuse_unknown(fed: Any) -> None:
+def refuse_unknown(fed: object) -> None:
     """Raise TypeError if no layout is registered for this type of federation."""
     if layout.dispatch(type(fed)) is layout.dispatch(object):
         raise _unknown(fed)
 
 
-def _unknown(fed: Any) -> TypeError:
+def _unknown(fed: object) -> TypeError:
     return TypeError(
         "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, "
         f"got {type(fed).__name__}"

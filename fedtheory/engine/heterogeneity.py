@@ -1,13 +1,13 @@
 """Clients that differ in speed and in their need for privacy, as ``fedavg`` takes them."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 
 __all__ = ["Stragglers", "privacy_noise"]
 
@@ -72,7 +72,7 @@ class Stragglers:
         return steps[0] if once else steps
 
 
-def privacy_noise(num_clients: int, sigma: float, rng: Any = 0) -> Array:
+def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
     """Variances ``sigma_k^2`` of the noise that clients add to returned parameters, shape (K,).
 
     The deviations are ``sigma_k = (j - 1) sigma / K`` for the client in place j = 1..K of a random order. For

@@ -12,7 +12,7 @@ from fedtheory.federation.prioritized import Prioritized
 from fedtheory.selection.loss_matching import LossMatching
 from fedtheory.selection.matched_losses import matches
 
-__all__ = ["Inclusions", "inclusions"]
+__all__ = ["inclusions"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -49,7 +49,7 @@ class Inclusions:
 
 
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
-    """Tell who was included in each round of a run.
+    """Return who was included in each round of a run.
 
     Parameters
     ----------
@@ -63,7 +63,9 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     Returns
     -------
     Inclusions
-        Arrays over replicates, rounds and, where it is about clients, clients.
+        Arrays over R replicates, rounds and, where it is about clients, K clients: ``weights`` of the updates, masks
+        ``willing`` and ``matched``, and by round ``priority_weights`` and ``included_gaps``, as ``fedalign.theta`` and
+        ``fedalign.rho`` average them.
 
     Raises
     ------

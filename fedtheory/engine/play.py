@@ -13,13 +13,13 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 from fedtheory.selection.rules import RULES, Rules
 
-__all__ = ["Played", "after_round", "play_round"]
+__all__ = ["play_round"]
 
 Clients = npt.NDArray[np.int64]
 
 
 class Played(NamedTuple):
-    """What a round came to.
+    """Result of a round.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def play_round(
 def after_round(
     rules: Rules, memory: Array, weights: Array, round_index: int, rng: np.random.Generator, played: Played, **seen: Any
 ) -> None:
-    """Let the rules value and observe what a round came to.
+    """Let the rules value and observe the result of a round.
 
     Parameters
     ----------

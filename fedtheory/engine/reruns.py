@@ -6,17 +6,21 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._storage.digests import difference, unlike
 from fedtheory._storage.provenance import changes, provenance
-from fedtheory._storage.recipes import recipe_of
+from fedtheory._storage.recipes import Recipe, recipe_of
 from fedtheory._support.summary import Summary
+from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 from fedtheory.engine._received import placeholder, settings_of
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
+from fedtheory.federation.protocol import Federation
+from fedtheory.selection.rules import Strategy
 
-__all__ = ["Rerun", "differences", "rerun"]
+__all__ = ["Rerun", "rerun"]
 
 
 @final
@@ -52,8 +56,8 @@ class Rerun:
 def rerun(
     path: str | Path,
     *,
-    fed: Any = None,
-    strategy: Any = None,
+    fed: Federation | None = None,
+    strategy: Strategy | None = None,
     num_threads: int | None = None,
     progress: bool | Callable[[int], Any] | None = None,
 ) -> Rerun:
@@ -150,12 +154,12 @@ def differences(saved: Trajectory, run: Trajectory) -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def _first_round(then: Any, now: Any, rounds: Any) -> int:
+def _first_round(then: Array, now: Array, rounds: npt.NDArray[np.int64]) -> int:
     other = unlike(then, now)
     return int(rounds[np.argmax(other.any(axis=(0, *range(2, other.ndim))))])
 
 
-def _refuse_others(recipe: Any, arguments: Mapping[str, Any]) -> None:
+def _refuse_others(recipe: Recipe, arguments: Mapping[str, Any]) -> None:
     """Raise ValueError unless the federation and the strategy are those of the recipe."""
     known = {name: arguments[name] for name in ("fed", "strategy")}
     found = recipe_of({**known, "step_size": 1.0}, np.random.SeedSequence(0), 1.0)

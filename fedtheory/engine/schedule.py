@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
-__all__ = ["Halving", "InverseTime", "Schedule", "step_sizes"]
+__all__ = ["Halving", "InverseTime"]
 
 
 class Schedule(Protocol):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fedtheory._storage.recipes import Recipe, recipe_of
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
 from fedtheory.engine._execution import execute
 from fedtheory.engine._fleet import noise_variances, own_steps
@@ -44,7 +44,7 @@ def fedavg(
     step_size: float | npt.ArrayLike | Schedule,
     initial: npt.ArrayLike | None = None,
     num_replicates: int = 1,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     batch_size: int | None = None,
     batches: str = "step",
     num_batches: int | None = None,
@@ -250,7 +250,7 @@ def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
 
 
 def _check_method(
-    method: Any, methodical: MethodRules, rules: Rules, strategy: Strategy, tau: int, given: dict[str, Any]
+    method: Method | None, methodical: MethodRules, rules: Rules, strategy: Strategy, tau: int, given: dict[str, Any]
 ) -> None:
     """Raise ValueError where a method does not go with the rest of the run."""
     most = methodical.max_local_steps

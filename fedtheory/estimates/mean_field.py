@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -88,7 +86,7 @@ def mean_field_gap(
     return gaps
 
 
-def _by_round(strategy: Any, weights: Array, num_rounds: int) -> list[Fixed | Ranked]:
+def _by_round(strategy: object, weights: Array, num_rounds: int) -> list[Fixed | Ranked]:
     law = known_law(strategy, weights)
     laws = law.over(num_rounds) if isinstance(law, Scheduled) else [frequency_law(strategy, weights)] * num_rounds
     different = {id(one): one for one in laws}

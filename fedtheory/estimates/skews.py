@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._door import known_law
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy, rules_of
 
-__all__ = ["OneSided", "SampledSkew", "SkewEstimate", "estimated_selection_skew", "sampled_models", "selection_skew_at"]
+__all__ = ["estimated_selection_skew", "sampled_models", "selection_skew_at"]
 
 _UNDEFINED = "0/0: objective gap 0"
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -82,7 +82,7 @@ def selection_skew_at(
     other: npt.ArrayLike,
     *,
     num_draws: int = 10_000,
-    rng: Any = 0,
+    rng: RNGLike = 0,
 ) -> SkewEstimate:
     r"""Estimate ``rho(S(w), w') = E[1/m sum_{k in S(w)} (F_k(w') - F_k*)] / sum_k p_k (F_k(w') - F_k*)``.
 
@@ -101,7 +101,7 @@ def selection_skew_at(
     Returns
     -------
     SkewEstimate
-        The mean and its standard error; both without units.
+        The mean ``value`` and its ``standard_error``; both without units.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def selection_skew_at(
 
 @pinned
 def estimated_selection_skew(
-    fed: Federation, strategy: Strategy, models: npt.ArrayLike, *, num_draws: int = 10_000, rng: Any = 0
+    fed: Federation, strategy: Strategy, models: npt.ArrayLike, *, num_draws: int = 10_000, rng: RNGLike = 0
 ) -> SampledSkew:
     """Estimate rho_bar, rho_tilde and rho_diagonal over sampled models, each from one side.
 
@@ -150,7 +150,8 @@ def estimated_selection_skew(
     Returns
     -------
     SampledSkew
-        Three one-sided estimates, each with the side that it errs on.
+        One-sided estimates ``rho_bar``, ``rho_tilde``, ``rho_diagonal``, each a ``value`` with its
+        ``standard_error`` and the ``side`` that it errs on.
 
     Raises
     ------
@@ -187,7 +188,7 @@ def estimated_selection_skew(
     )
 
 
-def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: Any = 0) -> Array:
+def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: RNGLike = 0) -> Array:
     """Models around w*, normal with standard deviation ``spread`` times the farthest local minimizer; shape (P, v).
 
     Where all clients share their minimizer the standard deviation is ``spread``.

@@ -3,7 +3,6 @@
 from fedtheory.exact import floor as floor
 from fedtheory.exact import frequencies as frequencies
 from fedtheory.exact import moments as moments
-from fedtheory.exact import ranking_bound as ranking_bound
 from fedtheory.exact import runs as runs
 from fedtheory.exact import selection_skews as selection_skews
 from fedtheory.exact import skew_intervals as skew_intervals
@@ -13,7 +12,6 @@ from fedtheory.exact.floor import ErrorFloor as ErrorFloor
 from fedtheory.exact.floor import error_floor as error_floor
 from fedtheory.exact.frequencies import selection_frequencies as selection_frequencies
 from fedtheory.exact.moments import expected_gap as expected_gap
-from fedtheory.exact.ranking_bound import least_skew_over_rankings as least_skew_over_rankings
 from fedtheory.exact.runs import for_run as for_run
 from fedtheory.exact.selection_skews import selection_skew as selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew as SelectionSkew

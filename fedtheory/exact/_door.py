@@ -1,7 +1,5 @@
 """The checks at the doors: exact answers need quadratic clients, and a strategy whose law is known."""
 
-from typing import Any
-
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -10,7 +8,7 @@ from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 __all__ = ["frequency_law", "is_unbiased", "known_law", "quadratic"]
 
 
-def quadratic(fed: Any) -> QuadraticFederation:
+def quadratic(fed: object) -> QuadraticFederation:
     """Return the federation if it is quadratic."""
     if not isinstance(fed, QuadraticFederation):
         message = f"fed must be a QuadraticFederation, got {type(fed).__name__}"
@@ -18,7 +16,7 @@ def quadratic(fed: Any) -> QuadraticFederation:
     return fed
 
 
-def known_law(strategy: Any, weights: Array) -> SelectionLaw | None:
+def known_law(strategy: object, weights: Array) -> SelectionLaw | None:
     """Ask a strategy for its law; one that does not say any has none that is known.
 
     Raises
@@ -31,13 +29,13 @@ def known_law(strategy: Any, weights: Array) -> SelectionLaw | None:
     return law
 
 
-def is_unbiased(strategy: Any, weights: Array) -> bool:
+def is_unbiased(strategy: object, weights: Array) -> bool:
     """Whether a strategy says that its mean coefficients are the weights: that very array, not numbers near it."""
     law = known_law(strategy, weights)
     return isinstance(law, Moments | Fixed) and law.mean is weights
 
 
-def frequency_law(strategy: Any, weights: Array) -> Fixed | Ranked:
+def frequency_law(strategy: object, weights: Array) -> Fixed | Ranked:
     """Return the law of the frequencies in one round; TypeError if there is none that is known."""
     match known_law(strategy, weights):
         case Moments(mean=mean) | Fixed(mean=mean):

@@ -1,10 +1,10 @@
 """A run of ``fedavg`` as theorems see it: its options, those that were changed, and what an argument of a bound is."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,15 @@ from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.federation.constants import gradient_bound
+from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection.rules import rules_of
+from fedtheory.selection.rules import Strategy, rules_of
 from fedtheory.theorem._comparison import unmet
+from fedtheory.theorem.paper import Bound
 from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import SYMBOLS
 
-__all__ = ["OPTIONS", "Run", "Theorem", "described"]
+__all__ = ["OPTIONS", "Run", "described"]
 
 # How often a run is made and what is kept of it change nothing that a theorem speaks about. Every other option does: a
 # new one is refused by all bounds until a hypothesis, an argument or a statement names it.
@@ -45,23 +47,7 @@ _KNOWN_OF_ANY = ("sigma2", "weighted_sigma2", "max_weight", "sum_squared_weights
 _ROUNDING = 1e-12
 
 
-class Theorem(Protocol):
-    """What a bound says of itself, to be asked what it promises a run."""
-
-    __name__: str
-    statement: Any
-    hypotheses: tuple[Any, ...]
-    domains: Mapping[str, Any]
-    step_sizes: Callable[..., Array] | None
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the value."""
-
-    def terms(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return the named summands, or refuse arguments that the hypotheses exclude."""
-
-
-def described(bound: Theorem, fed: Any, strategy: Any, settings: Mapping[str, Any]) -> "Run":
+def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings: Mapping[str, Any]) -> "Run":
     """Tell options of ``fedavg`` from arguments of the bound, and check those that constants are read off."""
     unknown = [name for name in settings if name not in OPTIONS and name not in bound.domains]
     if unknown:
@@ -70,7 +56,7 @@ def described(bound: Theorem, fed: Any, strategy: Any, settings: Mapping[str, An
         raise TypeError(message)
     options = OPTIONS | {name: value for name, value in settings.items() if name in OPTIONS} | {"strategy": strategy}
     rounds = options["num_rounds"] = validate.count("num_rounds", options["num_rounds"], 0)
-    if callable(getattr(strategy, "rules", None)):
+    if strategy is not None and callable(getattr(strategy, "rules", None)):
         rules_of(strategy, fed.weights, rounds)  # what fedavg refuses is no run
     tau, own = own_steps(options["local_steps"], fed.num_clients, rounds)
     options["local_steps"] = options["local_steps"] if (own != tau).any() else tau
@@ -92,7 +78,7 @@ class Run:
     is the largest number of local steps where clients have their own.
     """
 
-    bound: Theorem
+    bound: Bound
     fed: Any
     options: Mapping[str, Any]
     given: Mapping[str, Any]

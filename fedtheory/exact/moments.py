@@ -8,7 +8,7 @@ function of them. All moments are taken about the minimizer w*, so that a small 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +120,7 @@ def expected_gap(
     return np.where(np.isfinite(gaps), gaps, np.inf)
 
 
-def _moments(strategy: Any, weights: Array) -> Moments:
+def _moments(strategy: object, weights: Array) -> Moments:
     law = known_law(strategy, weights)
     if not isinstance(law, Moments):
         message = (

@@ -1,16 +1,23 @@
 """The constants that a theorem has on one federation, one strategy and one run: from a bound to its arguments."""
 
+from __future__ import annotations
+
 import inspect
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support.wording import short
 from fedtheory.engine._received import placeholder, settings_of
+from fedtheory.engine.schedule import Schedule
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact._run import OPTIONS, Run, Theorem, described
+from fedtheory.exact._run import OPTIONS, Run, described
+from fedtheory.federation.protocol import Federation
+from fedtheory.selection.rules import Strategy
+from fedtheory.theorem.paper import Bound
 from fedtheory.theorem.scheme import ANY_SCHEME
 
 __all__ = ["for_run"]
@@ -23,12 +30,12 @@ _AT_LEAST = ("max_weight", "sum_squared_weights", "squared_weights")
 
 
 def for_run(
-    bound: Theorem,
-    fed: Any,
-    strategy: Any = None,
+    bound: Bound,
+    fed: Federation | Trajectory,
+    strategy: Strategy | None = None,
     *,
     num_rounds: int | None = None,
-    step_size: Any = None,
+    step_size: npt.ArrayLike | Schedule | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Arguments that a bound has for a run of ``fedavg``, each on its safe side.
@@ -103,7 +110,7 @@ def for_run(
     return arguments
 
 
-def _made_with(run: Trajectory, strategy: Any) -> dict[str, Any]:
+def _made_with(run: Trajectory, strategy: Strategy | None) -> dict[str, Any]:
     """Return the arguments of ``fedavg`` that a run was made with, its strategy perhaps as it is given."""
     arguments = settings_of(run, fedavg, {} if strategy is None else {"strategy": strategy})
     for name in set(run.recipe.form if run.recipe else ()) - set(arguments):

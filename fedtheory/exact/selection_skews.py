@@ -2,22 +2,22 @@ r"""The selection skews of a strategy on a quadratic federation, each with a cer
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._door import frequency_law, is_unbiased, quadratic
 from fedtheory.exact._extremes import infimum
 from fedtheory.exact._one_dimension import sides_in_one_dimension
 from fedtheory.exact._problem import Problem, busy_clients, problem_of
 from fedtheory.exact._ranking import among, largest_totals, rearranged, remembering
+from fedtheory.exact._ranking_bound import least_skew_over_rankings
 from fedtheory.exact._search import smallest_over_models
 from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
-from fedtheory.exact.ranking_bound import least_skew_over_rankings
 from fedtheory.exact.skew_intervals import SelectionSkew, outward
 from fedtheory.exact.subsets import least_ratios_of
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -43,7 +43,7 @@ _SIGN = "no skew is negative"
 def selection_skew(
     fed: QuadraticFederation,
     strategy: KnowsItsLaw,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     num_models: int = 4000,
     least_ratios: Array | None = None,

@@ -2,7 +2,6 @@
 
 from fedtheory.federation import client_data as client_data
 from fedtheory.federation import constants as constants
-from fedtheory.federation import lazy_data as lazy_data
 from fedtheory.federation import lazy_softmax as lazy_softmax
 from fedtheory.federation import nonconvex as nonconvex
 from fedtheory.federation import own_losses as own_losses
@@ -12,13 +11,8 @@ from fedtheory.federation import protocol as protocol
 from fedtheory.federation import quadratic as quadratic
 from fedtheory.federation import softmax as softmax
 from fedtheory.federation.client_data import FederatedData as FederatedData
-from fedtheory.federation.client_data import Labels as Labels
-from fedtheory.federation.constants import Ball as Ball
-from fedtheory.federation.constants import Box as Box
 from fedtheory.federation.constants import GradientBound as GradientBound
-from fedtheory.federation.constants import Hull as Hull
 from fedtheory.federation.constants import gradient_bound as gradient_bound
-from fedtheory.federation.lazy_data import LazySynthetic as LazySynthetic
 from fedtheory.federation.lazy_softmax import LazySoftmaxFederation as LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation as NonconvexFederation
 from fedtheory.federation.own_losses import LossFederation as LossFederation

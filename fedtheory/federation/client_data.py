@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
 
-__all__ = ["FederatedData", "Labels"]
+__all__ = ["FederatedData"]
 
 Labels = npt.NDArray[np.int64]
 
@@ -116,7 +116,7 @@ class FederatedData:
         num_classes: int | None = None,
         test: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         test_fraction: float = 0.0,
-        rng: Any = 0,
+        rng: RNGLike = 0,
     ) -> Self:
         """Give client k the pooled samples ``parts[k]``; of each client's samples a random share is held out.
 

@@ -13,7 +13,7 @@ from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["Ball", "Box", "GradientBound", "Hull", "gradient_bound"]
+__all__ = ["GradientBound", "gradient_bound"]
 
 
 @final
@@ -64,7 +64,7 @@ class GradientBound:
 
 
 def gradient_bound(
-    fed: QuadraticFederation | Any, initial: npt.ArrayLike, step_size: Any, gradient_noise: float = 0.0
+    fed: QuadraticFederation | Any, initial: npt.ArrayLike, step_size: npt.ArrayLike, gradient_noise: float = 0.0
 ) -> GradientBound:
     r"""Return a proved G2: a bound on the squared norm of the stochastic gradients of federated averaging.
 
@@ -133,7 +133,7 @@ def gradient_bound(
     return GradientBound(float(G2), region, noise2)
 
 
-def _step_sizes(step_size: Any, smoothness: float) -> Array:
+def _step_sizes(step_size: npt.ArrayLike, smoothness: float) -> Array:
     sizes = np.asarray(validate.positive("step_size", step_size), dtype=np.float64)
     if sizes.ndim > 1:
         message = f"step_size must be a number or have shape (T,), got shape {sizes.shape}"

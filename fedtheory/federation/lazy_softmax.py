@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._lazy_data import LazySynthetic
 from fedtheory.federation.client_data import Labels
-from fedtheory.federation.lazy_data import LazySynthetic
 from fedtheory.federation.softmax import SoftmaxFederation
 
 __all__ = ["LazySoftmaxFederation"]
@@ -48,7 +48,7 @@ class LazySoftmaxFederation:
     data: LazySynthetic
     l2: float = 0.0
     num_audited: int = 100
-    rng: Any = field(default=0, repr=False)
+    rng: RNGLike = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         _checked(self.data)

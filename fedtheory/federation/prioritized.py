@@ -58,7 +58,7 @@ class Prioritized:
 
 
 def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
-    r"""Give the priority clients alone a say in the objective of a federation.
+    r"""Make the objective of a federation that of its priority clients alone.
 
     Parameters
     ----------

@@ -8,7 +8,6 @@ from fedtheory.methods import rules as rules
 from fedtheory.methods import scaffnew as scaffnew
 from fedtheory.methods import scaffold as scaffold
 from fedtheory.methods.compressed import Compressed as Compressed
-from fedtheory.methods.compressors import Compress as Compress
 from fedtheory.methods.compressors import Compressor as Compressor
 from fedtheory.methods.compressors import RandK as RandK
 from fedtheory.methods.compressors import ScaledSign as ScaledSign
@@ -16,10 +15,7 @@ from fedtheory.methods.compressors import TopK as TopK
 from fedtheory.methods.fednova import FedNova as FedNova
 from fedtheory.methods.memories import EF21 as EF21
 from fedtheory.methods.memories import ErrorFeedback as ErrorFeedback
-from fedtheory.methods.rules import METHOD_ARGUMENTS as METHOD_ARGUMENTS
-from fedtheory.methods.rules import METHOD_RULES as METHOD_RULES
 from fedtheory.methods.rules import Method as Method
 from fedtheory.methods.rules import MethodRules as MethodRules
-from fedtheory.methods.rules import method_rules_of as method_rules_of
 from fedtheory.methods.scaffnew import Scaffnew as Scaffnew
 from fedtheory.methods.scaffold import Scaffold as Scaffold

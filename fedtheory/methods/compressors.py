@@ -13,7 +13,7 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array
 
-__all__ = ["Compress", "Compressor", "RandK", "ScaledSign", "TopK"]
+__all__ = ["Compressor", "RandK", "ScaledSign", "TopK"]
 
 
 class Compress(NamedTuple):

@@ -31,7 +31,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.selection.rules import Argument, Slot
 
-__all__ = ["METHOD_ARGUMENTS", "METHOD_RULES", "Method", "MethodRules", "method_rules_of"]
+__all__ = ["Method", "MethodRules"]
 
 Rule = Callable[..., Any]
 
@@ -138,8 +138,8 @@ class Method(Protocol):
         """Check the parameters against the clients' weights (K,) and the initial model (v,); return the rules."""
 
 
-def method_rules_of(method: Any, weights: Array, initial: Array) -> MethodRules:
-    """Ask a method for its rules.
+def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRules:
+    """Return the rules of a method.
 
     Parameters
     ----------
@@ -170,7 +170,9 @@ def method_rules_of(method: Any, weights: Array, initial: Array) -> MethodRules:
         known = f"the class {method.__name__}" if isinstance(method, type) else repr(method)
         message = f"method must be a value with a method method_rules(weights, initial), got {known}"
         raise TypeError(message)
-    rules = method.method_rules(validate.array("weights", weights, ndim=1), validate.array("initial", initial, ndim=1))
+    rules: object = method.method_rules(
+        validate.array("weights", weights, ndim=1), validate.array("initial", initial, ndim=1)
+    )
     if not isinstance(rules, MethodRules):
         message = f"the rules of {method} must be fedtheory.methods.MethodRules, got {type(rules).__name__}"
         raise TypeError(message)

@@ -1,7 +1,6 @@
 """What fedtheory.plotting offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.plotting import bound as bound
-from fedtheory.plotting import grids as grids
 from fedtheory.plotting import intervals as intervals
 from fedtheory.plotting import labels as labels
 from fedtheory.plotting import profile as profile
@@ -10,7 +9,6 @@ from fedtheory.plotting import waterfalls as waterfalls
 from fedtheory.plotting.bound import bound_versus_error as bound_versus_error
 from fedtheory.plotting.bound import measured as measured
 from fedtheory.plotting.bound import theory as theory
-from fedtheory.plotting.grids import lines_with_bands as lines_with_bands
 from fedtheory.plotting.intervals import certified as certified
 from fedtheory.plotting.labels import label_of as label_of
 from fedtheory.plotting.profile import selection_profile as selection_profile

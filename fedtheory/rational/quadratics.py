@@ -12,7 +12,7 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational import _checks
 from fedtheory.rational.vectors import Vector, combination, inner
 
-__all__ = ["RationalQuadratics", "opposite_clients"]
+__all__ = ["RationalQuadratics"]
 
 
 @final

@@ -13,7 +13,7 @@ from fedtheory.rational import _checks
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
-__all__ = ["Apart", "disagreement_map", "disagreement_radius", "mean_potentials", "potential", "scaffnew_step"]
+__all__ = ["Apart", "disagreement_map", "disagreement_radius", "mean_potentials"]
 
 
 @final

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedtheory._support.wording import short
 
-__all__ = ["Vector", "added", "combination", "difference", "inner", "norm2", "scaled", "vector"]
+__all__ = ["combination", "difference", "inner", "scaled"]
 
 Vector = tuple[Fraction, ...]
 

@@ -15,7 +15,7 @@ from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
 from fedtheory.sampling._decided import write_decided
 
-__all__ = ["Approximation", "approximate_probabilities", "approximation", "approximation_path"]
+__all__ = ["approximate_probabilities", "approximation", "approximation_path"]
 
 _MOST_RESCALINGS = 10**5
 
@@ -95,7 +95,8 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     Returns
     -------
     Approximation
-        Probabilities, shape (n,), the number of rescalings made, and whether another one would change nothing.
+        ``probabilities``, shape (n,), ``num_rescalings`` that changed something, and whether it ``converged``: another
+        one would change nothing.
 
     Raises
     ------
@@ -124,7 +125,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     return Approximation(probabilities, int(made), not moves)
 
 
-def approximation_path(norms: Numbers, expected_size: Any, num_rescalings: int) -> Sequence[Any]:
+def approximation_path(norms: Numbers, expected_size: float | Fraction, num_rescalings: int) -> Sequence[Any]:
     """Return Algorithm 2 step by step: the probabilities after 0, 1, ... rescalings, each of shape (n,).
 
     This is the algorithm as the paper writes it, in plain Python; norms given as ``fractions.Fraction`` are handled

@@ -15,7 +15,7 @@ from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.probability_matrices import estimator_variance
 from fedtheory.sampling.variances import variance
 
-__all__ = ["ErrorParts", "available_probabilities", "error_parts"]
+__all__ = ["available_probabilities", "error_parts"]
 
 
 class ErrorParts(NamedTuple):

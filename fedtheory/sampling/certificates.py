@@ -51,7 +51,7 @@ class Certificate(NamedTuple):
         return max(self.box, self.budget)
 
 
-def certificate(norms: Numbers, probabilities: Numbers, expected_size: Any) -> Certificate:
+def certificate(norms: Numbers, probabilities: Numbers, expected_size: float | Fraction) -> Certificate:
     r"""Residuals of the optimality conditions, and a duality gap, for proposed sampling probabilities.
 
     The problem is convex, so p is optimal exactly when it is feasible, uses the budget ``min(m, q)`` for the q

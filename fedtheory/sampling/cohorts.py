@@ -1,4 +1,4 @@
-"""Laws of the candidates and of the whole cohort of Power-of-Choice, by enumeration of all candidate sets."""
+"""Law of the whole cohort of Power-of-Choice, by enumeration of all candidate sets."""
 
 from __future__ import annotations
 
@@ -11,41 +11,12 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.wording import shown
-from fedtheory.sampling.selections import power_of_choice, successive
+from fedtheory.sampling._selections import power_of_choice
 from fedtheory.statistics.law import Law
 
-__all__ = ["candidate_law", "cohort_law"]
+__all__ = ["cohort_law"]
 
 _LARGEST = 16
-
-
-def candidate_law(weights: Sequence[Any] | npt.NDArray[Any], num_candidates: int) -> Law[frozenset[int]]:
-    r"""Probability of every set of d clients drawn without replacement with probability proportional to the weights.
-
-    Parameters
-    ----------
-    weights
-        Non-negative weights of any positive sum, at most 16 of them. Integers and Fractions give exact Fractions.
-    num_candidates
-        d.
-
-    Returns
-    -------
-    Law
-        The sets of positive probability with their probabilities.
-
-    Raises
-    ------
-    ValueError
-        If there are more than 16 clients, or fewer than d of positive weight.
-
-    Examples
-    --------
-    >>> law = candidate_law([1, 2, 3], 2)
-    >>> law[frozenset({0, 1})]  # 1/6 2/5 + 2/6 1/4
-    Fraction(3, 20)
-    """
-    return successive(*_drawable(weights, num_candidates)).map(frozenset)
 
 
 def cohort_law(

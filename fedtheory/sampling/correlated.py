@@ -9,16 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.statistics.law import Law
 
-__all__ = [
-    "ExactlyOne",
-    "IndependentSampling",
-    "JointLaw",
-    "NiceSampling",
-    "Sampling",
-]
+__all__ = ["JointLaw"]
 
 Mask = npt.NDArray[np.bool_]
 MOST_ENUMERATED = 20
@@ -31,7 +25,7 @@ class Sampling(Protocol):
     def matrix(self) -> Array:
         """Probability matrix, entry (i, j) the probability that i and j are both drawn, shape (n, n)."""
 
-    def draw(self, rng: Any) -> Mask:
+    def draw(self, rng: RNGLike) -> Mask:
         """One random set, as a mask of shape (n,)."""
 
 
@@ -109,7 +103,7 @@ class JointLaw:
         """Return the sets with their probabilities, one after the other."""
         return map(Outcome, self.members, self.probabilities.tolist())
 
-    def draw(self, rng: Any) -> Mask:
+    def draw(self, rng: RNGLike) -> Mask:
         """One random set, as a mask of shape (n,)."""
         row = np.searchsorted(np.cumsum(self.probabilities), validate.generator(rng).random(), side="right")
         drawn: Mask = self.members[min(int(row), len(self.members) - 1)].copy()
@@ -141,7 +135,7 @@ class ExactlyOne:
         """The same sampling as a list of sets."""
         return JointLaw(np.eye(len(self.probabilities), dtype=bool), self.probabilities)
 
-    def draw(self, rng: Any) -> Mask:
+    def draw(self, rng: RNGLike) -> Mask:
         """One random set, as a mask of shape (n,)."""
         return self.law.draw(rng)
 
@@ -181,7 +175,7 @@ class NiceSampling:
         members[np.arange(len(chosen))[:, None], np.asarray(chosen)] = True
         return JointLaw(members, np.full(len(chosen), 1 / len(chosen)))
 
-    def draw(self, rng: Any) -> Mask:
+    def draw(self, rng: RNGLike) -> Mask:
         """One random set, as a mask of shape (n,)."""
         drawn = np.zeros(self.num_clients, dtype=bool)
         drawn[validate.generator(rng).permutation(self.num_clients)[: self.num_selected]] = True
@@ -221,7 +215,7 @@ class IndependentSampling:
         members = (np.arange(2**n)[:, None] >> np.arange(n)) & 1 == 1
         return JointLaw(members, np.where(members, self.probabilities, 1 - self.probabilities).prod(axis=1))
 
-    def draw(self, rng: Any) -> Mask:
+    def draw(self, rng: RNGLike) -> Mask:
         """One random set, as a mask of shape (n,)."""
         drawn: Mask = validate.generator(rng).random(len(self.probabilities)) < self.probabilities
         return drawn

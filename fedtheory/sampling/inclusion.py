@@ -1,4 +1,4 @@
-r"""Exact inclusion probabilities of successive sampling and of Power-of-Choice.
+r"""Exact inclusion probabilities of Power-of-Choice, and with as many selected as asked of successive sampling.
 
 Let client i arrive at an exponential time of rate p_i. The order of arrivals is the order of draws without replacement
 with probability proportional to p, so the d candidates of a round are the clients that have arrived between the d-th
@@ -22,41 +22,7 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import shown
 from fedtheory.sampling._inclusion_kernels import integrate
 
-__all__ = ["inclusion_by_losses", "power_of_choice_inclusion", "successive_inclusion"]
-
-
-def successive_inclusion(weights: npt.ArrayLike, num_candidates: int) -> Array:
-    r"""Probability that each client is among d clients drawn one after another without replacement.
-
-    Every draw takes a remaining client with probability proportional to its weight.
-
-    Parameters
-    ----------
-    weights
-        Non-negative weights of any positive sum, shape (K,).
-    num_candidates
-        Number of draws d.
-
-    Returns
-    -------
-    Array
-        Inclusion probabilities, shape (K,), of sum d.
-
-    Raises
-    ------
-    ValueError
-        If fewer than d clients have a positive weight.
-
-    Examples
-    --------
-    Weights 1, 2, 3, two draws: client 0 is missed if 1 and 2 come first, 2/6 3/4 + 3/6 2/3 = 7/12.
-
-    >>> (successive_inclusion([1, 2, 3], 2) * 60).round(12)
-    array([25., 44., 51.])
-    """
-    p = _positive_sum(weights)
-    d = validate.count("num_candidates", num_candidates)
-    return _inclusion(p, np.zeros(p.size), d, d)
+__all__ = ["power_of_choice_inclusion"]
 
 
 def power_of_choice_inclusion(

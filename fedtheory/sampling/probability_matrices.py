@@ -10,13 +10,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
-__all__ = [
-    "admissibility_margin",
-    "estimator_variance",
-    "probability_matrix",
-    "smallest_uniform_v",
-    "variance_bound",
-]
+__all__ = ["estimator_variance", "smallest_uniform_v", "variance_bound"]
 
 
 def probability_matrix(matrix: npt.ArrayLike) -> Array:

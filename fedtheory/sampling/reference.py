@@ -161,7 +161,7 @@ def _answer(costs: Array, units: Array, budget: float, solver: str, settings: di
     return x.value, str(problem.status)
 
 
-def rational_probabilities(norms: Numbers, expected_size: Any) -> list[Fraction]:
+def rational_probabilities(norms: Numbers, expected_size: float | Fraction) -> list[Fraction]:
     """Return the closed form in exact arithmetic, as the paper writes it: sorted norms and the largest valid l.
 
     Parameters

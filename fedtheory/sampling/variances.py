@@ -11,7 +11,7 @@ from fedtheory._support.validate import Array
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.optimal import optimal_probabilities
 
-__all__ = ["optimal_value", "variance"]
+__all__ = ["variance"]
 
 
 def variance(norms: Numbers, probabilities: Numbers) -> Any:

@@ -16,7 +16,7 @@ from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
 from fedtheory.selection._layout import pack
 
-__all__ = ["AlternatingGroups", "Attendance", "Availability", "BernoulliAvailability", "MarkovAvailability"]
+__all__ = ["AlternatingGroups", "Availability", "BernoulliAvailability", "MarkovAvailability"]
 
 
 class Attendance(NamedTuple):

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 
-__all__ = ["CandidateSchedule", "DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates", "scheduled"]
+__all__ = ["DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -90,7 +90,7 @@ def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
 
 
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
-    """Ask a schedule for the numbers of candidates of all rounds.
+    """Return the numbers of candidates of all rounds, from a schedule.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, final
 
 from fedtheory._support.validate import Array
 
-__all__ = ["Fixed", "KnowsItsLaw", "Moments", "Ranked", "Scheduled", "SelectionLaw"]
+__all__ = ["Fixed", "Moments", "Ranked", "Scheduled"]
 
 
 class Moments(NamedTuple):
@@ -83,7 +83,7 @@ SelectionLaw = Moments | Fixed | Ranked | Scheduled
 
 
 class KnowsItsLaw(Protocol):
-    """A strategy that says its law."""
+    """A strategy that declares its law."""
 
     def law(self, weights: Array) -> SelectionLaw | None:
         """Return the law for the objective weights, shape (K,), or None if it is not known.

@@ -117,7 +117,8 @@ class LossMatching:
         """
         mask = np.array(self.priority)
         attendance = attending(self.participation, mask.size, 2)
-        if np.ndim(self.threshold) or callable(getattr(self.threshold, "thresholds", None)) or len(attendance) > 1:
+        threshold: Any = self.threshold
+        if np.ndim(threshold) or hasattr(threshold, "thresholds") or len(attendance) > 1:
             message = "threshold and attendance must be the same in all rounds for inclusion probabilities, got changes"
             raise TypeError(message)
         mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))

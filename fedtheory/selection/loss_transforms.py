@@ -9,7 +9,7 @@ from typing import Protocol, final
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 
-__all__ = ["ClippedLoss", "FairLoss", "LossTransform", "coded"]
+__all__ = ["ClippedLoss", "FairLoss"]
 
 _CLIPPED, _FAIR = 1.0, 2.0
 
@@ -24,7 +24,7 @@ class LossTransform(Protocol):
 @final
 @dataclass(frozen=True)
 class ClippedLoss:
-    """``min(F_k, level)``: beyond the level candidates are tied, so that outliers are not sought out."""
+    """``min(F_k, level)``: beyond the level candidates are tied, so that outliers are not preferred."""
 
     level: float
 

@@ -9,7 +9,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
 
-__all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction"]
+__all__ = ["Everyone", "PriorityDraws", "UniformFraction"]
 
 
 class Participation(Protocol):

@@ -24,13 +24,13 @@ from fedtheory._support.validate import Array
 from fedtheory.valuation.games import check_num_players
 from fedtheory.valuation.methods import Valuation
 
-__all__ = ["ARGUMENTS", "RULES", "Argument", "Rules", "Slot", "Strategy"]
+__all__ = ["Rules", "Strategy"]
 
 Rule = Callable[..., Any]
 
 
 class Argument(NamedTuple):
-    """What a function of the round is handed: the type of a number, the shape if there are many, and the meaning.
+    """An argument of a function of the round: the type of a number, the shape if there are many, and the meaning.
 
     Shapes are made of K clients, at most d candidates and m chosen clients, and v coordinates; L is any length.
     """
@@ -199,7 +199,7 @@ class Strategy(Protocol):
         """Check the parameters against the federation and return the rules."""
 
 
-def rules_of(strategy: Any, weights: Array, num_rounds: int) -> Rules:
+def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     """Ask a strategy for its rules.
 
     Parameters
@@ -231,7 +231,7 @@ def rules_of(strategy: Any, weights: Array, num_rounds: int) -> Rules:
         known = f"the class {strategy.__name__}" if isinstance(strategy, type) else repr(strategy)
         message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
         raise TypeError(message)
-    rules = strategy.rules(np.array(weights), num_rounds)
+    rules: object = strategy.rules(np.array(weights), num_rounds)
     if not isinstance(rules, Rules):
         message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"
         raise TypeError(message)

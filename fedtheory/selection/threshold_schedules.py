@@ -1,21 +1,14 @@
 """How FedALIGN's threshold changes over the rounds: a bias that is allowed early can be taken back later."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
-__all__ = ["AnnealedThreshold", "ThresholdSchedule", "thresholds"]
-
-
-class ThresholdSchedule(Protocol):
-    """Thresholds of all rounds."""
-
-    def thresholds(self, num_rounds: int) -> Array:
-        """Return eps for each round, shape (num_rounds,), at least 0."""
+__all__ = ["AnnealedThreshold"]
 
 
 @final

@@ -27,7 +27,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.statistics.law import Law
 
-__all__ = ["against_equality", "against_law", "against_mean", "mixed", "rejects"]
+__all__ = ["against_equality", "against_law", "against_mean", "rejects"]
 
 _TRUST = (1.0, 8.0, 64.0, 512.0, 4096.0)
 """Imaginary draws on the side of the hypothesis: few make bold bets, many find small deviations. A factor of 8 between
@@ -68,7 +68,7 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
 
 
 def mixed(log_evidences: Sequence[Array]) -> Array:
-    """Logarithm of the mean of test martingales, which is a test martingale: somebody who splits the capital.
+    """Logarithm of the mean of test martingales, which is a test martingale: that of a gambler who splits the capital.
 
     Parameters
     ----------

@@ -3,12 +3,10 @@
 from fedtheory.study import scripts as scripts
 from fedtheory.study.scripts import Check as Check
 from fedtheory.study.scripts import Progress as Progress
-from fedtheory.study.scripts import Result as Result
 from fedtheory.study.scripts import Study as Study
 from fedtheory.study.scripts import Table as Table
 from fedtheory.study.scripts import from_records as from_records
 from fedtheory.study.scripts import load as load
 from fedtheory.study.scripts import main as main
 from fedtheory.study.scripts import produce as produce
-from fedtheory.study.scripts import save_figure as save_figure
 from fedtheory.study.scripts import silent as silent

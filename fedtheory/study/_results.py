@@ -12,7 +12,7 @@ __all__ = ["Check", "Result", "Table", "from_records"]
 
 
 class Check(NamedTuple):
-    """Whether something that the study must show came out, and the numbers that say so."""
+    """Whether something that the study must show holds, and the numbers that decide it."""
 
     holds: bool
     detail: str

@@ -30,7 +30,6 @@ from fedtheory._storage.provenance import changes, provenance
 from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
 from fedtheory._support.streams import flushed, nowhere, opened
 from fedtheory._support.streams import sentence as of_system
-from fedtheory.study._figures import save_figure
 from fedtheory.study._folder import Folder
 from fedtheory.study._results import Check, Result, Table, from_records
 
@@ -38,19 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-__all__ = [
-    "Check",
-    "Progress",
-    "Result",
-    "Study",
-    "Table",
-    "from_records",
-    "load",
-    "main",
-    "produce",
-    "save_figure",
-    "silent",
-]
+__all__ = ["Check", "Progress", "Study", "Table", "from_records", "load", "main", "produce", "silent"]
 
 _REPORTED = ("xarray", "h5netcdf", "matplotlib")
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory.sweeps._grid import Configuration, Grid
 from fedtheory.sweeps._outcomes import Outcome, Variable
-from fedtheory.sweeps.grid import Configuration, Grid
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -23,7 +23,7 @@ def assembled(grid: Grid, outcomes: Mapping[str, Outcome]) -> "Dataset":
 
     Examples
     --------
-    >>> from fedtheory.sweeps.grid import gridded
+    >>> from fedtheory.sweeps._grid import gridded
     >>> from fedtheory.sweeps._outcomes import variables_of
     >>> grid = gridded({"d": [3, 5]})
     >>> assembled(grid, {one.name: Outcome(variables_of(2.0 * one.point["d"])) for one in grid})["value"].values

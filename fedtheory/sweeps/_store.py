@@ -14,9 +14,9 @@ from fedtheory._storage import files
 from fedtheory._storage.archives import archive_bytes, archive_content
 from fedtheory._storage.netcdf import netcdf_bytes
 from fedtheory._storage.releases import release
+from fedtheory.sweeps._grid import Configuration, Grid, canonical
 from fedtheory.sweeps._outcomes import Outcome, Variable
 from fedtheory.sweeps._work import Work
-from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.results import Sweep, SweepWarning
 
 __all__ = ["Store", "header_of", "inspected", "opened", "part_bytes", "part_content"]

@@ -16,8 +16,8 @@ from typing import Any
 
 from fedtheory._storage.releases import made_by
 from fedtheory.study import Study, silent
+from fedtheory.sweeps._grid import Grid, canonical
 from fedtheory.sweeps._outcomes import Outcome, Variable, variables_of
-from fedtheory.sweeps.grid import Grid, canonical
 
 __all__ = ["FileWork", "FunctionWork", "StudyWork", "Work", "read_study", "work_of"]
 

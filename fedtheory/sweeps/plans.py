@@ -9,12 +9,12 @@ from typing import Any
 from fedtheory._storage.releases import made_by
 from fedtheory._support import validate
 from fedtheory.sweeps._backends import known_backend, number_of_workers
+from fedtheory.sweeps._grid import Configuration, gridded
 from fedtheory.sweeps._outcomes import Outcome
 from fedtheory.sweeps._store import Store, inspected
 from fedtheory.sweeps._work import attempt, work_of
-from fedtheory.sweeps.grid import Configuration, gridded
 
-__all__ = ["Plan", "plan"]
+__all__ = ["plan"]
 
 
 @dataclass(frozen=True, eq=False)

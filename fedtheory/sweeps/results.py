@@ -12,18 +12,18 @@ from fedtheory._support.validate import choice
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
 from fedtheory.sweeps._assembly import FAILED, assembled
+from fedtheory.sweeps._grid import Grid
 from fedtheory.sweeps._outcomes import Outcome
-from fedtheory.sweeps.grid import Grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from xarray import Dataset
 
-__all__ = ["Failure", "Sweep", "SweepWarning"]
+__all__ = ["Sweep", "SweepWarning"]
 
 
 class SweepWarning(UserWarning):
-    """Something in a sweep's folder is not as it was left, and is mended."""
+    """Something in a sweep's folder is not as it was left, and is repaired."""
 
 
 class Failure(NamedTuple):
@@ -146,7 +146,7 @@ class Sweep:
         confidence
             Of the band, pointwise.
         """
-        from fedtheory.plotting.grids import lines_with_bands
+        from fedtheory.plotting._grids import lines_with_bands
 
         name = self._known(variable)
         return lines_with_bands(axes, self.intervals(name, confidence), name, x=x, hue=hue)

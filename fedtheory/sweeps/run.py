@@ -12,10 +12,10 @@ from fedtheory._storage.releases import made_by
 from fedtheory._support.progress import reported
 from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.sweeps._backends import Crew, crew, known_backend, number_of_workers, packed, pinned
+from fedtheory.sweeps._grid import Configuration, Grid, gridded
 from fedtheory.sweeps._outcomes import Outcome
 from fedtheory.sweeps._store import Store, header_of, opened
 from fedtheory.sweeps._work import Work, attempt, work_of
-from fedtheory.sweeps.grid import Configuration, Grid, gridded
 from fedtheory.sweeps.results import Sweep, SweepWarning
 
 __all__ = ["sweep"]

@@ -7,7 +7,6 @@ from fedtheory.testing import numbers as numbers
 from fedtheory.testing import random_sets as random_sets
 from fedtheory.testing.checks import checks_of as checks_of
 from fedtheory.testing.constants import constants_of as constants_of
-from fedtheory.testing.federations import draw_quadratics as draw_quadratics
 from fedtheory.testing.federations import prioritized_federations as prioritized_federations
 from fedtheory.testing.federations import quadratic_federations as quadratic_federations
 from fedtheory.testing.federations import rational_federations as rational_federations

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fedtheory.conformance._checks import Check, excused
 from fedtheory.conformance.aggregation import aggregation_checks, check_aggregation
-from fedtheory.conformance.checks import Check, excused
 from fedtheory.conformance.generators import check_generator, generator_checks
 from fedtheory.conformance.methods import check_method, method_checks
 from fedtheory.conformance.probabilities import check_probabilities, probability_checks

@@ -6,23 +6,26 @@ zero. Worlds are drawn by ``random.Random``, whose numbers Hypothesis can choose
 """
 
 # mypy: warn_return_any = false
-# (Hypothesis is loaded when used, so that its types are not known here)
+# (Hypothesis is loaded when used, and what is then called has no types here)
 
 import inspect
 from collections.abc import Callable
 from fractions import Fraction as Q
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.testing._hypothesis import strategies
 from fedtheory.theorem.paper import Bound
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 __all__ = ["constants_of"]
 
 World = dict[str, Any]
 
 
-def constants_of(bound: Bound) -> Any:
+def constants_of(bound: Bound) -> "SearchStrategy[dict[str, Any]]":
     """Arguments of a bound, by name, that satisfy its hypotheses and those of all bounds of its paper; none is zero.
 
     Parameters

@@ -1,9 +1,9 @@
 """Hypothesis strategies for federations: quadratic ones, in floats and in rationals, and with priority clients."""
 
 # mypy: warn_return_any = false
-# (Hypothesis is loaded when used, so that its types are not known here)
+# (Hypothesis is loaded when used, and what is then called has no types here)
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,17 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational.draws import draw_federation
 from fedtheory.testing._hypothesis import strategies
 
-__all__ = ["draw_quadratics", "prioritized_federations", "quadratic_federations", "rational_federations", "seeds"]
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from fedtheory.rational.quadratics import RationalQuadratics
+
+__all__ = ["prioritized_federations", "quadratic_federations", "rational_federations", "seeds"]
 
 _FORMS = ("isotropic", "diagonal", "matrix")
 
 
-def seeds() -> Any:
+def seeds() -> "SearchStrategy[int]":
     """Seeds of generators.
 
     Returns
@@ -37,7 +42,7 @@ def seeds() -> Any:
 
 def quadratic_federations(
     form: str | None = None, min_clients: int = 1, max_clients: int = 6, min_dim: int = 1, max_dim: int = 4
-) -> Any:
+) -> "SearchStrategy[QuadraticFederation]":
     """Quadratic federations of condition number at most 10, with minima and weights of their own.
 
     Sizes shrink; the numbers come from a seed, so that they are of moderate size and in general position.
@@ -112,7 +117,7 @@ def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) ->
     return QuadraticFederation(curvatures, centers, rng.uniform(0.1, 1, num_clients), minima, normalize=True)
 
 
-def prioritized_federations(max_clients: int = 6) -> Any:
+def prioritized_federations(max_clients: int = 6) -> "SearchStrategy[Prioritized]":
     """Quadratic federations of which some clients, at least one, have priority (FedALIGN).
 
     Parameters
@@ -139,7 +144,7 @@ def prioritized_federations(max_clients: int = 6) -> Any:
     """
     st = strategies()
 
-    def with_priority(fed: QuadraticFederation) -> Any:
+    def with_priority(fed: QuadraticFederation) -> "SearchStrategy[Prioritized]":
         masks = st.lists(st.booleans(), min_size=fed.num_clients, max_size=fed.num_clients).filter(any)
         return masks.map(lambda mask: _prioritized(fed, mask))
 
@@ -150,7 +155,7 @@ def _prioritized(fed: QuadraticFederation, mask: list[bool]) -> Prioritized:
     return prioritize(fed, np.array(mask))
 
 
-def rational_federations() -> Any:
+def rational_federations() -> "SearchStrategy[RationalQuadratics]":
     """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.rational``).
 
     Returns

@@ -1,23 +1,29 @@
 """Hypothesis strategies for numbers: rationals, weights, norms with budgets, finite laws, games."""
 
 # mypy: warn_return_any = false
-# (Hypothesis is loaded when used, so that its types are not known here)
+# (Hypothesis is loaded when used, and what is then called has no types here)
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.statistics.law import Law
 from fedtheory.testing._hypothesis import strategies
 from fedtheory.valuation.games import MOST_PLAYERS
 
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
 __all__ = ["games", "laws", "norms", "norms_and_budgets", "rationals", "weights"]
 
 
-def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 20) -> Any:
+def rationals(
+    low: float | Fraction = 0, high: float | Fraction = 10, max_denominator: int = 20
+) -> "SearchStrategy[Fraction]":
     """Fractions between two limits, with denominators that stay readable when examples shrink.
 
     Parameters
@@ -47,7 +53,7 @@ def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 20) -> Any:
     return strategies().fractions(least, most, max_denominator=validate.count("max_denominator", max_denominator))
 
 
-def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> Any:
+def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> "SearchStrategy[tuple[Fraction, ...]]":
     """Objective weights: tuples of positive Fractions of sum 1, with ratios up to ``largest``.
 
     Parameters
@@ -83,7 +89,7 @@ def _shares(sizes: Sequence[int]) -> tuple[Fraction, ...]:
     return tuple(Fraction(size, sum(sizes)) for size in sizes)
 
 
-def norms(max_clients: int = 80, largest: float = 1e6) -> Any:
+def norms(max_clients: int = 80, largest: float = 1e6) -> "SearchStrategy[Array]":
     """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], ties and zeros among them.
 
     Parameters
@@ -114,7 +120,9 @@ def norms(max_clients: int = 80, largest: float = 1e6) -> Any:
     return st.lists(numbers, min_size=1, max_size=validate.size("max_clients", max_clients)).map(np.array)
 
 
-def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01) -> Any:
+def norms_and_budgets(
+    max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01
+) -> "SearchStrategy[tuple[Array, float]]":
     """Pairs of norms, shape (n,), and a budget in (0, n], as ``optimal_probabilities`` takes them.
 
     Parameters
@@ -148,7 +156,7 @@ def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_shar
     return st.tuples(norms(max_clients, largest), shares).map(lambda drawn: (drawn[0], drawn[1] * drawn[0].size))
 
 
-def laws(outcomes: int = 6, largest: int = 9) -> Any:
+def laws(outcomes: int = 6, largest: int = 9) -> "SearchStrategy[Law[int]]":
     """Finite laws with rational probabilities, on some of the outcomes 0, 1, ..., ``outcomes`` - 1.
 
     Parameters
@@ -180,7 +188,7 @@ def laws(outcomes: int = 6, largest: int = 9) -> Any:
     return shares.map(Law.proportional)
 
 
-def games(max_players: int = 5, largest: int = 9) -> Any:
+def games(max_players: int = 5, largest: int = 9) -> "SearchStrategy[list[Fraction]]":
     """Games as tables of utilities in bit order: lists of 2^n Fractions for n = 1, ..., ``max_players``.
 
     Parameters

@@ -1,22 +1,26 @@
 """Hypothesis strategies for random sets of clients."""
 
 # mypy: warn_return_any = false
-# (Hypothesis is loaded when used, so that its types are not known here)
+# (Hypothesis is loaded when used, and what is then called has no types here)
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, JointLaw, NiceSampling
+from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, JointLaw, NiceSampling, Sampling
+from fedtheory.statistics.law import Law
 from fedtheory.testing._hypothesis import strategies
 from fedtheory.testing.numbers import laws, weights
 from fedtheory.valuation.games import MOST_PLAYERS
 
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
 __all__ = ["samplings"]
 
 
-def samplings(max_clients: int = 5) -> Any:
+def samplings(max_clients: int = 5) -> "SearchStrategy[Sampling]":
     """Draw samplings of 2 to ``max_clients`` clients: independent, m-nice, exactly one, and any law on subsets.
 
     Parameters
@@ -49,6 +53,6 @@ def samplings(max_clients: int = 5) -> Any:
     return st.one_of(probabilities.map(IndependentSampling), nice, one, joint)
 
 
-def _joint(law: Any, num_clients: int) -> JointLaw:
+def _joint(law: Law[int], num_clients: int) -> JointLaw:
     """Read the binary digits of an outcome as who is drawn."""
     return JointLaw.of(law.map(lambda number: tuple(k for k in range(num_clients) if number >> k & 1)), num_clients)

@@ -18,7 +18,6 @@ from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeigh
 from fedtheory.theorem.assumptions import Assumption as Assumption
 from fedtheory.theorem.assumptions import BoundedGradients as BoundedGradients
 from fedtheory.theorem.assumptions import Convex as Convex
-from fedtheory.theorem.assumptions import DescribedRun as DescribedRun
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
 from fedtheory.theorem.assumptions import HalvingSteps as HalvingSteps
 from fedtheory.theorem.assumptions import Hypothesis as Hypothesis
@@ -39,11 +38,7 @@ from fedtheory.theorem.implications import consequences as consequences
 from fedtheory.theorem.paper import Bound as Bound
 from fedtheory.theorem.paper import Paper as Paper
 from fedtheory.theorem.paper import Statement as Statement
-from fedtheory.theorem.paper import is_bound as is_bound
-from fedtheory.theorem.paper import overheard as overheard
-from fedtheory.theorem.paper import standing_in as standing_in
 from fedtheory.theorem.paper import states as states
-from fedtheory.theorem.scheme import ANY_SCHEME as ANY_SCHEME
 from fedtheory.theorem.scheme import Scheme as Scheme
 from fedtheory.theorem.symbols import SYMBOLS as SYMBOLS
 from fedtheory.theorem.symbols import Symbol as Symbol

@@ -2,7 +2,10 @@ r"""Formulas in the letters of the glossary; a parameter without a letter keeps 
 
 import inspect
 import re
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fedtheory.theorem.paper import Bound
 
 __all__ = ["formula", "mathml"]
 
@@ -31,12 +34,12 @@ _SIGNS = {
 }
 
 
-def formula(bound: Any) -> str:
+def formula(bound: "Bound") -> str:
     r"""Return the formula of a bound in LaTeX: that of its docstring, or where it has none, its code in letters.
 
     >>> from fedtheory.bounds import power_of_choice
     >>> formula(power_of_choice.client_drift)
-    '4 G^2 \\eta^{2} \\left(\\tau - 1\\right)^{2}'
+    '4\\eta_t^2(\\tau-1)^2G^2'
     """
     own = re.search(r"\.\. math::\n((?:[ ]+\S.*\n)+)", f"{inspect.getdoc(bound)}\n")
     if own:
@@ -47,7 +50,7 @@ def formula(bound: Any) -> str:
     return str(latex(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
 
 
-def mathml(bound: Any) -> str:
+def mathml(bound: "Bound") -> str:
     r"""Return the formula of a bound in MathML, which browsers draw without a library.
 
     >>> from fedtheory.bounds import power_of_choice
@@ -63,7 +66,7 @@ def mathml(bound: Any) -> str:
     return f'<math display="block">{printer.doprint(value.xreplace(signs))}</math>'
 
 
-def _letter(name: str, bound: Any) -> str:
+def _letter(name: str, bound: "Bound") -> str:
     row = bound.statement.paper.glossary.get(name)
     return (row and row.letter) or rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
 

@@ -125,9 +125,13 @@ class Rounded:
         """Whether the value has its digits, that is a relative error of at most ``DIGITS``; entry by entry."""
         return np.isfinite(self.value) & (self.error <= DIGITS * abs(self.value))
 
+    def sharp(self) -> Any:
+        """Whether the value is good to 32 units in the last place; entry by entry."""
+        return self.error <= 64 * _UNIT * abs(self.value)
+
     def better(self, other: "Rounded") -> "Rounded":
-        """Return this number where it is good to 32 units in the last place, elsewhere the one of smaller error."""
-        mine = (self.error <= 64 * _UNIT * abs(self.value)) | np.isnan(other.error) | (self.error <= other.error)
+        """Return this number where it is sharp, elsewhere the one of smaller error."""
+        mine = self.sharp() | np.isnan(other.error) | (self.error <= other.error)
         return Rounded(np.where(mine, self.value, other.value)[()], np.where(mine, self.error, other.error)[()])
 
     def outward(self, side: str) -> Any:

@@ -14,6 +14,7 @@ from fedtheory.theorem._rounding import Rounded, one_minus_product
 __all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"]
 
 _MOST_BITS = 2**28
+_SMALL = 2.0**-27
 
 
 def maximum(left: Any, right: Any) -> Any:
@@ -221,9 +222,23 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
 
 def _geometric(rate: Rounded, num_steps: Any, rest: Any) -> tuple[Rounded, Rounded]:
     power = (1 - rate if rest is None else Rounded.of(rest)) ** num_steps
+    if not np.all(power.sharp()):
+        power = power.better(_power_of_two_parts(rate, num_steps))
     # log(1 - x) keeps the digits of a small x, which 1 - x loses.
     exponent = num_steps * rate.through(lambda x: np.log1p(-x))
-    return power.better(exponent.through(np.exp)), (1 - power).better(-exponent.through(np.expm1))
+    return power, (1 - power).better(-exponent.through(np.expm1))
+
+
+def _power_of_two_parts(rate: Rounded, num_steps: Any) -> Rounded:
+    """Return ``(1 - x)^n`` from 1 - x = a (1 + z) with a double a, whose powers have their digits for every n."""
+    # Where x is small a is 1, since the power of a rounded 1 - x may underflow before that of 1 + z brings it back.
+    whole = Rounded(np.where(abs(rate.value) < _SMALL, 1.0, 1.0 - rate.value)[()])
+    part = (1 - whole - rate) / whole
+    reach = abs(part.value) + part.error
+    logarithm = part - part**2 / 2 + Rounded(0.0, reach**3 / np.maximum(1.0 - reach, 0.0))
+    power: Rounded = whole**num_steps
+    exponent: Rounded = num_steps * logarithm
+    return power * exponent.through(np.exp)
 
 
 def total(values: Any) -> Any:

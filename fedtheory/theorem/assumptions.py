@@ -33,7 +33,6 @@ __all__ = [
     "Assumption",
     "BoundedGradients",
     "Convex",
-    "DescribedRun",
     "HalvingSteps",
     "Hypothesis",
     "Noise",
@@ -128,7 +127,7 @@ class Hypothesis:
             return None
         return unmet(self.text, *self.sides(*(arguments[name] for name in self.reads)), rtol=self.rtol)
 
-    def violation_by(self, run: Any) -> str | None:
+    def violation_by(self, run: DescribedRun | None) -> str | None:
         """Say what the run has instead; a hypothesis about numbers only is checked on these."""
         if self.of_run is None:
             return f"{self.text}, which nothing checks on a run" if self.sides is None else None

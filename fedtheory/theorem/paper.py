@@ -29,15 +29,7 @@ from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
-__all__ = [
-    "Bound",
-    "Paper",
-    "Statement",
-    "is_bound",
-    "overheard",
-    "standing_in",
-    "states",
-]
+__all__ = ["Bound", "Paper", "Statement", "states"]
 
 Summands = dict[str, Any]
 UNSEEN = "as published, to our knowledge"
@@ -297,7 +289,7 @@ class _Stated:
         return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {formula(self)}$"
+        return f"$\\displaystyle {formula(cast('Bound', self))}$"
 
     def for_run(self, fed: Any, strategy: Any = None, **run: Any) -> dict[str, Any]:
         """Return the arguments for a run, as ``fedtheory.exact.for_run`` does."""
@@ -312,7 +304,7 @@ _STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins
 
 @contextlib.contextmanager
 def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
-    """Let a function answer where a bound is asked, in this context only: checks of claims then judge the function.
+    """Let a function answer in place of a bound, in this context only: checks of claims then check the function.
 
     The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
 
@@ -346,7 +338,7 @@ def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def overheard(bound: Bound) -> Iterator[dict[str, Any]]:
-    """Note what a bound is asked in this context: its arguments by name, the last ones, whoever answers.
+    """Record the arguments, by name, of the last call of a bound in this context.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-__all__ = ["ANY_SCHEME", "Scheme"]
+__all__ = ["Scheme"]
 
 
 class Scheme(NamedTuple):

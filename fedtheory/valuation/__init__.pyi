@@ -1,7 +1,6 @@
 """What fedtheory.valuation offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.valuation import axioms as axioms
-from fedtheory.valuation import cumulative as cumulative
 from fedtheory.valuation import exact as exact
 from fedtheory.valuation import games as games
 from fedtheory.valuation import gtg as gtg
@@ -12,11 +11,8 @@ from fedtheory.valuation.axioms import efficiency as efficiency
 from fedtheory.valuation.axioms import linearity as linearity
 from fedtheory.valuation.axioms import null_player as null_player
 from fedtheory.valuation.axioms import symmetry as symmetry
-from fedtheory.valuation.cumulative import accumulate as accumulate
 from fedtheory.valuation.exact import shapley as shapley
 from fedtheory.valuation.games import Game as Game
-from fedtheory.valuation.games import Utility as Utility
-from fedtheory.valuation.games import utility_table as utility_table
 from fedtheory.valuation.gtg import gtg_shapley as gtg_shapley
 from fedtheory.valuation.methods import Valuation as Valuation
 from fedtheory.valuation.permutations import Estimate as Estimate

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 
-__all__ = ["Game", "Utility", "utility_table"]
+__all__ = ["Game"]
 
 Utility = Callable[[frozenset[int]], Any]
 """What a coalition is worth: takes the players, returns a number."""

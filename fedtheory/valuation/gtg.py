@@ -1,11 +1,9 @@
 """GTG-Shapley: random orders, truncated between rounds and within (Liu et al. 2022; GreedyFed, Algorithm 2)."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.valuation.games import Game, Utility
 from fedtheory.valuation.permutations import Estimate, marginals, mean_and_error, sweep
 
@@ -15,7 +13,7 @@ _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
 
-def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng: Any = 0) -> Estimate:
+def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng: RNGLike = 0) -> Estimate:
     """Estimate the Shapley values of a round of federated learning, and stop when they hardly change.
 
     Read as Algorithm 2 of GreedyFed must be: as printed its mean divides by a counter that begins at 0 and that all

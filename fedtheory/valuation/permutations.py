@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.valuation.games import Game, Utility
 
 __all__ = ["Estimate", "permutation_shapley"]
@@ -103,7 +103,7 @@ def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
 
 
 def permutation_shapley(
-    utility: Utility, num_players: int, *, num_permutations: int = 1000, first: str = "any", rng: Any = 0
+    utility: Utility, num_players: int, *, num_permutations: int = 1000, first: str = "any", rng: RNGLike = 0
 ) -> Estimate:
     """Estimate Shapley values as means of what players add over random orders; unbiased.
 

@@ -13,16 +13,15 @@ from fedtheory.verification.claims import Claim
 
 __all__ = ["in_order"]
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def in_order(
-    work: Callable[[Claim, Item], Result], items: Iterable[tuple[Claim, Item]], jobs: int
+    work: Callable[..., Result], items: Iterable[tuple[Claim, *tuple[Any, ...]]], jobs: int
 ) -> Generator[Result, None, None]:
-    """Yield ``work(claim, item)`` for each pair, in the order of the pairs; more jobs than one are so many processes.
+    """Yield ``work(claim, ...)`` for each claim with its arguments, in order; more jobs than one are so many processes.
 
-    Where it is known how many pairs there are, there are no more processes.
+    Where it is known how many items there are, there are no more processes.
 
     Each has one thread for its linear algebra, whose last bits depend on the number of threads. Whoever has enough
     closes the iterator: no other one is started.
@@ -30,8 +29,8 @@ def in_order(
     if isinstance(items, Sized):
         jobs = min(jobs, len(items))
     if jobs <= 1:
-        for claim, item in items:
-            yield _on_one_thread(work, claim, item)
+        for item in items:
+            yield _on_one_thread(work, *item)
         return
     from joblib.externals.loky import get_reusable_executor
 
@@ -39,9 +38,9 @@ def in_order(
     executor, waiting = get_reusable_executor(max_workers=jobs, initializer=_ignore_interrupts), deque[Any]()
     known = known_claims()
     try:
-        for claim, item in items:
+        for claim, *arguments in items:
             with deaf_to_interrupts():  # the first ones start the processes
-                waiting.append(executor.submit(_on_one_thread, work, _portable(claim, known), item))
+                waiting.append(executor.submit(_on_one_thread, work, _portable(claim, known), *arguments))
             if len(waiting) > jobs:
                 yield waiting.popleft().result()
         while waiting:
@@ -56,11 +55,11 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _on_one_thread(work: Callable[[Claim, Item], Result], claim: "Claim | _Reference", item: Item) -> Result:
+def _on_one_thread(work: Callable[..., Result], claim: "Claim | _Reference", *arguments: Any) -> Result:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        return work(claim if isinstance(claim, Claim) else claim.claim(), item)
+        return work(claim if isinstance(claim, Claim) else claim.claim(), *arguments)
 
 
 class _Reference(NamedTuple):

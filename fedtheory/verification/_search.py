@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.theorem.paper import overheard
-from fedtheory.verification.claims import Claim, is_own
+from fedtheory.verification.claims import Claim, Read, is_own, on_tape
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.instances import Read, on_tape
 
 __all__ = ["Step", "climb", "climbs_in_turn", "height", "shrink", "size", "strain_beyond"]
 

@@ -6,12 +6,10 @@ import difflib
 import fnmatch
 import importlib
 import importlib.util
-import json
 import runpy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
-from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -23,7 +21,7 @@ from fedtheory._support.wording import close_to
 from fedtheory.theorem.paper import Bound, is_bound
 from fedtheory.verification.claims import KINDS, Claim
 
-__all__ = ["claim_packages", "claims_of", "known_bounds", "known_claims", "known_tapes", "one_claim", "select_claims"]
+__all__ = ["known_bounds", "known_claims"]
 
 _GROUP = "fedtheory.claims"
 """The group of entry points by which installed packages say where their claims are."""
@@ -55,23 +53,6 @@ def known_claims() -> dict[str, Claim]:
             message = f"claim keys must be unique, got {claim.key!r} twice"
             raise ValueError(message)
     return found
-
-
-def known_tapes() -> dict[str, tuple[float, ...]]:
-    """Tapes of the worst known instances of inequalities, by key of the claim, as long searches found them.
-
-    Returns
-    -------
-    dict[str, tuple[float, ...]]
-        Random numbers between 0 and 1, in the order in which a check reads them.
-
-    Examples
-    --------
-    >>> all(0 <= number < 1 for tape in known_tapes().values() for number in tape)
-    True
-    """
-    text = files(claims).joinpath("worst_tapes.json").read_text(encoding="utf-8")
-    return {key: tuple(tape) for key, tape in json.loads(text).items()}
 
 
 def known_bounds() -> dict[str, Bound]:

@@ -4,13 +4,10 @@ from fedtheory.conformance.aggregation import check_aggregation
 from fedtheory.conformance.generators import check_generator
 from fedtheory.conformance.methods import check_method
 from fedtheory.conformance.probabilities import check_probabilities
-from fedtheory.conformance.results import Conformance, Failure
 from fedtheory.conformance.shapley import check_shapley
 from fedtheory.conformance.strategies import check_strategy
 
 __all__ = [
-    "Conformance",
-    "Failure",
     "check_aggregation",
     "check_generator",
     "check_method",

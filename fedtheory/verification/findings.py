@@ -17,12 +17,6 @@ from fedtheory._support.wording import short
 from fedtheory.statistics.interval import Interval
 
 __all__ = [
-    "ERROR",
-    "FAILS",
-    "HOLDS",
-    "INCONCLUSIVE",
-    "NOT_APPLICABLE",
-    "ROUNDING",
     "Finding",
     "at_least",
     "at_most",

@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,10 @@ from fedtheory._support import validate
 from fedtheory.verification._processes import in_order
 from fedtheory.verification._search import Step, climbs_in_turn, height, shrink
 from fedtheory.verification.catalogue import one_claim
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import Claim, replay_command, shortest_tape
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.instances import replay_command, shortest_tape
 
-__all__ = ["Hunt", "hunt"]
+__all__ = ["hunt"]
 
 # Climbs have the numbers 0, 1, ... as children of the seed; what makes a counterexample small has this one.
 _SHRINKING = 2**32 - 1
@@ -55,7 +54,7 @@ class Hunt(NamedTuple):
 def hunt(
     claim: Claim | str,
     seconds: float = 30.0,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),
@@ -108,7 +107,7 @@ def hunt(
 def hunting(
     claim: Claim | str,
     seconds: float = 30.0,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),
@@ -221,14 +220,14 @@ def _trails(
     if jobs == 1:
         yield from (climbs_in_turn(claim, *start) for start in starts)
         return
-    with closing(in_order(partial(_trail, budget), ((claim, start) for start in starts), jobs)) as trails:
+    with closing(in_order(partial(_trail, budget=budget), ((claim, *start) for start in starts), jobs)) as trails:
         yield from trails
 
 
-def _trail(budget: _Budget, claim: Claim, start: _Start) -> list[Step]:
+def _trail(claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
-    for step in climbs_in_turn(claim, *start):
+    for step in climbs_in_turn(claim, seeds, start):
         # The last but one went up, or it is overwritten by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()

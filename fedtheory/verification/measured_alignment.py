@@ -10,7 +10,7 @@ from fedtheory.engine.inclusion import Inclusions
 from fedtheory.statistics import student_mean
 from fedtheory.statistics.interval import Interval
 
-__all__ = ["AlignmentTerms", "alignment_terms"]
+__all__ = ["alignment_terms"]
 
 
 class AlignmentTerms(NamedTuple):

@@ -11,23 +11,22 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import Check, conformance, named
 from fedtheory.conformance._patience import Broken, Watch
-from fedtheory.conformance.checks import Check, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.paper import standing_in
-from fedtheory.verification.catalogue import known_tapes, select_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.claims import Claim, known_tapes, replay, reproduce
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.instances import replay, reproduce
 
-__all__ = ["bound_checks", "check_bound"]
+__all__ = ["check_bound"]
 
 
 def check_bound(
     function: Callable[..., Any],
     claim: Claim | str,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     exact: bool = False,
     num_instances: int = 40,
@@ -84,7 +83,7 @@ def check_bound(
 def bound_checks(
     function: Callable[..., Any],
     claim: Claim | str,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     exact: bool = False,
     num_instances: int = 40,

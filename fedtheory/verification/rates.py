@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory.statistics import student_interval
 from fedtheory.statistics.interval import Interval
+from fedtheory.statistics.limits import student_interval
 from fedtheory.verification.findings import Finding
 
-__all__ = ["Fit", "fitted_order", "order_at_least", "order_equal_to"]
+__all__ = ["fitted_order", "order_at_least", "order_equal_to"]
 
 
 class Fit(NamedTuple):
@@ -43,7 +43,7 @@ def fitted_order(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> Fit:
     Returns
     -------
     Fit
-        The order with its standard error, and the factor.
+        The ``order`` with its ``standard_error``, the ``factor``, and ``limits(confidence)`` of the order.
 
     Raises
     ------

@@ -412,6 +412,11 @@ class Clients(Function):
     def heterogeneity(self, *, zeta2: Any, name: str = "zeta2") -> None:
         """Demand that the mean of ``|grad F_k(w*)|^2`` is at most zeta2."""
         bound = Fraction(exact("zeta2", zeta2))
+        if not bound:
+            message = (
+                "zeta2 must be above 0, got 0: minimizer(objective_gap=0) says that all clients have one minimizer"
+            )
+            raise ValueError(message)
         self.draft.at_most(self.known(self.minimizer()).gradient.square, bound, name)
 
     @overload

@@ -26,7 +26,7 @@ from fedtheory.worst_case._gram import Form, Program, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
 from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
 
-__all__ = ["NARROW", "Proof"]
+__all__ = ["Proof"]
 
 NARROW = 1e-7
 """How far the sides of an enclosure may be apart, as a share of the value, before the method stops."""

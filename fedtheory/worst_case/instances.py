@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 
-__all__ = ["ClientFunction", "History", "Instance", "Interpolant", "Outcome", "Parabola"]
+__all__ = ["Instance"]
 
 
 History = tuple[int, ...]

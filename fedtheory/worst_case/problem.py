@@ -361,6 +361,9 @@ class Problem:
             message = "maximize must be given a form, got nothing"
             raise ValueError(message)
         self._objectives = [self._own(form) for form in forms]
+        if any(form.says_nothing for form in self._objectives):
+            message = "maximize must be given forms that differ from 0, got one that is 0 whatever the unknowns are"
+            raise ValueError(message)
 
     def solve(self, narrow: float = NARROW) -> Solution:
         """Prove how large it can be.

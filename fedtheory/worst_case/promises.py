@@ -7,6 +7,7 @@ from typing import Any
 from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case import (
     _ways_of_biased_selection,
+    _ways_of_control_variates,
     _ways_of_fedalign,
     _ways_of_fedavg,
     _ways_of_optimal_sampling,
@@ -14,7 +15,7 @@ from fedtheory.worst_case import (
 )
 from fedtheory.worst_case._confrontations import Charge, Confrontation, Way
 
-__all__ = ["CONFRONTED", "compared", "confront"]
+__all__ = ["confront"]
 
 CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_biased_selection.WAYS,
@@ -22,6 +23,7 @@ CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_optimal_sampling.WAYS,
     **_ways_of_fedalign.WAYS,
     **_ways_of_rounds.WAYS,
+    **_ways_of_control_variates.WAYS,
 }
 """The bounds whose worst case is known, each with the way to it."""
 
@@ -69,7 +71,7 @@ def confront(bound: Bound, **arguments: Any) -> Confrontation:
 
 
 def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
-    """Confront without asking what single constants cost; the bound is evaluated once.
+    """Confront without the cost of single constants; the bound is evaluated once.
 
     Parameters
     ----------

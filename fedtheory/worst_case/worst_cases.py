@@ -16,7 +16,7 @@ from fedtheory.worst_case.enclosures import Proof, shares_of
 from fedtheory.worst_case.instances import Instance
 from fedtheory.worst_case.problem import Problem
 
-__all__ = ["Lemma", "ProgramSize", "WorstCase"]
+__all__ = ["WorstCase"]
 
 _SYMBOLS = {
     "distance": "E |w - w*|^2",

@@ -191,6 +191,14 @@ DEMANDS: dict[str, Demand] = {
     "method": Demand(
         r"^clients and server run (error feedback|EF21)|^updates are compressed, and nothing is remembered"
     ),
+    "Option I": Demand(r"^clients and server run SCAFFOLD with Option I$"),
+    "Option II": Demand(r"^clients and server run SCAFFOLD with Option II$"),
+    "one coin": Demand(r"^clients and server run Scaffnew with one common coin"),
+    "p <= 1": at_most(r"^probability <= 1", lambda w: {"probability": Q(1)}),
+    "mu < L": Demand(r"^mu < L", lambda w: {"L": w["mu"] * BIT}, lambda w: {"L": w["mu"]}),
+    "step <= 1/(tau L)": at_most(
+        r"^step_size local_steps L <= 1", lambda w: {"step_size": 1 / (w["local_steps"] * w["L"])}
+    ),
     "curvatures from below": Demand(r"^curvatures of every F_k are at least -negative_curvature"),
     "proximal problems convex": Demand(
         r"^proximal_weight > negative_curvature",

@@ -217,6 +217,20 @@ _PROXIMAL = {
 }
 _FEDPROX = dict.fromkeys(("loss_change-printed", "loss_change-derived"), _PROXIMAL | {"draws with replacement"})
 
+# All clients take part with exact gradients. The potential of Option I has the weight 1/(L - mu).
+_CONTROLLED = _CLIENTS | {"no noise"}
+_SCAFFOLD = {
+    "one_round-derived": _CONTROLLED | {"Option II", "step (L + mu) < 2"},
+    "fixed_step_potential-derived": _CONTROLLED | {"Option II", "step <= 1/(tau L)"},
+    "option_one_round-derived": _CONTROLLED | {"Option I", "step (L + mu) < 2", "mu < L"},
+}
+_PROXSKIP = {
+    "fixed_step_potential-printed": _CONTROLLED | {"one coin", "p <= 1", "step <= 1/L"},
+    "refined_fixed_step_potential-refined": _CONTROLLED | {"one coin", "p <= 1"},
+}
+# Linear convergence for 0 < eta < 2/L; longer steps have many stationary points, or none.
+_STATIONARY = {"averaging_distance-derived": _CONTROLLED | {"step < 2/L"}}
+
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
@@ -227,6 +241,9 @@ EXPECTED: dict[str, set[str]] = {
         "fedprox": _FEDPROX,
         "sgd": _SGD,
         "error_feedback": _ERROR_FEEDBACK,
+        "scaffold": _SCAFFOLD,
+        "proxskip": _PROXSKIP,
+        "stationary": _STATIONARY,
     }.items()
     for name, demands in table.items()
 }

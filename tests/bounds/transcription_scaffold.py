@@ -28,9 +28,9 @@ def fixed_step_potential__derived(R, Delta, E, eta, mu, L, tau):
 
 
 def option_one_round__derived(Delta, E, eta, mu, L, tau):
-    """max(c^(2 tau), kappa_I) of |x|^2 + eta^2 beta c^(2 tau - 2) E."""
+    """c^(2 tau) of |x|^2 and kappa_I of eta^2 beta c^(2 tau - 2) E."""
     c = 1 - eta * mu
     beta = 2 * c / (eta * (L - mu)) - 1
     d = [sum(c ** (tau - 1 - r) for r in range(s)) for s in range(tau)]
     kappa = sum(one**2 for one in d) / (beta**2 * c ** (2 * tau - 2))
-    return max(c ** (2 * tau), kappa) * (Delta + eta**2 * beta * c ** (2 * tau - 2) * E)
+    return c ** (2 * tau) * Delta + kappa * eta**2 * beta * c ** (2 * tau - 2) * E

@@ -4,11 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from fedtheory.verification.catalogue import known_tapes
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import Claim, known_tapes, reproduce
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.instances import reproduce
 
 TAPES = known_tapes()
 

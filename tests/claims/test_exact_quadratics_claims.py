@@ -18,12 +18,12 @@ from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling.selections import frequencies, power_of_choice
+from fedtheory.sampling._selections import frequencies, power_of_choice
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.statistics.interval import Interval
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 
 

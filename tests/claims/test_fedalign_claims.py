@@ -7,17 +7,16 @@ from fractions import Fraction as Q
 import pytest
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims.fedalign import lemmas, theorems
+from fedtheory.claims.fedalign import appendix_a, theorems
 from fedtheory.rational import _alignment as alignment
 from fedtheory.rational._alignment import AlignedRun, two_parabolas
 from fedtheory.rational._alignment_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling import selections
+from fedtheory.sampling import _selections as selections
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.examination import examine
-from fedtheory.verification.findings import worst_of
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import refuted
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}
@@ -36,8 +35,8 @@ def test_the_printed_theorem_fails_by_the_hand_computed_gaps():
 def test_the_same_instance_is_within_the_printed_bound_for_more_local_steps(local_steps):
     run = two_parabolas((Q(1), Q(0), Q(0)), local_steps)
     drawn = DrawnAlignment(run, {})
-    assert theorems.expected_gaps(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
-    assert theorems.expected_gaps(drawn, fa.full_participation_gap, Q(8), 0).holds
+    assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
+    assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap, Q(8), 0).holds
 
 
 def test_with_a_constant_threshold_only_the_first_horizon_fails():
@@ -84,7 +83,7 @@ def test_the_one_step_inequality_needs_its_terms(summands, factor):
     mutant = changed(fa.refined_one_step, summands, factor)
 
     def check(rng):
-        return worst_of(theorems.one_step_findings(draw_alignment(rng, step_size=short_steps(rng)), mutant))
+        return theorems.refined_steps(draw_alignment(rng, step_size=short_steps(rng)), mutant)
 
     assert refuted(theorems.lemma_a6_refined, check, 600)
 
@@ -126,7 +125,7 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
 
     honest = selections.with_replacement
     monkeypatch.setattr(alignment, "with_replacement", uniform)
-    assert refuted(lemmas.lemma_a7, lemmas.lemma_a7.check)
+    assert refuted(appendix_a.lemma_a7, appendix_a.lemma_a7.check)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Li et al.'s theorems on instances done by hand, and wrong constants in their lemmas."""
+"""Li et al.'s theorems on instances done by hand, and wrong constants in their claims."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q
@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import fedavg
-from fedtheory.claims.fedavg import lemmas, without_gradient_bounds
-from fedtheory.claims.fedavg._checks import own_constants, own_steps
+from fedtheory.claims import fedavg as claims
+from fedtheory.claims.fedavg import own_constants, own_steps
+from fedtheory.rational._averaging import RationalRun, constant_law
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import Drawn
-from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling.selections import uniform_subsets, with_replacement
+from fedtheory.sampling._selections import uniform_subsets, with_replacement
 from fedtheory.verification.findings import Finding, at_most
 from tests.claims.refutation import refuted
 
@@ -49,8 +49,8 @@ def without(bound: Any, *summands: str) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("summands", [("noise",), ("contraction",), ("drift", "heterogeneity")])
 def test_the_one_step_inequality_needs_its_summands(monkeypatch: pytest.MonkeyPatch, summands: tuple[str, ...]) -> None:
-    monkeypatch.setattr(lemmas, "fedavg", SimpleNamespace(one_step=without(fedavg.one_step, *summands)))
-    assert refuted(lemmas.one_step)
+    monkeypatch.setattr(claims, "fedavg", SimpleNamespace(one_step=without(fedavg.one_step, *summands)))
+    assert refuted(claims.one_step)
 
 
 def test_draws_without_replacement_vary_by_a_smaller_factor_than_with() -> None:
@@ -65,15 +65,15 @@ def test_draws_without_replacement_vary_by_a_smaller_factor_than_with() -> None:
 def test_the_variance_of_draws_is_attained_up_to_its_factor_four_and_has_no_smaller_one() -> None:
     # (2 eta)^2 for a last step eta: a quarter of the bound is attained in rounds of one step. (N - K)/N is too small.
     def check(rng: Any) -> Finding:
-        finding = lemmas.variance_without_replacement.check(rng)
+        finding = claims.variance_without_replacement.check(rng)
         num_clients = len(finding.instance["weights"].split(","))
         return at_most(finding.measured, finding.predicted / 4 * (num_clients - 1) / num_clients)
 
-    assert refuted(lemmas.variance_without_replacement, check)
+    assert refuted(claims.variance_without_replacement, check)
 
 
 def test_the_coefficient_of_the_objective_gap_is_attained_but_for_one_in_ten_thousand(monkeypatch: Any) -> None:
     known = SimpleNamespace(terms=lambda **_: {"contraction": Q(0), "sampling": Q(7)})
-    monkeypatch.setattr(without_gradient_bounds, "li", SimpleNamespace(sampled_step=known))
-    found = without_gradient_bounds.sampled_step_attained.check(np.random.default_rng(0))
+    monkeypatch.setattr(claims, "fedavg", SimpleNamespace(sampled_step=known))
+    found = claims.sampled_step_attained.check(np.random.default_rng(0))
     assert found.predicted == 7 * Q(9999, 10000)

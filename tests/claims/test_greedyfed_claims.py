@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.claims.greedyfed import estimates, turns, values
-from fedtheory.claims.greedyfed._games import draw_game
+from fedtheory.claims import greedyfed
+from fedtheory.claims.greedyfed import draw_game
 from fedtheory.selection.uniform import Uniform
 from fedtheory.valuation import gtg
 from fedtheory.valuation.axioms import efficiency
@@ -32,7 +32,7 @@ def test_the_empty_coalition_is_not_the_zero_model() -> None:
         drop = game.loss(game.before) - game.loss(game.mean(range(n)))
         return equal_to(sum(shapley(zeros.utility, n)), drop)
 
-    assert refuted(values.efficiency, check)
+    assert refuted(greedyfed.efficiency, check)
 
 
 def test_sizes_of_coalitions_must_go_up_to_all_others() -> None:
@@ -78,7 +78,7 @@ def as_printed(table: Any, orders: Any, tau: int) -> list[Fraction]:
     """Algorithm 2 as printed, without truncation: one tau for the orders of a sweep, from which its averages come."""
     values = [Fraction(0)] * len(orders[0])
     for order in orders:
-        for player, gain in estimates.gains(table, order).items():
+        for player, gain in greedyfed.gains(table, order).items():
             values[player] = Fraction(tau - 1, tau) * values[player] + Fraction(1, tau) * gain
     return values
 
@@ -89,7 +89,7 @@ def test_the_printed_counter_divides_by_zero_and_then_forgets() -> None:
         as_printed(GLOVES, sweep, tau=0)
     # From 1 on each order replaces the one before. In the last one player 0 completes the first pair.
     assert as_printed(GLOVES, sweep, tau=1) == [1, 0, 0]
-    means = [sum(estimates.gains(GLOVES, order)[k] for order in sweep) / 3 for k in range(3)]
+    means = [sum(greedyfed.gains(GLOVES, order)[k] for order in sweep) / 3 for k in range(3)]
     assert means == [Fraction(2, 3), Fraction(1, 3), 0]
 
 
@@ -100,7 +100,7 @@ def test_clients_of_different_sizes_are_not_symmetric() -> None:
         found = shapley(game.utility, len(game.models))
         return equal_to(found[0], found[-1])
 
-    assert refuted(values.symmetry, check)
+    assert refuted(greedyfed.symmetry, check)
 
 
 def in_equal_parts(utility: Any, num_players: int) -> Any:
@@ -115,22 +115,22 @@ def rectified(utility: Any, num_players: int) -> Any:
 
 @pytest.mark.parametrize(
     ("claim", "wrong"),
-    [(values.null_player, in_equal_parts), (values.linearity, rectified), (values.efficiency, rectified)],
+    [(greedyfed.null_player, in_equal_parts), (greedyfed.linearity, rectified), (greedyfed.efficiency, rectified)],
     ids=["null player", "linearity", "efficiency"],
 )
 def test_values_that_break_an_axiom_are_caught(claim: Any, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "shapley", wrong)
+    monkeypatch.setattr(greedyfed, "shapley", wrong)
     assert refuted(claim)
 
 
 def test_values_do_not_vanish_where_the_model_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "_standing_still", lambda game: game)
-    assert refuted(values.vanishing_sum)
+    monkeypatch.setattr(greedyfed, "_standing_still", lambda game: game)
+    assert refuted(greedyfed.vanishing_sum)
 
 
 def test_random_groups_are_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "GreedyShapley", Uniform)
-    assert refuted(turns.turns, num_instances=20)
+    monkeypatch.setattr(greedyfed, "GreedyShapley", Uniform)
+    assert refuted(greedyfed.turns, num_instances=20)
 
 
 @pytest.mark.parametrize("wrong", ["plain means", "nobody at zero"])
@@ -140,14 +140,14 @@ def test_a_wrong_table_of_softmax_utilities_is_caught(wrong: str, monkeypatch: p
             return softmax_utilities(before, models, np.ones(len(models)), x, y)
         return softmax_utilities(0 * before, models, sizes, x, y)
 
-    monkeypatch.setattr(values, "softmax_utilities", table)
-    assert refuted(values.linear_logits, num_instances=20)
+    monkeypatch.setattr(greedyfed, "softmax_utilities", table)
+    assert refuted(greedyfed.linear_logits, num_instances=20)
 
 
 def test_truncation_at_twice_the_tolerance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = gtg.gtg_shapley
-    monkeypatch.setattr(estimates, "gtg_shapley", lambda utility, n, eps, rng: honest(utility, n, 2 * eps, rng=rng))
-    assert refuted(estimates.truncated_sum)
+    monkeypatch.setattr(greedyfed, "gtg_shapley", lambda utility, n, eps, rng: honest(utility, n, 2 * eps, rng=rng))
+    assert refuted(greedyfed.truncated_sum)
 
 
 def test_weights_of_coalitions_matter() -> None:
@@ -166,28 +166,28 @@ def test_weights_of_coalitions_matter() -> None:
         ]  # Banzhaf's values
         return equal_to(sum(plain), game.utility(frozenset(range(n))) - game.utility(frozenset()))
 
-    assert refuted(values.efficiency, check)
+    assert refuted(greedyfed.efficiency, check)
 
 
 def test_truncation_is_not_unbiased() -> None:
     def check(rng: Any) -> Any:
         table = [Fraction(int(rng.integers(-32, 33)), 8) for _ in range(8)]
         gains = [
-            estimates.gains(table, order, Fraction(1))
+            greedyfed.gains(table, order, Fraction(1))
             for first in range(3)
-            for order in estimates.orders_from(first, 3)
+            for order in greedyfed.orders_from(first, 3)
         ]
         return equal_to(sum(one[0] for one in gains) / 6, shapley(table, 3)[0])
 
-    assert refuted(estimates.unbiased_sweeps, check)
+    assert refuted(greedyfed.unbiased_sweeps, check)
 
 
 def test_a_sweep_is_no_better_than_its_strata_allow() -> None:
     def check(rng: Any) -> Any:
-        finding = estimates.first_position_variance.check(rng)
+        finding = greedyfed.first_position_variance.check(rng)
         return at_most(finding.measured, finding.predicted / 2)
 
-    assert refuted(estimates.first_position_variance, check)
+    assert refuted(greedyfed.first_position_variance, check)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_values_of_the_truncated_game_are_those_of_the_theory_page() -> None:
     worth = (1, 1, -1)
     table = [sum((Fraction(worth[k]) for k in range(3) if number >> k & 1), Fraction(0)) for number in range(8)]
     walks = [
-        estimates.gains(table, order, Fraction(1, 100))
+        greedyfed.gains(table, order, Fraction(1, 100))
         for first in range(3)
-        for order in estimates.orders_from(first, 3)
+        for order in greedyfed.orders_from(first, 3)
     ]
     assert [sum(walk[k] for walk in walks) / 6 for k in range(3)] == [Fraction(2, 3), Fraction(2, 3), Fraction(-1, 3)]

@@ -6,11 +6,10 @@ those are verified by their refined forms and by the one-step inequalities, whos
 
 import pytest
 
-from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import Claim, known_tapes, replay
 from fedtheory.verification.findings import HOLDS
-from fedtheory.verification.instances import replay
-from fedtheory.verification.looseness import LADDER, least_refuted_factor, tightened
+from tests.claims.tightening import LADDER, least_refuted_factor, tightened
 
 CLAIMS = known_claims().values()
 INEQUALITIES = [claim for claim in CLAIMS if claim.kind == "inequality" and claim.expected == HOLDS]

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice import lemmas, steps, theorems, weighted
+from fedtheory.claims.power_of_choice import lemmas, theorems, weighted
 from fedtheory.errors import AssumptionViolated
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import skew
+from fedtheory.rational._noises import two_point_noise
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import short_steps
-from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.noises import two_point_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import vector
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_most, not_applicable
 from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()
@@ -47,15 +47,13 @@ def given(bound: Bound, name: str, change: Callable[[Any], Any]) -> Any:
 
 
 def one_step_check(bound: Any) -> Callable[[Any], Finding]:
-    return lambda rng: worst_of(
-        steps.one_step_findings(draw_run(rng, step_size=short_steps(rng), longest_round=6), bound)
-    )
+    return lambda rng: theorems.repaired_steps(draw_run(rng, step_size=short_steps(rng), longest_round=6), bound)
 
 
 # Seeds are of searches that get there soon.
 @pytest.mark.parametrize(("term", "rng"), [("drift", 0), ("heterogeneity", 0), ("bias", 4)])
 def test_the_one_step_inequality_needs_its(term: str, rng: int) -> None:
-    assert refuted(steps.one_step, one_step_check(without(poc.one_step, term)), 300, rng)
+    assert refuted(theorems.one_step, one_step_check(without(poc.one_step, term)), 300, rng)
 
 
 def test_the_one_step_inequality_needs_its_noise_divided_by_the_number_of_clients_once() -> None:
@@ -71,9 +69,9 @@ def test_the_one_step_inequality_needs_its_noise_divided_by_the_number_of_client
         noise=two_point_noise(vector(1)),
     )
     drawn = Drawn(run, 2, {})
-    assert [finding.ratio for finding in steps.one_step_findings(drawn)] == [1]
+    assert theorems.repaired_steps(drawn).ratio == 1
     for mutant in (given(poc.one_step, "num_selected", lambda m: 2 * m), without(poc.one_step, "noise")):
-        assert [finding.holds for finding in steps.one_step_findings(drawn, mutant)] == [False]
+        assert theorems.repaired_steps(drawn, mutant).holds is False
 
 
 def test_the_one_step_contraction_cannot_be_twice_as_fast() -> None:
@@ -81,7 +79,7 @@ def test_the_one_step_contraction_cannot_be_twice_as_fast() -> None:
         gain = arguments["step_size"] * arguments["mu"] * arguments["rho_diagonal"]
         return poc.one_step(distance2, **arguments) - gain * distance2
 
-    assert refuted(steps.one_step, one_step_check(faster))
+    assert refuted(theorems.one_step, one_step_check(faster))
 
 
 @pytest.mark.parametrize("term", ["vanishing", "step floor", "bias"])

@@ -15,7 +15,7 @@ from fedtheory.rational.vectors import norm2
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken
 
 CLAIMS = select_claims("optimal-client-sampling:")

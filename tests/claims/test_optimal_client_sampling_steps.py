@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims.fedavg import lemmas as fedavg_lemmas
-from fedtheory.claims.optimal_client_sampling import appendix, assumptions, extremes, lemma1, many_rounds, means
+from fedtheory.claims import fedavg as fedavg_claims
+from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, many_rounds
 from fedtheory.rational import _round_draws as round_draws
 from fedtheory.rational._sampled_rounds import SampledRound, uniform_law
 from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling.selections import with_replacement
+from fedtheory.sampling._selections import with_replacement
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import equal_to
 from tests.claims.refutation import refuted
@@ -37,20 +37,20 @@ def multiplied(honest, factor):
 @pytest.mark.parametrize(
     ("claim", "home", "name", "factor"),
     [
-        (assumptions.equations_8_9, RationalQuadratics, "strong_convexity", MORE),
-        (assumptions.equations_8_9, RationalQuadratics, "smoothness", LESS),
-        (assumptions.smooth_wells, PhiClients, "smoothness", LESS),
-        (assumptions.remark_10, PhiClients, "dissimilarity", LESS),
-        (appendix.equation_34, SampledRound, "second_moment", LESS),
-        (appendix.equation_37, appendix, "landing", MORE),
-        (appendix.equation_37, SampledRound, "second_moment", Q(1, 2)),
-        (appendix.equation_37, SampledRound, "second_moment", Q(3)),
-        (appendix.equation_38, round_draws, "_longest_step", MORE),
-        (appendix.equation_38, SampledRound, "gamma", Q(1, 4)),
-        (extremes.remark_14, ocs, "full_participation", MORE),
-        (extremes.remark_14, ocs, "dsgd_contraction", MORE),
-        (extremes.remark_14_uniform, SampledRound, "gamma", MORE),
-        (extremes.algorithm_3_is_dsgd, SampledRound, "local_step_size", MORE),
+        (dsgd.equations_8_9, RationalQuadratics, "strong_convexity", MORE),
+        (dsgd.equations_8_9, RationalQuadratics, "smoothness", LESS),
+        (dsgd.smooth_wells, PhiClients, "smoothness", LESS),
+        (dsgd.remark_10, PhiClients, "dissimilarity", LESS),
+        (dsgd.equation_34, SampledRound, "second_moment", LESS),
+        (dsgd.equation_37, dsgd, "landing", MORE),
+        (dsgd.equation_37, SampledRound, "second_moment", Q(1, 2)),
+        (dsgd.equation_37, SampledRound, "second_moment", Q(3)),
+        (dsgd.equation_38, round_draws, "_longest_step", MORE),
+        (dsgd.equation_38, SampledRound, "gamma", Q(1, 4)),
+        (fedavg.remark_14, ocs, "full_participation", MORE),
+        (fedavg.remark_14, ocs, "dsgd_contraction", MORE),
+        (fedavg.remark_14_uniform, SampledRound, "gamma", MORE),
+        (fedavg.algorithm_3_is_dsgd, SampledRound, "local_step_size", MORE),
         (many_rounds.equation_22, ocs, "full_participation_distance", LESS),
         (many_rounds.fedavg_two_rounds, ocs, "fedavg_contraction", LESS),
         (lemma1.quadratic_form, lemma1, "estimator_variance", MORE),
@@ -74,7 +74,7 @@ def test_a_step_with_one_number_changed_is_refuted(claim, home, name, factor, mo
 def test_what_the_step_sizes_give_is_attained_by_the_longest_steps(factor, step_size, ratios):
     fed = opposite_clients()
     drawn = SampledRound(fed.gradient, fed.weights, vector(1), uniform_law(Q(1, 2)), step_size, 2, Q(2), Q(factor))
-    found = appendix.allowed_steps(drawn, fed.smoothness, {})
+    found = dsgd.allowed_steps(drawn, fed.smoothness, {})
     assert [finding.measured / finding.predicted for finding in found] == ratios
 
 
@@ -83,16 +83,16 @@ def test_the_noise_of_the_rounds_is_what_assumption_7_says(name, monkeypatch):
     honest = vars(SampledRound)["constants"].fget
     wrong = property(lambda self: honest(self) | {name: MORE * honest(self)[name]})
     monkeypatch.setattr(SampledRound, "constants", wrong)
-    assert refuted(assumptions.assumption_7, assumptions.assumption_7.check)
+    assert refuted(dsgd.assumption_7, dsgd.assumption_7.check)
 
 
 @pytest.mark.parametrize(
     ("claim", "name"),
     [
-        (extremes.remark_14_between, "dsgd_strongly_convex"),
-        (extremes.remark_16, "dsgd_nonconvex"),
-        (extremes.remark_19, "fedavg_strongly_convex"),
-        (extremes.remark_19, "fedavg_nonconvex"),
+        (fedavg.remark_14_between, "dsgd_strongly_convex"),
+        (fedavg.remark_16, "dsgd_nonconvex"),
+        (fedavg.remark_19, "fedavg_strongly_convex"),
+        (fedavg.remark_19, "fedavg_nonconvex"),
     ],
     ids=lambda value: getattr(value, "key", value),
 )
@@ -121,17 +121,17 @@ def test_a_weakened_mean_over_rounds_is_refuted(claim, summand, factor, local_st
 
 def test_means_in_the_wrong_place_fail_by_hand_computed_numbers():
     # Variances by sampling 2 and 0 against half of 2 + 1; (1/2)(2 + 1)/2 with alpha = 1 or 0.
-    alpha = means.mean_of_alpha.check(np.random.default_rng(0))
+    alpha = many_rounds.mean_of_alpha.check(np.random.default_rng(0))
     assert (alpha.measured, alpha.predicted) == (1, Q(3, 4))
     # Variances 4 - 2 and 64/25 - 2, and the squared sums 4 and 64/25; 1/E gamma = 64/41 for E gamma = 41/64.
-    gamma = means.mean_of_gamma.check(np.random.default_rng(0))
+    gamma = many_rounds.mean_of_gamma.check(np.random.default_rng(0))
     assert gamma.measured == (2 + Q(14, 25)) / 2 + (4 + Q(64, 25)) / 2
     assert gamma.predicted == (Q(64, 41) - 1) * 2 + (4 + Q(64, 25)) / 2 < gamma.measured
 
 
 def test_the_recursion_with_the_mean_of_gamma_fails_and_with_the_mean_of_its_inverse_is_attained(monkeypatch):
     # eta^2 (E[1/gamma] - 1)/2 with E[1/gamma] = 3/2, and with 4/3 = 1/E[gamma] in its place.
-    claim = means.contraction_mean_of_gamma
+    claim = many_rounds.contraction_mean_of_gamma
     wrong = claim.check(np.random.default_rng(0))
     assert (wrong.measured, wrong.predicted) == (Q(1, 64), Q(1, 96))
     honest = ocs.dsgd_contraction
@@ -144,16 +144,16 @@ def test_uniform_draws_of_unequal_clients_are_biased(monkeypatch):
     def uniform(weights, count):
         return with_replacement((Q(1, len(weights)),) * len(weights), count)
 
-    monkeypatch.setattr(fedavg_lemmas, "with_replacement", uniform)
-    assert refuted(fedavg_lemmas.lemma_4, fedavg_lemmas.lemma_4.check)
+    monkeypatch.setattr(fedavg_claims, "with_replacement", uniform)
+    assert refuted(fedavg_claims.lemma_4, fedavg_claims.lemma_4.check)
 
 
 def test_algorithm_3_with_several_steps_is_not_dsgd():
-    claim = extremes.algorithm_3_is_dsgd
+    claim = fedavg.algorithm_3_is_dsgd
 
     def check(rng):
         drawn, _, _ = round_draws.draw_quadratic_round(rng, longest_round=2)
-        mine, one_step = extremes.algorithm_3(drawn), replace(drawn, local_steps=1)
+        mine, one_step = fedavg.algorithm_3(drawn), replace(drawn, local_steps=1)
         return equal_to(int(mine == one_step.models), 1)
 
     assert refuted(claim, check)

@@ -15,10 +15,8 @@ import pytest
 
 import fedtheory.claims.power_of_choice as folder
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice import appendix_b_rounds, appendix_e, availability, steps
-from fedtheory.claims.power_of_choice._means import on_steps, on_weighted_steps
-from fedtheory.claims.power_of_choice._recursion import Recursion
-from fedtheory.claims.power_of_choice._standings import Standing
+from fedtheory.claims.power_of_choice import appendix_b, appendix_e, availability, theorems
+from fedtheory.claims.power_of_choice._appendices import Recursion, Standing, on_steps, on_weighted_steps
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational._step_sizes import short_steps
@@ -28,7 +26,7 @@ from fedtheory.selection.available import Available
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 
 CLAIMS = known_claims()
@@ -42,21 +40,21 @@ MUTANTS = [
     ("appendix_b", "equation-14-twice", "2 * cohort.at.drift", "cohort.at.drift"),
     ("appendix_b", "equations-25-26", "at_most(of_mean, at.spread(best)", "at_most(of_mean, at.spread(best) / 2"),
     (
-        "appendix_b_rounds",
+        "appendix_b",
         "equation-16",
         "drawn.sizes[: drawn.step], drawn.differences(pair)[: drawn.step]",
         "drawn.sizes, drawn.differences(pair)",
     ),
     (
-        "appendix_b_rounds",
+        "appendix_b",
         "equation-17",
         "return self.sizes[0] ** 2 * self.run.local_steps *",
         "return self.sizes[0] ** 2 *",
     ),
-    ("appendix_b_rounds", "equation-18", "2 * self.sizes[0] ** 2 * self.run", "self.sizes[0] ** 2 * self.run"),
-    ("appendix_b_rounds", "equations-19-20", "(2 * G2 for i, j", "(G2 for i, j"),
-    ("appendix_b_rounds", "equations-21-22", "16 * self.sizes[-1]", "8 * self.sizes[-1]"),
-    ("appendix_b_rounds", "equation-23", "* self.G2 / m", "* self.G2"),
+    ("appendix_b", "equation-18", "2 * self.sizes[0] ** 2 * self.run", "self.sizes[0] ** 2 * self.run"),
+    ("appendix_b", "equations-19-20", "(2 * G2 for i, j", "(G2 for i, j"),
+    ("appendix_b", "equations-21-22", "16 * self.sizes[-1]", "8 * self.sizes[-1]"),
+    ("appendix_b", "equation-23", "* self.G2 / m", "* self.G2"),
     ("appendix_c", "equations-27-30", "here.a1() + here.a2(noises)", "here.a1()"),
     ("appendix_c", "equations-2-3", "run.step_size(step), instance)", "run.step_size(0), instance)"),
     ("appendix_c", "equation-72", "run.step_size(step), instance)", "run.step_size(0), instance)"),
@@ -67,24 +65,24 @@ MUTANTS = [
     ("appendix_c", "equation-36", "fed.strong_convexity / 2 *", "fed.strong_convexity *"),
     ("appendix_c", "equation-37-refined", "bound = here.at.drift + eta**2", "bound = eta**2"),
     ("appendix_c", "equations-40-42", "equal_to(left, eta**2 / m**2 *", "equal_to(left, eta**2 / m *"),
-    ("appendix_c_losses", "equation-37", "bound = drift + eta**2", "bound = eta**2"),
-    ("appendix_c_losses", "equations-45-46", "2 * eta * (2 * x - 1)", "2 * eta * (x - 1)"),
-    ("appendix_c_losses", "equation-51", "nu / (2 * eta) -", "nu / eta -"),
-    ("appendix_c_losses", "equation-52", "means.mean(lambda at: at.drift)", "Fraction(0)"),
+    ("appendix_c", "equation-37", "bound = drift + eta**2", "bound = eta**2"),
+    ("appendix_c", "equations-45-46", "2 * eta * (2 * x - 1)", "2 * eta * (x - 1)"),
+    ("appendix_c", "equation-51", "nu / (2 * eta) -", "nu / eta -"),
+    ("appendix_c", "equation-52", "means.mean(lambda at: at.drift)", "Fraction(0)"),
     (
-        "appendix_c_losses",
+        "appendix_c",
         "equation-53",
         "_losses_at_average(drawn, means, bound)",
         "_losses_at_average(drawn, means, -bound)",
     ),
-    ("appendix_c_skews", "equations-56-59", "means.step) + fed.objective_gap", "means.step) - fed.objective_gap"),
-    ("appendix_c_skews", "equation-60", "strong_convexity / 2 *", "strong_convexity *"),
-    ("appendix_c_skews", "equation-61", "Fraction(3, 4) * eta, L", "Fraction(4, 5) * eta, L"),
-    ("appendix_c_skews", "equation-62", "6 * eta**2 * L", "4 * eta**2 * L"),
-    ("appendix_c_skews", "equation-63", ".rho_bar, drift)", ".rho_bar, -drift)"),
-    ("appendix_c_skews", "equation-67", "smoothness / 2 *", "smoothness / 4 *"),
-    ("appendix_c_skews", "equations-66-67", "32 * known", "16 * known"),
-    ("appendix_d", "equation-68", "step), **known),", "step), **known) / 2,"),
+    ("appendix_c", "equations-56-59", "means.step) + fed.objective_gap", "means.step) - fed.objective_gap"),
+    ("appendix_c", "equation-60", "strong_convexity / 2 * distance2", "strong_convexity * distance2"),
+    ("appendix_c", "equation-61", "Fraction(3, 4) * eta, L", "Fraction(4, 5) * eta, L"),
+    ("appendix_c", "equation-62", "6 * eta**2 * L", "4 * eta**2 * L"),
+    ("appendix_c", "equation-63", ".rho_bar, drift)", ".rho_bar, -drift)"),
+    ("appendix_c", "equation-67", "smoothness / 2 *", "smoothness / 4 *"),
+    ("appendix_c", "equations-66-67", "32 * known", "16 * known"),
+    ("appendix_d", "equation-68", "(start, **known))", "(start, **known) / 2)"),
     ("appendix_d", "equations-69-71", "offset / (eta * mu * B)", "offset / (eta * mu)"),
     ("appendix_d", "equation-70", '2 / known["mu"] *', '1 / known["mu"] *'),
     ("appendix_d", "small-steps-bias", "longest = 16 *", "longest = 32 *"),
@@ -98,7 +96,12 @@ MUTANTS = [
     ("appendix_e", "equation-73-refined", "4 * s**2", "2 * s**2"),
     ("appendix_e", "equation-74", "lambda m: m, 2", "lambda m: Fraction(1, m), 2"),
     ("appendix_e", "equation-74-refined", "lambda _: 1, 1", "lambda _: Fraction(9, 10), 1"),
-    ("appendix_e", "equation-75", "weighted_m(means, Fraction(2 * (1 + m)))", "weighted_m(means, Fraction(1))"),
+    (
+        "appendix_e",
+        "equation-75",
+        "here + weighted_m(means, Fraction(2 * (1 + m)))",
+        "here + weighted_m(means, Fraction(1))",
+    ),
     ("appendix_e", "equation-75-refined", "run.sigma2 * squares", "run.sigma2 * squares / 2"),
     ("appendix_e", "equation-76", "(rho or 0) * total", "(rho or 0)"),
     (
@@ -108,10 +111,10 @@ MUTANTS = [
         "at_most(skews.rho_bar, skews.rho_tilde / 2",
     ),
     # Either of drift and heterogeneity covers what the other one is for, but not both can go.
-    ("appendix_e_theorem", "equations-79-80", "bias + drift + heterogeneity", "bias"),
-    ("appendix_e_theorem", "equation-81", "bound = poc.weighted", "bound = Fraction(1, 2) * poc.weighted"),
-    ("appendix_e_theorem", "equation-84", "smoothness / 2 *", "smoothness / 4 *"),
-    ("appendix_e_theorem", "equations-83-85", "2 * L * (2 + m)", "2 * L * (1 + m)"),
+    ("appendix_e", "equations-79-80", "bias + drift + heterogeneity", "bias"),
+    ("appendix_e", "equation-81", "bound = poc.weighted", "bound = Fraction(1, 2) * poc.weighted"),
+    ("appendix_e", "equation-84", "smoothness / 2 *", "smoothness / 4 *"),
+    ("appendix_e", "equations-83-85", "2 * L * (2 + m)", "2 * L * (1 + m)"),
     ("unbiased", "equation-1", "samples.mean()", "samples.sum()"),
     ("unbiased", "equation-4", "strong_convexity / 2 *", "strong_convexity *"),
     ("unbiased", "no-bias-without-gap", "(step + gamma - 1)) ** 2", "(step + gamma - 1)) ** 3"),
@@ -158,7 +161,7 @@ SHARED = [
 @pytest.mark.parametrize("name", ["equation-63-repaired", "equation-80-refined"])
 @pytest.mark.parametrize(("honest", "mutant"), SHARED, ids=[mutant for _, mutant in SHARED])
 def test_the_repaired_bound_of_a5_needs(name: str, honest: str, mutant: str, tmp_path: Path) -> None:
-    source = (FOLDER / "_means.py").read_text(encoding="utf-8")
+    source = (FOLDER / "_appendices.py").read_text(encoding="utf-8")
     assert source.count(honest) == 1
     wrong = loaded(source.replace(honest, mutant), tmp_path / "mutant.py").a5_repaired
     claim = CLAIMS[f"power-of-choice:{name}"]
@@ -263,7 +266,7 @@ def test_the_engine_takes_the_same_turns() -> None:
 
 def test_pairs_of_copies_are_counted_in_eq_20() -> None:
     # Three copies, two steps of 1/2: 6 pairs, 2 G2 in each step: 2 (1/4) 2/9 times 24 G2.
-    assert appendix_b_rounds.right_of_20((Q(1, 2), Q(1, 2)), Q(7), 3) == Q(1, 9) * 24 * 7
+    assert appendix_b.right_of_20((Q(1, 2), Q(1, 2)), Q(7), 3) == Q(1, 9) * 24 * 7
 
 
 def test_the_hypothesis_that_availability_with_a_memory_breaks_is_the_one_left_out() -> None:
@@ -284,5 +287,5 @@ def test_the_step_that_breaks_equation_80_is_one_that_the_printed_recursion_take
     asked = list[Fraction]()
     printed = SimpleNamespace(printed=lambda *_, step_size, **__: asked.append(step_size))
     monkeypatch.setattr(poc, "weighted_one_step", printed)
-    assert steps.step_80_printed.check(np.random.default_rng(0)).holds is False
+    assert theorems.step_80_printed.check(np.random.default_rng(0)).holds is False
     assert asked == [Fraction(9, 40)]

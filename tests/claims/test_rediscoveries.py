@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from fedtheory.verification.catalogue import known_claims, known_tapes
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import known_tapes, replay
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.instances import replay
 
 CLAIMS = known_claims()
 DRAWN = sorted(key for key, claim in CLAIMS.items() if claim.expected == "fails" and not claim.is_single)

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.claims import _confronted
+from fedtheory.claims import _comparisons
 from fedtheory.claims.optimal_client_sampling import worst_cases
-from fedtheory.claims.power_of_choice import theorems, weighted, whole_rounds
+from fedtheory.claims.power_of_choice import whole_rounds
 from fedtheory.errors import OracleError
 from fedtheory.rational._constants import Skews
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.instances import replay
+from fedtheory.verification.claims import Claim, replay
 
 CLAIMS = known_claims()
 # On a tape of zeros clients are drawn that are all alike, and begin where they end.
@@ -46,7 +45,7 @@ def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: 
         message = "the solver stalled"
         raise OracleError(message)
 
-    monkeypatch.setattr(_confronted, "compared", unproved)
+    monkeypatch.setattr(_comparisons, "compared", unproved)
     assert says_nothing(worst_cases.dsgd_contraction, "no worst case was proved: the solver stalled")
 
 
@@ -54,8 +53,7 @@ def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: 
 def test_a_theorem_that_divides_by_the_skew_says_nothing_where_it_is_zero(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (theorems, weighted):
-        monkeypatch.setattr(module, "observed_skews", lambda _: Skews(Fraction(0), Fraction(1), Fraction(0)))
+    monkeypatch.setattr(_comparisons, "observed_skews", lambda _: Skews(Fraction(0), Fraction(1), Fraction(0)))
     assert says_nothing(CLAIMS[f"power-of-choice:{key}"])
 
 

@@ -14,11 +14,10 @@ import time
 from pathlib import Path
 
 from fedtheory import claims
-from fedtheory.verification.catalogue import known_tapes, select_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.claims import Claim, known_tapes, replay
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.instances import replay
 
 FILE = Path(claims.__file__).with_name("worst_tapes.json")
 BATCH, ENOUGH = 400, 1 - 1e-12

@@ -1,4 +1,6 @@
-"""What the papers of Flower's strategies say, written from the papers, and what the strategies answer when asked.
+"""What the papers that Flower names for its strategies say, and what the strategies answer when asked.
+
+The rules are written as the papers are known, without their text at hand; the page names titles and years.
 
 ``python -m tests.conformance.flower_papers`` asks the installed Flower and stores the answers for the page.
 """
@@ -12,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.conformance import _selection_laws, aggregation_checks, check_aggregation, strategy_checks
-from fedtheory.conformance.checks import conformance
+from fedtheory.conformance import _selection_laws, check_aggregation
+from fedtheory.conformance._checks import conformance
+from fedtheory.conformance.aggregation import aggregation_checks
 from fedtheory.conformance.flower_strategies import flower
+from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from tests.environment import ROOT
@@ -29,7 +33,7 @@ def plain_mean(vectors, weights):
 
 
 def server_momentum(vectors, weights):
-    """Hsu et al., section 4.3: v <- beta v + Delta w, w <- w - v with the opposite sign of Delta."""
+    """Hsu et al.: v <- beta v + Delta w, w <- w - v with the opposite sign of Delta."""
     model = velocity = np.zeros(vectors.shape[1])
     for _ in range(ROUNDS):
         velocity = MOMENTUM * velocity + weights @ vectors
@@ -38,7 +42,7 @@ def server_momentum(vectors, weights):
 
 
 def adaptive(kind: str, start: float, beta_1: float, correction: Callable[[int], float] = lambda _: 1.0) -> Any:
-    """Reddi et al., Algorithm 2, with v_{-1} = start; Adam by Kingma and Ba has a correction of the step size."""
+    """Reddi et al., with v_{-1} = start; Adam by Kingma and Ba has a correction of the step size."""
 
     def model_after(vectors, weights):
         model = m = np.zeros(vectors.shape[1])
@@ -63,7 +67,7 @@ def kingma_ba(t: int) -> float:
 
 
 def q_fair(vectors, weights):
-    """Li et al., Algorithm 2: Delta_k = F_k^q L (w - w_k), h_k = q F_k^(q-1) |L (w - w_k)|^2 + L F_k^q, w = 0."""
+    """Li, Sanjabi et al.: Delta_k = F_k^q L (w - w_k), h_k = q F_k^(q-1) |L (w - w_k)|^2 + L F_k^q, w = 0."""
     steps, inverse = -vectors / LEARNING_RATE, 1 / LEARNING_RATE
     losses = some_losses(vectors, weights)["train_loss"]
     squares = (steps**2).sum(axis=1)
@@ -86,7 +90,7 @@ def trimmed_mean(vectors, weights, beta=Fraction(1, 5)):
 
 
 def krum_scores(vectors, faulty):
-    """Blanchard et al., section 4: the sum of the squared distances to the n - f - 2 closest others."""
+    """Blanchard et al.: the sum of the squared distances to the n - f - 2 closest others."""
     distances = ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2)
     np.fill_diagonal(distances, np.inf)
     return np.sort(distances, axis=1)[:, : len(vectors) - faulty - 2].sum(axis=1)
@@ -101,7 +105,7 @@ def multi_krum(vectors, weights):
 
 
 def bulyan(vectors, weights):
-    """El Mhamdi et al., section 4: theta = n - 2f times Krum, then the mean of the theta - 2f nearest to the median."""
+    """El Mhamdi et al.: theta = n - 2f times Krum, then the mean of the theta - 2f nearest to the median."""
     left, theta = list(range(len(vectors))), len(vectors) - 2
     chosen = [left.pop(int(np.argmin(krum_scores(vectors[left], 1)))) for _ in range(theta)]
     selected = vectors[chosen]
@@ -169,7 +173,7 @@ def one(name: str, checks: list[Any]) -> Any:
 
 ONE = {"fraction_train": 1e-3, "min_train_nodes": 1}
 THREE = {"fraction_train": 1e-3, "min_train_nodes": 3}
-FEDOPT = "Reddi et al. 2021, Algorithm 2"
+FEDOPT = "Reddi et al. 2021"
 ADAM = {"eta": ETA, "tau": TAU, "beta_1": BETA_1, "beta_2": BETA_2}
 KRUM = "Blanchard et al. 2017"
 QUESTIONS = [
@@ -181,7 +185,7 @@ QUESTIONS = [
         ),
     ),
     Asked(
-        "FedAvg", "with one client a round, unbiased", "Li et al. 2020, Schemes I and II",
+        "FedAvg", "with one client a round, unbiased", "Li, Huang et al. 2020, Schemes I and II",
         lambda flwr: one(
             "unbiased",
             aggregation_checks(flower(flwr.FedAvg(**ONE)).aggregate, largest=4.3, num_draws=500),
@@ -189,11 +193,11 @@ QUESTIONS = [
     ),
     Asked("FedProx", "mean weighted by examples", "its documentation", exactly("FedProx", made={"proximal_mu": 0.1})),
     Asked(
-        "FedProx", "plain mean", "Li et al. 2020, Algorithm 2",
+        "FedProx", "plain mean", "Li, Sahu et al. 2020",
         exactly("FedProx", plain_mean, made={"proximal_mu": 0.1}),
     ),
     Asked(
-        "FedProx", "clients drawn by their examples", "Li et al. 2020, Algorithm 2",
+        "FedProx", "clients drawn by their examples", "Li, Sahu et al. 2020",
         lambda flwr: one(
             "joint law",
             strategy_checks(flower(flwr.FedProx(proximal_mu=0.1, **THREE)).select, like=Proportional(3), num_draws=500),
@@ -230,7 +234,7 @@ QUESTIONS = [
         exactly("FedYogi", adaptive("yogi", 0.0, BETA_1), num_rounds=ROUNDS, made=ADAM),
     ),
     Asked(
-        "QFedAvg", "sum of Delta over sum of h", "Li et al. 2020, Algorithm 2",
+        "QFedAvg", "sum of Delta over sum of h", "Li, Sanjabi et al. 2020",
         exactly("QFedAvg", q_fair, metrics=some_losses, made={"client_learning_rate": LEARNING_RATE, "q": Q}),
     ),
     Asked(

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import aggregation as kit
+from fedtheory.conformance._checks import FALSE_ALARMS
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance.aggregation import Updates
-from fedtheory.conformance.checks import FALSE_ALARMS
 from fedtheory.verification import check_aggregation
 
 # Of lengths 5 and 10: sum w |v| = 5/4 + 30/4 = 8.75.

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _declared, strategy_checks
+from fedtheory.conformance import _declared
 from fedtheory.conformance._manners import cases
+from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.candidate_schedules import HalfTimeCandidates
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import generators
+from fedtheory.conformance._checks import FALSE_ALARMS
 from fedtheory.conformance._generated import Client
 from fedtheory.conformance._patience import Broken
-from fedtheory.conformance.checks import FALSE_ALARMS
 from fedtheory.verification import check_generator
 from tests.conformance.defects import synthetic
 

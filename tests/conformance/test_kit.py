@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import (
-    Conformance,
-    Failure,
-    aggregation_checks,
-    generator_checks,
-    shapley_checks,
-    strategy_checks,
-)
+from fedtheory.conformance import Conformance
 from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance.aggregation import aggregation_checks
+from fedtheory.conformance.generators import generator_checks
+from fedtheory.conformance.results import Failure
+from fedtheory.conformance.shapley import shapley_checks
+from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _declared, _selecting, _selection_laws, strategy_checks
+from fedtheory.conformance import _declared, _selecting, _selection_laws
+from fedtheory.conformance._checks import FALSE_ALARMS
 from fedtheory.conformance._manners import Subject
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._selecting import Case, played
-from fedtheory.conformance.checks import FALSE_ALARMS
+from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional

@@ -6,7 +6,6 @@ from scipy import stats
 
 from fedtheory.datasets.corruption import (
     add_irrelevant_samples,
-    flip_labels,
     noise_levels,
     shift_labels,
     with_misaligned_clients,
@@ -37,24 +36,6 @@ def test_a_higher_skew_makes_more_clients_noisy(skew):
     # The mean of an increasing quantile function at n points is within 1/n of its integral skew/(skew + 1).
     assert levels.mean() / 2.5 == pytest.approx(skew / (skew + 1), abs=1 / 1000)
     assert noise_levels(1, 2.5, skew).tolist() == [2.5]
-
-
-def test_labels_flip_with_the_given_probability_to_each_other_class_alike():
-    data = two_clients()
-    flipped = flip_labels(data, [0.0, 0.3], rng=1)
-    np.testing.assert_array_equal(flipped.client(0)[1], data.client(0)[1])
-    steps = (flipped.client(1)[1] - data.client(1)[1]) % 5
-    for step in range(1, 5):
-        assert_binomial(np.sum(steps == step), MANY, 0.3 / 4)
-
-
-def test_drawing_any_class_instead_of_another_one_is_caught():
-    data = two_clients()
-    labels = data.client(1)[1]
-    draw = np.random.default_rng(1)
-    wrong = np.where(draw.random(MANY) < 0.3, draw.integers(5, size=MANY), labels)
-    with pytest.raises(AssertionError):
-        assert_binomial(np.sum(wrong != labels), MANY, 0.3)
 
 
 def test_shifts_are_rounded_normals():
@@ -107,8 +88,7 @@ def test_another_label_noise_does_not_reshuffle_the_irrelevant_samples():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda d: flip_labels(d, [0.0, 1.2]), r"probabilities must be in \[0, 1\], got 1.2 at index 1"),
-        (lambda d: flip_labels(d, [0.5]), r"probabilities must have shape \(2,\)"),
+        (lambda d: shift_labels(d, [0.5]), r"scales must have shape \(2,\)"),
         (lambda d: shift_labels(d, [0.5, -1.0]), "scales must be finite and at least 0, got -1.0 at index 1"),
         (lambda d: add_irrelevant_samples(d, [0.5, np.inf]), "fractions must be finite"),
         (lambda d: with_misaligned_clients(d, 0), r"num_clients must be in 1..40000, got 0"),

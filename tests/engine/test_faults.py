@@ -14,6 +14,7 @@ import fedtheory as ft
 from fedtheory.engine._faults import failures_named
 from fedtheory.engine.contract import PLUGGED, SLOTS
 from fedtheory.selection import BernoulliAvailability, Rules
+from fedtheory.selection.rules import RULES
 from tests.environment import PLAIN_PYTHON
 
 K, FAR = 6, 10**9
@@ -34,7 +35,7 @@ def everyone(round_index, table, memory, weights, rng, candidates):
 @cache
 def rule_of(name: str, bodies: tuple[str, ...]) -> Any:
     """Make a rule that behaves in round 0 and from round 1 on does the body whose number stands first in the table."""
-    arguments = ", ".join(ft.selection.RULES[name].arguments)
+    arguments = ", ".join(RULES[name].arguments)
     good = {
         "attend": "present[:] = True\n    return present.size",
         "propose": "for k in range(weights.size):\n        candidates[k] = k\n    return weights.size",

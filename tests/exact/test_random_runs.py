@@ -184,9 +184,9 @@ def test_random_runs_that_are_accepted_keep_their_promises():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 11))])
 def test_some_thousand_random_runs_that_are_accepted_keep_their_promises(seed):
-    num_accepted, num_measured, wrong = violated(50 * len(NAMES), seed)
+    num_accepted, num_measured, wrong = violated(10 * len(NAMES), seed)
     assert wrong == []
-    assert num_accepted > 750
-    assert num_measured > 375
+    assert num_accepted > 150
+    assert num_measured > 75

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import fedtheory.exact.subsets as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact._ranking import largest_totals
-from fedtheory.exact.ranking_bound import least_skew_over_rankings
+from fedtheory.exact._ranking_bound import least_skew_over_rankings
 from fedtheory.exact.skews import skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -91,14 +91,14 @@ def test_the_bound_is_attained_by_full_participation():
 
 def test_the_expected_count_is_largest_for_the_heaviest_clients_and_has_decreasing_increments():
     # f(U) from its definition on all subsets of six clients
-    from fedtheory.sampling.cohorts import candidate_law
+    from fedtheory.sampling._selections import successive
 
     rng = np.random.default_rng(1)
     for _ in range(5):
         p = np.sort(rng.random(6) ** 3 + 1e-3)[::-1]
         d = int(rng.integers(1, 7))
         m = int(rng.integers(1, d + 1))
-        law = candidate_law(p, d)
+        law = successive(p, d).map(frozenset)
         f = {
             n: [sum(q * min(m, len(drawn & set(u))) for drawn, q in law.items()) for u in combinations(range(6), n)]
             for n in range(7)

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 import fedtheory as ft
-from fedtheory.datasets import lazy_synthetic, synthetic_clients
+from fedtheory.datasets import lazy_synthetic
+from fedtheory.datasets.synthetic_softmax import synthetic_clients
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation import LazySoftmaxFederation
 from fedtheory.federation._client_streams import write_client

@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 
 from fedtheory.datasets.quadratics import power_law_weights, power_of_choice_quadratics
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.testing import draw_quadratics as federation
 from fedtheory.testing import quadratic_federations, seeds
+from fedtheory.testing.federations import draw_quadratics as federation
 
 KINDS = ("isotropic", "diagonal", "matrix")
 

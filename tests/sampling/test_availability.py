@@ -8,13 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fedtheory.sampling import (
-    IndependentSampling,
-    JointLaw,
-    available_probabilities,
-    error_parts,
-    optimal_probabilities,
-)
+from fedtheory.sampling import JointLaw, optimal_probabilities
+from fedtheory.sampling.availability import available_probabilities, error_parts
+from fedtheory.sampling.correlated import IndependentSampling
 
 
 def instance(rng):

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from fedtheory.sampling import ExactlyOne, IndependentSampling, JointLaw, NiceSampling
-from fedtheory.sampling.selections import with_replacement
+from fedtheory.sampling import JointLaw
+from fedtheory.sampling._selections import with_replacement
+from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
 from fedtheory.testing import samplings
 
 SAMPLINGS = [

@@ -15,8 +15,9 @@ from scipy.stats import gamma
 
 import fedtheory.sampling._inclusion_kernels as kernels
 import fedtheory.sampling.inclusion as module
-from fedtheory.sampling.cohorts import candidate_law, cohort_law
-from fedtheory.sampling.inclusion import power_of_choice_inclusion, successive_inclusion
+from fedtheory.sampling._selections import successive
+from fedtheory.sampling.cohorts import cohort_law
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from tests.environment import takes_minutes_as_plain_python
 
 TOLERANCE = 1e-13  # of the quadrature, absolute and relative
@@ -175,7 +176,9 @@ def test_large_instances_keep_their_sum_and_their_tied_limit(num_clients, d, m):
     p = 10.0 ** (-8 * rng.random(num_clients))
     assert abs(power_of_choice_inclusion(p, rng.random(num_clients), m, d).sum() - m) <= 1e-12 * m
     tied = power_of_choice_inclusion(p[:100], np.zeros(100)[: p[:100].size], m, d)
-    np.testing.assert_allclose(tied, m / d * successive_inclusion(p[:100], d), rtol=1e-13)
+    np.testing.assert_allclose(
+        tied, m / d * power_of_choice_inclusion(p[:100], np.zeros(100)[: p[:100].size], d, d), rtol=1e-13
+    )
 
 
 def test_literal_draws_have_the_computed_frequencies():
@@ -245,11 +248,11 @@ def test_the_inputs_are_left_alone():
     assert (losses == [3, 1, 1]).all()
 
 
-def test_successive_inclusion_sums_the_candidate_law():
+def test_where_all_candidates_are_selected_inclusion_sums_the_law_of_successive_draws():
     weights = [1, 2, 3, 4, 5]
-    law = candidate_law(weights, 3)
+    law = successive([Fraction(weight) for weight in weights], 3)
     exact = [sum(probability for drawn, probability in law.items() if k in drawn) for k in range(5)]
-    assert max(worst_errors(successive_inclusion(weights, 3), exact)) <= TOLERANCE
+    assert max(worst_errors(power_of_choice_inclusion(weights, weights, 3, 3), exact)) <= TOLERANCE
 
 
 @pytest.mark.parametrize("log_time", [-47.5, -24.5, -3.0, -1.6])

@@ -8,18 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fedtheory.sampling import (
-    ExactlyOne,
-    IndependentSampling,
-    JointLaw,
-    NiceSampling,
-    admissibility_margin,
-    estimator_variance,
-    probability_matrix,
-    smallest_uniform_v,
-    variance,
-    variance_bound,
-)
+from fedtheory.sampling import JointLaw, estimator_variance, smallest_uniform_v, variance, variance_bound
+from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
+from fedtheory.sampling.probability_matrices import admissibility_margin, probability_matrix
 
 
 def random_law(rng, n):

@@ -12,6 +12,7 @@ from fedtheory import sampling
 from fedtheory._support.validate import probability_vector
 from fedtheory.bounds import fedalign, fedavg, power_of_choice, recursion
 from fedtheory.datasets.quadratics import power_law_weights
+from fedtheory.sampling.correlated import NiceSampling
 
 NORMS, WEIGHTS = [3.0, 1.0, 2.0], [0.5, 0.3, 0.2]
 BUDGET, FLAT = {"norms": NORMS, "expected_size": 2}, {"mu": 1.0, "L": 2.0}
@@ -35,9 +36,7 @@ CALLS: dict[Any, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     sampling.certificate: ({**BUDGET, "probabilities": [1.0, 1 / 3, 2 / 3]}, ("expected_size",)),
     sampling.rational_probabilities: (BUDGET, ("expected_size",)),
-    sampling.successive_inclusion: ({"weights": WEIGHTS, "num_candidates": 2}, ("num_candidates",)),
-    sampling.candidate_law: ({"weights": WEIGHTS, "num_candidates": 2}, ("num_candidates",)),
-    sampling.NiceSampling: ({"num_clients": 3, "num_selected": 2}, ("num_clients", "num_selected")),
+    NiceSampling: ({"num_clients": 3, "num_selected": 2}, ("num_clients", "num_selected")),
     power_law_weights: ({"num_clients": 3, "rng": 0}, ("num_clients",)),
     power_of_choice.decaying_step_sizes: ({"num_steps": 3, **FLAT}, ("num_steps", "mu", "L")),
     power_of_choice.weighted_step_sizes: ({"num_steps": 3, "num_selected": 2, **FLAT}, ("mu", "L", "num_selected")),
@@ -79,7 +78,7 @@ def is_an_answer(call, arguments):
             result = call(**arguments)
         except (ValueError, TypeError) as error:
             return is_one_sentence(error)
-    return isinstance(result, dict | sampling.NiceSampling) or not np.any(np.isnan(np.asarray(result, dtype=float)))
+    return isinstance(result, dict | NiceSampling) or not np.any(np.isnan(np.asarray(result, dtype=float)))
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)

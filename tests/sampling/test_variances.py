@@ -15,11 +15,11 @@ from fedtheory.sampling import (
     improvement_factor,
     improvement_factor_lower_bound,
     optimal_probabilities,
-    optimal_value,
     rational_probabilities,
     relative_improvement_factor,
     variance,
 )
+from fedtheory.sampling.variances import optimal_value
 
 
 def enumerated_variance(vectors, p):

@@ -8,7 +8,8 @@ from scipy.stats import chi2
 
 import fedtheory as ft
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.sampling import JointLaw, available_probabilities, error_parts
+from fedtheory.sampling import JointLaw
+from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.selection.independent import Independent
 from tests.environment import sized
 

@@ -14,7 +14,6 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.softmax_shapley import SoftmaxShapley
 from fedtheory.selection.uniform import Uniform
-from fedtheory.valuation.cumulative import accumulate
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.methods import Valuation
 from tests.engine.plain import in_plain_python
@@ -73,7 +72,9 @@ def test_memory_holds_the_cumulative_values_of_those_selected(averaging: Any) ->
     values, counts = np.zeros(7), np.zeros(7)
     for t, cohort in enumerate(cohorts):
         counts[cohort] += 1
-        values[cohort] = accumulate(values[cohort], counts[cohort], drawn[t, cohort], averaging)
+        # GreedyFed, section III: the running mean, or a fixed share of what was there.
+        kept = 1 - 1 / counts[cohort] if averaging == "mean" else averaging
+        values[cohort] = kept * values[cohort] + (1 - kept) * drawn[t, cohort]
     np.testing.assert_allclose(memory, [*values, *counts], rtol=1e-14)
 
 

@@ -15,10 +15,10 @@ import fedtheory as ft
 from fedtheory._storage.releases import made_by, release
 from fedtheory.sweeps import _backends, run
 from fedtheory.sweeps._assembly import assembled
+from fedtheory.sweeps._grid import gridded
 from fedtheory.sweeps._outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps._store import header_of, opened
 from fedtheory.sweeps._work import FileWork, FunctionWork, StudyWork, attempt, read_study, work_of
-from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.plans import Plan, plan
 from fedtheory.sweeps.results import Sweep, SweepWarning
 from tests.sweeps import toy

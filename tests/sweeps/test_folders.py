@@ -10,10 +10,10 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._storage.files import sealed
+from fedtheory.sweeps._grid import gridded
 from fedtheory.sweeps._outcomes import Outcome, variables_of
 from fedtheory.sweeps._store import Store, header_of, opened, part_content
 from fedtheory.sweeps._work import read_study, work_of
-from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.plans import plan
 from fedtheory.sweeps.results import Sweep, SweepWarning
 from tests.sweeps import toy

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.sweeps.grid import canonical, gridded
+from fedtheory.sweeps._grid import canonical, gridded
 
 
 def test_equal_values_have_one_form_whatever_their_type_and_order():

@@ -13,10 +13,10 @@ import fedtheory as ft
 from fedtheory._storage.releases import made_by
 from fedtheory.statistics import student_mean
 from fedtheory.sweeps import run as running
+from fedtheory.sweeps._grid import gridded
 from fedtheory.sweeps._outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps._store import part_bytes, part_content
 from fedtheory.sweeps._work import FunctionWork, attempt, work_of
-from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.plans import plan
 from fedtheory.sweeps.results import SweepWarning
 from tests.sweeps import toy

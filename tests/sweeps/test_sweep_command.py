@@ -6,7 +6,7 @@ import pytest
 
 from fedtheory.__main__ import main
 from fedtheory._commands import sweeping
-from fedtheory.study import save_figure
+from fedtheory.study._figures import save_figure
 from tests.environment import ROOT
 from tests.sweeps import toy
 

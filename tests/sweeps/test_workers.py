@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_info
 
 from fedtheory._commands.background import in_background
 from fedtheory.sweeps import _backends, run
+from fedtheory.sweeps._grid import Configuration, gridded
 from fedtheory.sweeps._outcomes import Outcome
 from fedtheory.sweeps._work import work_of
-from fedtheory.sweeps.grid import Configuration, gridded
 from tests.sweeps import toy
 
 GRID = list(gridded({"d": range(8)}))

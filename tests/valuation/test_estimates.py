@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fedtheory.valuation import gtg
-from fedtheory.valuation.cumulative import accumulate
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.games import Game
 from fedtheory.valuation.gtg import gtg_shapley
@@ -185,29 +184,6 @@ def test_estimates_take_more_players_than_exact_values(n: int) -> None:
 def test_impossible_estimates_are_refused(arguments: dict[str, Any], error: type, sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         gtg_shapley(**{"utility": len, "num_players": 3, **arguments})
-
-
-def test_running_means_are_means() -> None:
-    rng = np.random.default_rng(0)
-    rounds = rng.normal(size=(6, 3))
-    values = np.zeros(3)
-    for number, of_round in enumerate(rounds, start=1):
-        values = accumulate(values, np.full(3, number), of_round)
-    np.testing.assert_allclose(values, rounds.mean(axis=0), rtol=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"averaging": "median"}, r"averaging must be 'mean' or a number in \[0, 1\), got 'median'"),
-        ({"averaging": 1.0}, r"averaging must be 'mean' or a number in \[0, 1\), got 1.0"),
-        ({"counts": [0]}, "counts must be at least 1"),
-        ({"of_round": [1.0, 2.0]}, "of_round must have shape"),
-    ],
-)
-def test_impossible_accumulations_are_refused(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        accumulate(**{"values": [1.0], "counts": [1], "of_round": [1.0], **arguments})
 
 
 def test_fractions_stay_exact() -> None:

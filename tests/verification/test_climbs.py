@@ -12,9 +12,8 @@ from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _processes, _search, hunts
 from fedtheory.verification._search import Step, height
 from fedtheory.verification.catalogue import known_claims, one_claim
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import Claim, Read
 from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.instances import Read
 
 
 def test_of_two_identities_the_one_that_is_off_by_more_of_its_slack_is_higher() -> None:

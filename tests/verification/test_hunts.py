@@ -13,11 +13,10 @@ import pytest
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _search, hunts
 from fedtheory.verification._search import Step, climb, climbs_in_turn
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
+from fedtheory.verification.claims import Claim, Read, Tape, replay, shortest_tape
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
-from fedtheory.verification.instances import Read, Tape, replay, shortest_tape
+from fedtheory.verification.verdicts import examine
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 
@@ -208,7 +207,7 @@ def test_instances_beyond_the_budget_do_not_count(monkeypatch: pytest.MonkeyPatc
 def test_of_a_climb_elsewhere_only_the_steps_that_went_up_are_sent_and_the_last_one() -> None:
     begin = (np.random.SeedSequence(3), ())
     steps = list(islice(climbs_in_turn(RARE, *begin), 60))
-    trail = hunts._trail(hunts._Budget(math.inf, 60), RARE, begin)
+    trail = hunts._trail(RARE, *begin, budget=hunts._Budget(math.inf, 60))
     up = [steps[0], *(step for before, step in pairwise(steps) if step.worst is not before.worst)]
     assert 3 < len(up) < 30
     assert trail == (up if up[-1] == steps[-1] else [*up, steps[-1]])

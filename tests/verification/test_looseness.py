@@ -10,7 +10,7 @@ from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.claims import Claim, claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.looseness import LADDER, least_refuted_factor, tightened
+from tests.claims.tightening import LADDER, least_refuted_factor, tightened
 
 SOURCE = Statement(Paper("toy", "A toy", "Somebody", 2025), "Remark")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.verification import examine, verdicts_of
+from fedtheory.verification import examine
 from fedtheory.verification.catalogue import claims_of
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.plain_rows import rows
-from fedtheory.verification.renderings import replay_line
+from fedtheory.verification.renderings import replay_line, rows
+from fedtheory.verification.verdicts import verdicts_of
 
 MINE = """
 from fedtheory.theorem.paper import Paper, Statement

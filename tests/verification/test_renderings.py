@@ -10,11 +10,9 @@ import pytest
 
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
-from fedtheory.verification.plain_rows import rows
-from fedtheory.verification.renderings import console_rows, description, markdown_table, notes, summary
-from fedtheory.verification.verdicts import Verdict
+from fedtheory.verification.renderings import console_rows, description, markdown_table, notes, rows, summary
+from fedtheory.verification.verdicts import Verdict, examine
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0", "eq. (1)")
 

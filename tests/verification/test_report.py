@@ -14,11 +14,9 @@ import pytest
 from fedtheory.bounds import power_of_choice
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
-from fedtheory.verification.plain_rows import rows
-from fedtheory.verification.renderings import _shown, html_report
-from fedtheory.verification.verdicts import Verdict
+from fedtheory.verification.renderings import _shown, html_report, rows
+from fedtheory.verification.verdicts import Verdict, examine
 
 HOSTILE = """</td><script>alert("x")</script>&amp;' onload="y" """
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -12,8 +12,7 @@ import pytest
 from fedtheory.statistics import bounded_mean, limits, student_mean, subgaussian_mean
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import Trials, examine, trials_of, tried, uncertainty, verdicts_of, verify
+from fedtheory.verification.claims import Claim, reproduce
 from fedtheory.verification.findings import (
     Finding,
     at_most,
@@ -22,11 +21,9 @@ from fedtheory.verification.findings import (
     sequential_mean_at_most,
     worst_of,
 )
-from fedtheory.verification.instances import reproduce
-from fedtheory.verification.plain_rows import rows
 from fedtheory.verification.rates import fitted_order, order_at_least, order_equal_to
-from fedtheory.verification.renderings import false_alarms
-from fedtheory.verification.verdicts import Verdict
+from fedtheory.verification.renderings import false_alarms, rows
+from fedtheory.verification.verdicts import Trials, Verdict, examine, trials_of, tried, uncertainty, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -147,7 +144,7 @@ def test_later_trials_add_their_findings_and_their_time() -> None:
 
 def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("fedtheory.verification.examination.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fedtheory.verification.verdicts.time.monotonic", lambda: now[0])
 
     def costing(cost: float, check: Check = holding) -> Check:
         def spend(rng: np.random.Generator) -> Finding:
@@ -157,7 +154,7 @@ def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPa
         return spend
 
     checks = {"cheap": costing(0.01), "dear": costing(1.0), "broken": costing(0.01, lambda rng: at_most(2, 1))}
-    monkeypatch.setattr("fedtheory.verification.examination.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("fedtheory.verification.verdicts.time.perf_counter", lambda: now[0])
     claims = [claim(check, f"toy:{name}") for name, check in checks.items()]
     single = claim(costing(0.01), "toy:single", instances=(1, 1))
     seeds = np.random.SeedSequence(0)
@@ -169,7 +166,7 @@ def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPa
     assert counts["toy:cheap"] > counts["toy:dear"]
     assert now[0] == pytest.approx(20.0, abs=1.1)
     # More instances are those of a larger budget.
-    dear = tried(claims[0], seeds, range(counts["toy:cheap"]))
+    dear = tried(claims[0], range(counts["toy:cheap"]), seeds=seeds)
     assert dear.findings == last["toy:cheap"].findings
 
 

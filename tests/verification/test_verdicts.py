@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from fedtheory.statistics.interval import Interval
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine, verdicts_of, verify
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import STORED, Claim, known_tapes, replay, reproduce
 from fedtheory.verification.findings import Finding, at_most, mean_at_most, not_applicable
-from fedtheory.verification.instances import STORED, replay, reproduce
+from fedtheory.verification.verdicts import examine, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]

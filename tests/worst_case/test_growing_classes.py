@@ -87,12 +87,12 @@ def test_worst_cases_do_not_fall_when_a_constant_grows() -> None:
     assert enclosed >= 0.98 * number_of_programs
 
 
-# All ten take half an hour of processor: .ci/run leaves out what is `long` as well.
+# Together they take half an hour of processor: .ci/run leaves out what is `long` as well.
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 50))])
 def test_ten_thousand_worst_cases_do_not_fall_when_a_constant_grows(seed: int) -> None:
-    number_of_programs, enclosed = examine(125, 8, seed)
-    assert number_of_programs == 1000
+    number_of_programs, enclosed = examine(25, 8, seed)
+    assert number_of_programs == 200
     assert enclosed >= 0.98 * number_of_programs
 
 

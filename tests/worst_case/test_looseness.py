@@ -1,9 +1,12 @@
 """Bounds beside their worst cases at the constants of the page on loosenesses: no promise is below."""
 
+from fractions import Fraction as Q
+
 import pytest
 
 from docs.looseness import CASES, REASONS, Case, row
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.bounds import proxskip
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case.promises import CONFRONTED, confront
 
@@ -55,6 +58,17 @@ def test_what_constants_cost_adds_up_to_the_promise() -> None:
     total = sum(charge.promise * given[names.get(name, name)] for name, charge in found.charges.items())
     assert total == found.promise
     assert {"promise's charge for G2", "multiplier of G2"} <= {row["what"] for row in found.rows()}
+
+
+def test_a_step_of_scaffnew_leaves_of_models_what_gradient_steps_do_and_of_control_variates_what_the_coin_does() -> (
+    None
+):
+    given = {"mu": Q(1, 10), "L": Q(1), "step_size": Q(1, 4), "initial_distance2": Q(3), "control_error2": Q(2)}
+    for p in (Q(1, 5), Q(1, 2), Q(1)):
+        found = confront(proxskip.refined_fixed_step_potential, num_steps=1, probability=p, **given)
+        lower, upper = found.worst.enclosure
+        # q^2 Delta + (1 - p^2) (gamma/p)^2 E, q = 1 - gamma mu; with p = 1 everybody agrees after the step.
+        assert lower <= Q(39, 40) ** 2 * 3 + (1 - p**2) / (4 * p) ** 2 * 2 <= upper
 
 
 def test_a_promise_below_the_worst_case_is_seen() -> None:

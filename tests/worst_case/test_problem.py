@@ -395,6 +395,8 @@ def too_large(p: Problem) -> Any:
         (lambda p: p.at_most(1, 1), TypeError, "a form must be made of inner products and function values, got 1"),
         (lambda p: p.solve(), ValueError, "a problem must maximize something"),
         (lambda p: p.maximize(), ValueError, "maximize must be given a form"),
+        (lambda p: p.maximize((0 * p.point()).square), ValueError, "forms that differ from 0, got one that is 0"),
+        (lambda p: p.clients(2, L=1).heterogeneity(zeta2=0), ValueError, "zeta2 must be above 0, got 0: minimizer"),
         (lambda p: p.point() + Problem().point(), ValueError, "must belong to one problem"),
         (lambda p: p.at_most(Problem().point().square, 1), ValueError, "must be of the problem"),
         (lambda p: p.function(L=1).gradient(Problem().point()), ValueError, "of its own problem, got one of another"),

@@ -4,10 +4,9 @@ from fedtheory.theorem.arithmetic import maximum, square_root
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import Symbol
 
-__all__ = ["ASSUMES", "EVERYBODY", "PAPER", "rate"]
+__all__ = ["ASSUMES", "PAPER", "rate"]
 
 PAPER = Paper(
     key="error-feedback",
@@ -29,7 +28,6 @@ PAPER = Paper(
     ),
 )
 
-EVERYBODY = (Scheme("all", "weighted"),)
 ASSUMES = (
     Smooth(),
     StronglyConvex(),

@@ -1,6 +1,7 @@
 r"""Compressed gradient descent: one client, and what the compressor leaves out is lost."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER
+from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER
+from fedtheory.bounds.fedavg._words import EVERYBODY
 from fedtheory.theorem.arithmetic import geometric, maximum
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.paper import Summands, states

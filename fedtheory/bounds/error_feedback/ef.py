@@ -1,6 +1,7 @@
 r"""Error feedback: what the compressor leaves out is sent later."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER, rate
+from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER, rate
+from fedtheory.bounds.fedavg._words import EVERYBODY
 from fedtheory.theorem.arithmetic import geometric
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.paper import Summands, states

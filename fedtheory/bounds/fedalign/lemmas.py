@@ -29,7 +29,10 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
     options=("any",),
 )
 def gradient_norm(excess, *, L) -> Summands:
-    """Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
+    r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
+
+    .. math::
+        2L(F_k(w)-F_k^*)
 
     Parameters
     ----------
@@ -49,6 +52,9 @@ def gradient_norm(excess, *, L) -> Summands:
 @states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), schemes=PARTIAL, options=("any",))
 def aggregated_distance(distances2, *, weights) -> Summands:
     r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
+
+    .. math::
+        \sum_kp'_kI_k\|w_t^k-w^*\|^2
 
     Examples
     --------
@@ -80,6 +86,9 @@ def aggregated_distance(distances2, *, weights) -> Summands:
 )
 def client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
+
+    .. math::
+        4\eta_t^2(E-1)^2G^2
 
     The weighted mean of the squared distances from the weighted average is at most that from the round's starting model
     (the unweighted inequality that the paper quotes under (a) is false for weighted averages); Minkowski's inequality
@@ -125,7 +134,10 @@ def _printed_gradient_variance(sigma2) -> Summands:
     options=ANY_STEP,
 )
 def gradient_variance(sigma2, *, squared_weights) -> Summands:
-    """Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
+    r"""Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
+
+    .. math::
+        \sigma^2\,\mathbb E\sum_kp_k'^2I_k
 
     Examples
     --------
@@ -168,7 +180,10 @@ def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summ
     options=ANY_STEP,
 )
 def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2) -> Summands:
-    """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.
+    r"""Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.
+
+    .. math::
+        \frac{S^2G^2}{K(1+s)^2},\quad S=\sum_i\eta_i
 
     The K draws are independent, unbiased, and weighted ``1/(K (1 + s))`` each; a draw's variance is at most the mean
     squared distance from the round's starting model.

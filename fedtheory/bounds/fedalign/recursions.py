@@ -127,6 +127,10 @@ def partial_one_step(
 ) -> Summands:
     r"""Bound on ``E |w'_{t+1} - w*|^2`` with K priority clients drawn: ``one_step`` plus ``4 eta^2 E^2 G2/K``.
 
+    .. math::
+        (1-\eta\mu)\Delta_t+\eta^2\Big(8(E-1)^2G^2+\frac{4E^2G^2}K
+        +6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\Big)+2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
+
     The drawn average w' is an unbiased estimate of the average w over all (Lemma A.7), so that its variance (Lemma A.8)
     adds to the squared distance, once per round; the last inequality of eq. (59) doubles it to no purpose.
 

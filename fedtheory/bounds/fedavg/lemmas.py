@@ -55,7 +55,10 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, o
 
 @states(PAPER, "Lemma 5", equation="Scheme I", assumes=(GRADIENTS, HALVING, DRAWS), schemes=WITH_REPLACEMENT)
 def with_replacement_variance(step_size, *, local_steps, num_selected, G2) -> Summands:
-    """Bound on ``E |mean of the selected models - sum_k p_k w_k|^2`` after a round, ``4/K eta^2 E^2 G2``.
+    r"""Bound on ``E |mean of the selected models - sum_k p_k w_k|^2`` after a round.
+
+    .. math::
+        \frac4K\eta^2E^2G^2
 
     ``step_size`` is the round's last.
 
@@ -73,7 +76,10 @@ def with_replacement_variance(step_size, *, local_steps, num_selected, G2) -> Su
     PAPER, "Lemma 5", equation="Scheme II", assumes=(GRADIENTS, HALVING, SUBSET, MEAN, SEVERAL_CLIENTS), schemes=SUBSETS
 )
 def without_replacement_variance(step_size, *, local_steps, num_clients, num_selected, G2) -> Summands:
-    """Bound on ``E |mean of the selected models - mean of all|^2`` after a round, ``(N - K)/(N - 1) 4/K eta^2 E^2 G2``.
+    r"""Bound on ``E |mean of the selected models - mean of all|^2`` after a round.
+
+    .. math::
+        \frac{N-K}{N-1}\cdot\frac4K\eta^2E^2G^2
 
     ``step_size`` is the round's last.
 

@@ -68,6 +68,10 @@ def dsgd_per_client_variant(
 ) -> Summands:
     r"""Theorem 13 with ``sum_i w_i^2 Z_i`` for ``W sum_i w_i Z_i``: FALSE for unequal weights, kept to be refuted.
 
+    .. math::
+        (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k
+        +\eta^2\,\frac{2L(M+1-\gamma)\sum_iw_i^2Z_i+\sigma^2S_2}\gamma
+
     Examples
     --------
     ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` has a sign, so that W cannot

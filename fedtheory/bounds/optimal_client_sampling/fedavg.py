@@ -173,6 +173,11 @@ def fedavg_convex_clients(
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round when only f, not every f_i, is strongly convex.
 
+    .. math::
+        \Big(1-\frac{\mu\eta}2\Big)\|r^k\|^2-\tfrac7{16}\eta R^k
+        +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
+        +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
+
     Parameters
     ----------
     step_size

@@ -171,6 +171,11 @@ def fedavg_contraction(
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, to be applied round after round.
 
+    .. math::
+        \Big(1-\frac{\mu\eta}2\Big)E\|r^k\|^2
+        +\eta^2\Big[4L\big((1+\tfrac MR)E[1/\gamma^k]-1\big)W\bar Z+\frac{3\sigma^2S_2}{2R}E[1/\gamma^k]\Big]
+        +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
+
     As ``fedavg_convex_clients`` without its descent and with ``E[1/gamma^k]`` for ``1/gamma``.
 
     Parameters
@@ -223,6 +228,11 @@ def fedavg_average_gradient(
     dissimilarity,
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
+
+    .. math::
+        \tfrac{64}{23}\Big[\frac{f(x^0)-f_{\inf}}{K\eta}
+        +L\eta\Big(\big((1+\tfrac MR)E[1/\gamma]-1\big)W\rho+\frac{3\sigma^2S_2}{4R}E[1/\gamma]\Big)
+        +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^2}{\eta_g^2}\Big]
 
     Parameters
     ----------

@@ -11,7 +11,6 @@ from fedtheory.bounds.power_of_choice import without_gradient_bounds as without_
 from fedtheory.bounds.power_of_choice._words import PAPER as PAPER
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
 from fedtheory.bounds.power_of_choice.weighted import weighted_step_sizes as weighted_step_sizes
-from fedtheory.bounds.power_of_choice.whole_rounds import RoundCoefficients as RoundCoefficients
 from fedtheory.bounds.power_of_choice.whole_rounds import round_coefficients as round_coefficients
 from fedtheory.bounds.power_of_choice.without_gradient_bounds import delayed_step_sizes as delayed_step_sizes
 

@@ -31,6 +31,9 @@ _STARTING_GRADIENTS = Hypothesis(
 def loss_after_step(excess, *, step_size, L) -> Summands:
     r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``: a step leaves ``(1 - step_size L)^2`` of the excess.
 
+    .. math::
+        (1-\eta L)^2(F_k(y)-F_k^*)
+
     Parameters
     ----------
     excess

@@ -168,6 +168,11 @@ def refined_fixed_step_gap(
 ) -> Summands:
     r"""``fixed_step_gap`` with the drift that its proof needs and the initial squared distance.
 
+    .. math::
+        \frac L2x^T\|w_0-w^*\|^2+(1-x^T)\Big[\frac{4L\eta C}{\mu(8+3\rho)}
+        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}\Big],\quad x=1-\eta\mu(1+\tfrac{3\rho}8),
+        \ C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
+
     The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which vanishes for one local
     step, and ``(L/mu)(F(w_0) - F*)`` by ``(L/2) |w_0 - w*|^2``.
 

@@ -14,6 +14,9 @@ _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
 def gradient_norm(excess, *, L) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
+    .. math::
+        2L(F_k(w)-F_k^*)
+
     Parameters
     ----------
     L
@@ -59,6 +62,9 @@ def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
 def client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2`` over the active clients, ``4 eta_t^2 (tau - 1)^2 G2``.
 
+    .. math::
+        4\eta_t^2(\tau-1)^2G^2
+
     The mean of the squared distances to the average is at most that to the round's starting model u, and by Minkowski's
     inequality ``(E 1/m sum_k |w_k_t - u|^2)^(1/2)`` is at most the sum of at most tau - 1 step sizes, each at most
     ``2 eta_t``, times the square root of G2. The same bound holds for ``E |w_bar_t - u|^2``.
@@ -81,6 +87,9 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
 @states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, options=("any",))
 def averaged_distance(distances2) -> Summands:
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
+
+    .. math::
+        \frac1m\sum_k\|w_k-w^*\|^2
 
     Examples
     --------

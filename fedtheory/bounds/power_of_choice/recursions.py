@@ -203,6 +203,10 @@ def weighted_one_step(
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` for any step sizes up to ``1/(4L)`` and weights of sum one.
 
+    .. math::
+        (1-\eta\mu B)\Delta_t+\big(2s^2+\tfrac34\eta\rho s+\tfrac38\eta\mu\rho s^2\big)G^2
+        +\eta^2(\sigma^2q_2+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
+
     It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``: every step of its proof takes the weights
     q_k in the place of 1/m, by Jensen's inequality without a factor m (eq. (74) has a superfluous one).
 

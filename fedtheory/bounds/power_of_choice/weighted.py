@@ -139,6 +139,11 @@ def derived_weighted_average_gap(
 ) -> Summands:
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
+    .. math::
+        \frac1{T+\gamma}\Big[\frac{Lm}{\mu^2\bar\rho}\big(32m^2(m-1)\tau^2G^2+m\sigma^2+2(2+m)\bar\rho L\Gamma\big)
+        +\frac{L\gamma}2\|w_0-w^*\|^2\Big]+\frac{2L\Gamma}\mu\Big(\frac{\tilde\rho}{\bar\rho}-1\Big),
+        \quad\gamma=\frac{4m(1+m)L}\mu
+
     The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
     bounds the mean of the active clients' squared gradients with the weights q_k.
 

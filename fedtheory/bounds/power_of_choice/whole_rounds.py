@@ -11,7 +11,7 @@ from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
 from fedtheory.theorem.paper import Summands, states
 
-__all__ = ["RoundCoefficients", "one_round", "round_coefficients"]
+__all__ = ["one_round", "round_coefficients"]
 
 
 class RoundCoefficients(NamedTuple):

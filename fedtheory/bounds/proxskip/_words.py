@@ -3,10 +3,9 @@
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = ["ALL_CLIENTS", "ASSUMES", "PAPER"]
+__all__ = ["ASSUMES", "PAPER"]
 
 PAPER = Paper(
     key="proxskip",
@@ -32,7 +31,6 @@ PAPER = Paper(
     ),
 )
 
-ALL_CLIENTS = (Scheme("all", "weighted"),)
 ASSUMES = (
     Smooth(),
     StronglyConvex(),

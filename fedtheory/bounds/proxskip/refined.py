@@ -1,6 +1,7 @@
 """ProxSkip with the contraction of gradient steps as it is: sharper, and for every step size."""
 
-from fedtheory.bounds.proxskip._words import ALL_CLIENTS, ASSUMES, PAPER
+from fedtheory.bounds.fedavg._words import EVERYBODY
+from fedtheory.bounds.proxskip._words import ASSUMES, PAPER
 from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
 from fedtheory.theorem.paper import Summands, states
 
@@ -13,7 +14,7 @@ __all__ = ["refined_fixed_step_potential"]
     equation="any step size",
     form="refined",
     assumes=ASSUMES,
-    schemes=ALL_CLIENTS,
+    schemes=EVERYBODY,
     options=("method",),
 )
 def refined_fixed_step_potential(

@@ -1,18 +1,14 @@
 """ProxSkip's theorem as it is printed."""
 
-from fedtheory.bounds.proxskip._words import ALL_CLIENTS, ASSUMES, PAPER
+from fedtheory.bounds.fedavg._words import EVERYBODY, SHORT_STEPS
+from fedtheory.bounds.proxskip._words import ASSUMES, PAPER
 from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
-from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["fixed_step_potential"]
 
-SHORT_STEPS = Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=4 * 2.0**-52)
 
-
-@states(
-    PAPER, "Theorem 3.6", assumes=(*ASSUMES, SHORT_STEPS), schemes=ALL_CLIENTS, options=("method",)
-)  # fmt: skip
+@states(PAPER, "Theorem 3.6", assumes=(*ASSUMES, SHORT_STEPS), schemes=EVERYBODY, options=("method",))
 def fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_distance2, control_error2) -> Summands:
     r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` after T steps, ``h_k* = grad F_k(w*)``.
 

@@ -3,7 +3,8 @@ r"""A round of SCAFFOLD, for every step size for which gradient descent is stabl
 Not in the paper, whose theorems are in O-notation.
 """
 
-from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER, STABLE, lags, steepness
+from fedtheory.bounds.fedavg._words import EVERYBODY
+from fedtheory.bounds.scaffold._words import CONTROL, PAPER, STABLE, lags, steepness
 from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.paper import Summands, states
 
@@ -16,7 +17,7 @@ __all__ = ["one_round"]
     equation="a round of all clients, Option II",
     form="derived",
     assumes=(*CONTROL, STABLE),
-    schemes=ALL_CLIENTS,
+    schemes=EVERYBODY,
     options=("method",),
 )
 def one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Summands:

@@ -1,10 +1,18 @@
 """SCAFFOLD after R rounds: with steps up to 1/(tau L) a round is worth tau steps of gradient descent."""
 
-from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER, SHORT_ROUNDS
+from fedtheory.bounds.fedavg._words import EVERYBODY
+from fedtheory.bounds.scaffold._words import CONTROL, PAPER
 from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["fixed_step_potential"]
+
+SHORT_ROUNDS = Hypothesis(
+    "step_size local_steps L <= 1",
+    lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1),
+    rtol=4 * 2.0**-52,
+)
 
 
 @states(
@@ -13,10 +21,10 @@ __all__ = ["fixed_step_potential"]
     equation="R rounds of all clients, Option II",
     form="derived",
     assumes=(*CONTROL, SHORT_ROUNDS),
-    schemes=ALL_CLIENTS,
+    schemes=EVERYBODY,
     options=("method",),
 )
-def fixed_step_potential(num_rounds, *, mu, L, step_size, local_steps, initial_distance2, control_error2) -> Summands:
+def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_distance2, control_error2) -> Summands:
     r"""Bound on ``|w_R - w*|^2``, and on ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` of what it was.
 
     .. math::

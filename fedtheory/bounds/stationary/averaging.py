@@ -1,14 +1,12 @@
 """Federated averaging with a fixed step size converges linearly, to a point of its own."""
 
+from fedtheory.bounds.fedavg._words import EVERYBODY
+from fedtheory.bounds.sgd._words import ASSUMES, CONVERGENT_STEPS
 from fedtheory.bounds.stationary._words import PAPER
 from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.paper import Summands, states
-from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["averaging_distance"]
-
-NO_EXPANSION = Hypothesis("step_size <= 2/L", lambda step_size, L: (step_size, "<=", 2 / L), rtol=4 * 2.0**-52)
 
 
 @states(
@@ -16,8 +14,8 @@ NO_EXPANSION = Hypothesis("step_size <= 2/L", lambda step_size, L: (step_size, "
     "Appendix",
     equation="federated averaging",
     form="derived",
-    assumes=(Smooth(), StronglyConvex(), EXACT_GRADIENTS, NO_EXPANSION),
-    schemes=(Scheme("all", "weighted"),),
+    assumes=(*ASSUMES, CONVERGENT_STEPS),
+    schemes=EVERYBODY,
 )
 def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_distance2) -> Summands:
     r"""Bound on ``|w_R - w_inf|^2``, the squared distance from the stationary point of averaging all clients.
@@ -25,8 +23,15 @@ def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_
     .. math::
         \max\{|1-\eta\mu|,|1-\eta L|\}^{2\tau R}\|w_0-w_\infty\|^2
 
-    Where clients take their own numbers of steps, the least of these is meant by
-    tau. All clients of curvature mu, or L, attain it.
+    Where clients take their own numbers of steps, the least of these is meant by tau. All clients of curvature mu, or
+    L, attain it.
+
+    Parameters
+    ----------
+    step_size
+        eta, less than 2/L.
+    local_steps
+        Local steps per round tau.
 
     Notes
     -----

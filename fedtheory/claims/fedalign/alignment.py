@@ -1,4 +1,4 @@
-"""FedALIGN: what theta_T and rho_T are, and what the paper says about them."""
+"""FedALIGN, Section 3: its assumptions, what theta_T and rho_T are, and what the paper says about them."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,12 +9,13 @@ import numpy as np
 from fedtheory.bounds import fedalign as fa
 from fedtheory.rational._alignment import AlignedRun
 from fedtheory.rational._alignment_draws import draw_alignment
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._step_sizes import delay
-from fedtheory.rational._words import in_words
-from fedtheory.rational.draws import pick, whole
-from fedtheory.rational.noises import no_noise
-from fedtheory.rational.vectors import combination
+from fedtheory.rational._words import federation_in_words, in_words
+from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
 from fedtheory.selection.matched_losses import matches
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -93,10 +94,9 @@ def threshold_zero(rng: np.random.Generator) -> Finding:
     "With thresholds 0 theta_T is 1",
     Statement(fa.PAPER, _AFTER_THEOREM_1, "text after eq. (10)"),
     "erratum",
-    instances=(1, 1),
     remark="it is (T - 1)/(T + gamma - 2), which tends to 1",
 )
-def theta_one(_: np.random.Generator) -> Finding:
+def theta_one() -> Finding:
     horizon, gamma = 10, Fraction(8)
     theta = fa.theta([Fraction(1)] * horizon, gamma=gamma, local_steps=1, first_step=1)[-1]
     return equal_to(theta, Fraction(1), instance={"num_steps": horizon, "gamma": "8", "thresholds": "0"})
@@ -107,10 +107,9 @@ def theta_one(_: np.random.Generator) -> Finding:
     "With threshold 0 nobody is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
     Statement(fa.PAPER, "Section 3.1", "the full condition"),
     "erratum",
-    instances=(1, 1),
     remark="the definition of the indicator after eq. (9) has <, with which it is true",
 )
-def comparison(_: np.random.Generator) -> Finding:
+def comparison() -> Finding:
     # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
     losses = [(3 - 1) ** 2 / 2] * 2
     included = int(matches([losses], [1, 0], [0], "<=").matched[0, 1])
@@ -127,10 +126,9 @@ def _rho_of_one_step(included_gap: Fraction) -> Fraction:
     "Including one more client lowers theta_T and raises rho_T (their inverse relationship)",
     Statement(fa.PAPER, "Section 1", "text after eq. (4); section 3.2"),
     "erratum",
-    instances=(1, 1),
     remark="a client with Gamma_k below the mean of those included lowers both",
 )
-def opposite_ways(_: np.random.Generator) -> Finding:
+def opposite_ways() -> Finding:
     # Shares 1 and 1, Gamma_k 1 and 0: the included gap goes from 1/2 to 1/3.
     return at_least(
         _rho_of_one_step(Fraction(1, 3)),
@@ -176,3 +174,58 @@ def priority_alone(rng: np.random.Generator) -> Finding:
             ]
         w = combination(fed.weights[:first], local)
     return equal_to(gap(run, run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})
+
+
+_ASSUMED_IN = "Section 3.2"
+_PARABOLA = RationalQuadratics((vector(1),), (vector(0),), vector(1), vector(0))
+
+
+def tangent(fed: RationalQuadratics, client: int, at: Vector, to: Vector) -> Fraction:
+    """Return ``<to - at, grad F_k(at)>``."""
+    return inner(difference(to, at), fed.gradient(client, at))
+
+
+def _as_printed(u: int, v: int, *, smooth: bool) -> Finding:
+    fed, at_u, at_v = _PARABOLA, vector(u), vector(v)
+    # The gradient is taken at v, and the step is u - v.
+    right = fed.excess(0, at_u) + tangent(fed, 0, at_v, at_u) + norm2(difference(at_u, at_v)) / 2
+    instance = {"f(w)": "w^2/2", "mu = L": "1", "u": str(u), "v": str(v)}
+    return (at_most if smooth else at_least)(fed.excess(0, at_v), right, instance=instance)
+
+
+_EXCHANGED = "u and v are exchanged on one side: with them the gradient belongs to u, and the step is v - u"
+
+assumption_1_printed = claim(
+    "fedalign:assumption-1-printed",
+    "f(v) <= f(u) + (u - v)' grad f(v) + L/2 |u - v|^2 for an L-smooth f",
+    Statement(fa.PAPER, _ASSUMED_IN, "Assumption 1"),
+    "erratum",
+    remark=_EXCHANGED,
+)(lambda: _as_printed(0, 1, smooth=True))
+
+assumption_2_printed = claim(
+    "fedalign:assumption-2-printed",
+    "f(v) >= f(u) + (u - v)' grad f(v) + mu/2 |u - v|^2 for a mu-strongly convex f",
+    Statement(fa.PAPER, _ASSUMED_IN, "Assumption 2"),
+    "erratum",
+    remark=_EXCHANGED,
+)(lambda: _as_printed(1, 0, smooth=False))
+
+
+@claim(
+    "fedalign:assumptions-1-2",
+    "mu/2 |u - v|^2 <= F_k(v) - F_k(u) - (v - u)' grad F_k(u) <= L/2 |u - v|^2 for quadratics",
+    Statement(fa.PAPER, _ASSUMED_IN, "Assumptions 1 and 2", form="corrected"),
+    looseness=1.01,
+)
+def assumptions_1_2(rng: np.random.Generator) -> Finding:
+    fed = draw_federation(rng)
+    u, v = draw_model(rng, fed.dim), draw_model(rng, fed.dim)
+    instance = {**federation_in_words(fed), "u": in_words(u), "v": in_words(v)}
+    findings = []
+    for k in range(fed.num_clients):
+        linear = fed.excess(k, u) + tangent(fed, k, u, v)
+        square = norm2(difference(u, v)) / 2
+        findings.append(at_most(fed.excess(k, v), linear + max(fed.curvatures[k]) * square, instance=instance))
+        findings.append(at_least(fed.excess(k, v), linear + min(fed.curvatures[k]) * square, instance=instance))
+    return worst_of(findings)

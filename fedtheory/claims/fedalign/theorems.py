@@ -1,4 +1,4 @@
-"""FedALIGN, Lemma A.6 and Theorems 1 and A.9: as printed, corrected and refined, against exact expected errors."""
+"""FedALIGN, Lemma A.6 and Theorems 1 and A.9 against exact errors and worst cases: as printed, corrected, refined."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -6,29 +6,41 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedalign as fa
+from fedtheory.claims._comparisons import (
+    against_worst_case,
+    at_steps,
+    draw_class,
+    expected_gaps,
+    one_step_distances,
+    step_size,
+    tenths,
+)
 from fedtheory.rational._alignment import AlignedRun, two_parabolas
 from fedtheory.rational._alignment_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound, initial_distance2
-from fedtheory.rational._rounds import distance2, elapsed, gap
+from fedtheory.rational._rounds import elapsed, gap
 from fedtheory.rational._step_sizes import Delay, delay, delayed, short_steps
+from fedtheory.rational.draws import whole
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, worst_of
+from fedtheory.verification.findings import Finding
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
 
 
-def one_step_findings(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step) -> list[Finding]:
+def refined_steps(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step) -> Finding:
     """Compare every step of a run with the refined one-step bound, or with a variant of it."""
-    run, findings = drawn.run, []
+    run = drawn.run
     weights, gaps, squares = run.priority_weights, run.included_gaps, run.squared_weights
-    for step in range(run.num_steps):
+
+    def predicted(distance2: Fraction, step: int) -> Any:
         number, start = step // run.local_steps, step - step % run.local_steps
         # Only the gradients that the round has used before count, which in its first step are none.
         G2 = active_gradient_bound(run, start, step) if step > start else Fraction(0)
-        predicted = bound(
-            distance2(run, step),
+        return bound(
+            distance2,
             step_size=run.step_size(step),
             elapsed_step_size=elapsed(run, step),
             G2=G2,
@@ -37,8 +49,8 @@ def one_step_findings(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step)
             squared_weights=squares[number],
             **drawn.constants,
         )
-        findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
-    return findings
+
+    return one_step_distances(drawn, predicted)
 
 
 lemma_a6_refined = claim(
@@ -46,7 +58,7 @@ lemma_a6_refined = claim(
     "One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the drift that the proof needs",
     fa.refined_one_step,
     looseness=1.01,
-)(lambda rng: worst_of(one_step_findings(draw_alignment(rng, step_size=short_steps(rng)))))
+)(lambda rng: refined_steps(draw_alignment(rng, step_size=short_steps(rng))))
 
 
 def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generator], Finding]:
@@ -54,20 +66,16 @@ def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generat
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_alignment(rng, **sizes)
-        run, known, findings = drawn.run, theorem_constants(drawn), []
+        run, known = drawn.run, theorem_constants(drawn)
         del known["initial_distance2"]
         weights, gaps = run.priority_weights, run.included_gaps
-        for step in range(run.num_steps):
+
+        def predicted(distance2: Fraction, step: int) -> Any:
             number = step // run.local_steps
-            predicted = bound(
-                distance2(run, step),
-                step_size=run.step_size(step),
-                priority_weight=weights[number],
-                included_gap=gaps[number],
-                **known,
-            )
-            findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
-        return worst_of(findings)
+            included = {"priority_weight": weights[number], "included_gap": gaps[number]}
+            return bound(distance2, step_size=run.step_size(step), **included, **known)
+
+        return one_step_distances(drawn, predicted)
 
     return check
 
@@ -97,19 +105,20 @@ def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[s
     return {**known, "num_draws": run.num_draws} if run.num_draws else known
 
 
-def expected_gaps(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_step: int) -> Finding:
+def gaps_after_rounds(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_step: int) -> Finding:
     """Compare ``E F(w_T) - F*`` with a form of a theorem at the end of every round, with its own sums."""
     run, known = drawn.run, theorem_constants(drawn, printed=first_step > 0)
     weights, gaps = run.priority_weights, run.included_gaps
     sums: dict[str, Any] = {"gamma": gamma, "local_steps": run.local_steps, "first_step": first_step}
     thetas = fa.theta(weights, **sums)
     rhos = fa.rho(gaps, mu=known["mu"], L=known["L"], **sums)
-    findings = []
-    for number, (theta, rho) in enumerate(zip(thetas, rhos, strict=True)):
-        step = (number + 1) * run.local_steps
-        predicted = bound(step, theta=theta, rho=rho, **known)
-        findings.append(at_most(gap(run, step), predicted, instance={**drawn.instance, "step": step}))
-    return worst_of(findings)
+    ends = {(number + 1) * run.local_steps: pair for number, pair in enumerate(zip(thetas, rhos, strict=True))}
+
+    def sides(step: int) -> tuple[Fraction, Fraction]:
+        theta, rho = ends[step]
+        return gap(run, step), bound(step, theta=theta, rho=rho, **known)
+
+    return at_steps(drawn, sides, ends)
 
 
 def against_theorem(
@@ -119,7 +128,7 @@ def against_theorem(
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_alignment(rng, step_size=delayed(gamma_of), **sizes)
-        return expected_gaps(drawn, bound, gamma_of(drawn.run.federation, drawn.run.local_steps), first_step)
+        return gaps_after_rounds(drawn, bound, gamma_of(drawn.run.federation, drawn.run.local_steps), first_step)
 
     return check
 
@@ -156,13 +165,12 @@ theorem_1_as_printed = claim(
     "E F(w_T) - F* against eq. (6) for one local step",
     fa.full_participation_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="the sums leave out step 0, the only one with an included client: the bound is 0 for every T",
 )
-def theorem_1_one_step(_: np.random.Generator) -> Finding:
+def theorem_1_one_step() -> Finding:
     run = two_parabolas((Fraction(1), Fraction(0), Fraction(0)))
     drawn = DrawnAlignment(run, _two_parabolas_in_words(run))
-    return expected_gaps(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
+    return gaps_after_rounds(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
 
 
 def _two_parabolas_in_words(run: AlignedRun) -> dict[str, Any]:
@@ -187,13 +195,8 @@ def theorem_1_recursion(rng: np.random.Generator) -> Finding:
     run, known = drawn.run, theorem_constants(drawn)
     weights = [weight for weight in run.priority_weights for _ in range(run.local_steps)]
     gaps = [included for included in run.included_gaps for _ in range(run.local_steps)]
-    return worst_of(
-        at_most(
-            gap(run, step),
-            fa.recursion_gap(step, priority_weights=weights, included_gaps=gaps, **known),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(1, run.num_steps + 1)
+    return expected_gaps(
+        drawn, lambda step: fa.recursion_gap(step, priority_weights=weights, included_gaps=gaps, **known)
     )
 
 
@@ -228,7 +231,7 @@ def many_draws(num_draws: int) -> Finding:
     """Compare the two parabolas with eq. (60) when the one priority client is drawn K times."""
     run = two_parabolas((Fraction(1),), num_draws=num_draws)
     drawn = DrawnAlignment(run, {**_two_parabolas_in_words(run), "num_draws": num_draws})
-    return expected_gaps(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
+    return gaps_after_rounds(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
 
 
 theorem_a9_one_step = claim(
@@ -236,6 +239,82 @@ theorem_a9_one_step = claim(
     "E F(w_T) - F* against eq. (60) for one local step and 228 draws of one priority client",
     fa.partial_participation_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="inherited from Theorem 1; with 227 draws the variance of the draws hides it",
-)(lambda _: many_draws(228))
+)(lambda: many_draws(228))
+
+
+_G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"
+
+
+def _class(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw two priority clients and a third one of their size, with gradients that leave some federation."""
+    given = draw_class(rng) | {"sigma2": Fraction(0), "client_gap": tenths(rng, 1, 30)}
+    mu = given["mu"]
+    least = max(mu**2 * given["distance2"] + 2 * mu * given["objective_gap"], 2 * mu * given["client_gap"])
+    return given | {"G2": least * whole(rng, 1, 5), "share": Fraction(1, whole(rng, 1, 4))}
+
+
+def _included(given: dict[str, Any]) -> dict[str, Any]:
+    share = given.pop("share")
+    return given | {"priority_weight": 1 / (1 + share), "included_gap": share * given.pop("client_gap") / (1 + share)}
+
+
+def _step(rng: np.random.Generator) -> dict[str, Any]:
+    given = _included(_class(rng))
+    return given | {"step_size": step_size(rng, 1 / (4 * given["L"])), "local_steps": whole(rng, 1, 3)}
+
+
+def _recursion(rng: np.random.Generator) -> dict[str, Any]:
+    given, tau = _included(_class(rng)), whole(rng, 1, 2)
+    given["initial_distance2"] = given.pop("distance2")
+    sequences = {f"{name}s": [given.pop(name)] * tau for name in ("priority_weight", "included_gap")}
+    return given | sequences | {"num_steps": tau, "local_steps": tau}
+
+
+one_step = against_worst_case(
+    "fedalign:lemma-a6-worst-case",
+    "No federation exceeds Lemma A.6 in a round's first step that includes a third client",
+    align.one_step,
+)(_step)
+
+
+@against_worst_case(
+    "fedalign:lemma-a6-refined-worst-case",
+    "No federation exceeds the refined Lemma A.6 in a round's first step that includes a third client",
+    align.refined_one_step,
+)
+def refined_one_step(rng: np.random.Generator) -> dict[str, Any]:
+    given = _step(rng)
+    del given["local_steps"]
+    return given | {"elapsed_step_size": Fraction(0), "squared_weights": Fraction(1)}
+
+
+recursion_gap = against_worst_case(
+    "fedalign:recursion-gap-worst-case",
+    "No federation exceeds the solved recursion after a round that includes a third client",
+    align.recursion_gap,
+    looseness=1.2,
+    remark=_G2,
+)(_recursion)
+
+
+@against_worst_case(
+    "fedalign:theorem-1-worst-case",
+    "No federation exceeds the corrected Theorem 1 after a round that includes a third client",
+    align.full_participation_gap,
+    looseness=1.5,
+    remark=_G2,
+)
+def full_participation_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = _recursion(rng)
+    tau, mu, L = given["num_steps"], given["mu"], given["L"]
+    horizon = tau + max(8 * L / mu, Fraction(tau)) - 2
+    theta = tau * given.pop("priority_weights")[0] / horizon
+    return given | {"theta": theta, "rho": 2 * L * tau * given.pop("included_gaps")[0] / (mu * horizon)}
+
+
+gradient_norm = against_worst_case(
+    "fedalign:lemma-a2-worst-case",
+    "No smooth, strongly convex function exceeds the bound on its gradient",
+    align.gradient_norm,
+)(lambda rng: {"excess": tenths(rng, 1, 90), "L": tenths(rng, 1, 90)})

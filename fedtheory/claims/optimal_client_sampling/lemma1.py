@@ -13,6 +13,7 @@ from fedtheory.rational._sampled_rounds import inverse_estimate
 from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import whole
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
+from fedtheory.sampling._selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
@@ -22,7 +23,6 @@ from fedtheory.sampling.probability_matrices import (
     variance_bound,
 )
 from fedtheory.sampling.reference import rational_probabilities
-from fedtheory.sampling.selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
@@ -160,10 +160,9 @@ def counterexamples() -> dict[str, tuple[Vector, Law[Selection]]]:
     Statement(PAPER, "Section 2.1", "after eq. (5)"),
     "erratum",
     hypotheses=("the sampling is proper",),
-    instances=(1, 1),
     remark="independent sampling minimizes the right-hand side, and the worst case over directions of given norms",
 )
-def left_side(_: np.random.Generator) -> Finding:
+def left_side() -> Finding:
     findings = []
     for name, (updates, law) in counterexamples().items():
         together = matrix_of(law, len(updates))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims._confronted import confronted, draw_class, in_words, step_size, tenths
+from fedtheory.claims._comparisons import against_worst_case, as_texts, draw_class, step_size, tenths
 from fedtheory.rational.draws import pick, whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -34,27 +34,10 @@ def _step(rng: np.random.Generator) -> dict[str, Any]:
     return given | {"step_size": step_size(rng, gamma / given["L"])}
 
 
-def _convex_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _step(rng)
-    squares = 2 * given["L"] * given["max_weight"] * given.pop("objective_gap")
-    return given | {"squared_weight_optimum_gradient2": squares}
-
-
-def _contraction(rng: np.random.Generator) -> dict[str, Any]:
-    given, gamma = _equal(rng)
-    given |= {"smallest_gamma": gamma, "mean_inverse_gamma": 1 / gamma}
-    return given | {"step_size": step_size(rng, gamma / given["L"])}
-
-
 def _everybody(rng: np.random.Generator) -> dict[str, Any]:
     given, _ = _equal(rng)
     kept = {name: given[name] for name in ("mu", "L", "distance2", "sum_squared_weights")}
     return kept | {"sigma2": tenths(rng, 0, 30), "step_size": step_size(rng, 1 / given["L"])}
-
-
-def _everybody_again(rng: np.random.Generator) -> dict[str, Any]:
-    given = _everybody(rng) | {"sigma2": Fraction(0), "num_rounds": whole(rng, 1, 3)}
-    return given | {"initial_distance2": given.pop("distance2")}
 
 
 def _round(rng: np.random.Generator) -> dict[str, Any]:
@@ -68,83 +51,79 @@ def _round(rng: np.random.Generator) -> dict[str, Any]:
     return given | {"server_step_size": Fraction(whole(rng, 2, 3)), "step_size": share / (16 * given["L"])}
 
 
-def _round_per_client(rng: np.random.Generator) -> dict[str, Any]:
+_STEP = "No federation of equal weights exceeds the bound on a step of DSGD under uniform sampling"
+_ROUND = "No federation of equal weights exceeds the bound on a round of FedAvg when all clients take part"
+
+
+@against_worst_case(
+    "optimal-client-sampling:dsgd-worst-case",
+    "No federation of equal weights exceeds the recursion of DSGD under uniform sampling",
+    ocs.dsgd_contraction,
+)
+def dsgd_contraction(rng: np.random.Generator) -> dict[str, Any]:
+    given, gamma = _equal(rng)
+    given |= {"smallest_gamma": gamma, "mean_inverse_gamma": 1 / gamma}
+    return given | {"step_size": step_size(rng, gamma / given["L"])}
+
+
+dsgd_strongly_convex = against_worst_case(
+    "optimal-client-sampling:theorem-13-worst-case", _STEP + ", the descent on the left", ocs.dsgd_strongly_convex
+)(_step)
+
+
+@against_worst_case(
+    "optimal-client-sampling:theorem-13-convex-worst-case", _STEP + ", convex clients", ocs.dsgd_convex_clients
+)
+def dsgd_convex_clients(rng: np.random.Generator) -> dict[str, Any]:
+    given = _step(rng)
+    squares = 2 * given["L"] * given["max_weight"] * given.pop("objective_gap")
+    return given | {"squared_weight_optimum_gradient2": squares}
+
+
+full_participation = against_worst_case(
+    "optimal-client-sampling:eq-21-worst-case",
+    "No federation of equal weights exceeds the bound on a noisy step of all clients",
+    ocs.full_participation,
+)(_everybody)
+
+
+@against_worst_case(
+    "optimal-client-sampling:eq-22-worst-case",
+    "No federation of equal weights exceeds the bound on steps of all clients",
+    ocs.full_participation_distance,
+)
+def full_participation_distance(rng: np.random.Generator) -> dict[str, Any]:
+    given = _everybody(rng) | {"sigma2": Fraction(0), "num_rounds": whole(rng, 1, 3)}
+    return given | {"initial_distance2": given.pop("distance2")}
+
+
+fedavg_strongly_convex = against_worst_case(
+    "optimal-client-sampling:theorem-17-worst-case", _ROUND + ", the descent on the left", ocs.fedavg_strongly_convex
+)(_round)
+
+
+@against_worst_case(
+    "optimal-client-sampling:theorem-17-per-client-worst-case",
+    _ROUND + ", client by client",
+    ocs.fedavg_strongly_convex_per_client,
+)
+def fedavg_strongly_convex_per_client(rng: np.random.Generator) -> dict[str, Any]:
     given = _round(rng)
     return given | {"per_client_gap": given["max_weight"] * given["objective_gap"]}
 
 
-def _round_contraction(rng: np.random.Generator) -> dict[str, Any]:
+fedavg_convex_clients = against_worst_case(
+    "optimal-client-sampling:theorem-17-convex-worst-case", _ROUND + ", convex clients", ocs.fedavg_convex_clients
+)(_round)
+
+
+@against_worst_case(
+    "optimal-client-sampling:theorem-17-contraction-worst-case", _ROUND + ", round after round", ocs.fedavg_contraction
+)
+def fedavg_contraction(rng: np.random.Generator) -> dict[str, Any]:
     given = _round(rng)
     del given["gap"]
     return given | {"smallest_gamma": given.pop("gamma"), "mean_inverse_gamma": Fraction(1)}
-
-
-_STEP = "No federation of equal weights exceeds the bound on a step of DSGD under uniform sampling"
-_ROUND = "No federation of equal weights exceeds the bound on a round of FedAvg when all clients take part"
-
-dsgd_contraction = confronted(
-    "optimal-client-sampling:dsgd-worst-case",
-    "No federation of equal weights exceeds the recursion of DSGD under uniform sampling",
-    ocs.dsgd_contraction,
-    _contraction,
-    looseness=1.01,
-)
-dsgd_strongly_convex = confronted(
-    "optimal-client-sampling:theorem-13-worst-case",
-    _STEP + ", the descent on the left",
-    ocs.dsgd_strongly_convex,
-    _step,
-    looseness=1.01,
-)
-dsgd_convex_clients = confronted(
-    "optimal-client-sampling:theorem-13-convex-worst-case",
-    _STEP + ", convex clients",
-    ocs.dsgd_convex_clients,
-    _convex_step,
-    looseness=1.01,
-)
-full_participation = confronted(
-    "optimal-client-sampling:eq-21-worst-case",
-    "No federation of equal weights exceeds the bound on a noisy step of all clients",
-    ocs.full_participation,
-    _everybody,
-    looseness=1.01,
-)
-full_participation_distance = confronted(
-    "optimal-client-sampling:eq-22-worst-case",
-    "No federation of equal weights exceeds the bound on steps of all clients",
-    ocs.full_participation_distance,
-    _everybody_again,
-    looseness=1.01,
-)
-fedavg_strongly_convex = confronted(
-    "optimal-client-sampling:theorem-17-worst-case",
-    _ROUND + ", the descent on the left",
-    ocs.fedavg_strongly_convex,
-    _round,
-    looseness=1.01,
-)
-fedavg_strongly_convex_per_client = confronted(
-    "optimal-client-sampling:theorem-17-per-client-worst-case",
-    _ROUND + ", client by client",
-    ocs.fedavg_strongly_convex_per_client,
-    _round_per_client,
-    looseness=1.01,
-)
-fedavg_convex_clients = confronted(
-    "optimal-client-sampling:theorem-17-convex-worst-case",
-    _ROUND + ", convex clients",
-    ocs.fedavg_convex_clients,
-    _round,
-    looseness=1.01,
-)
-fedavg_contraction = confronted(
-    "optimal-client-sampling:theorem-17-contraction-worst-case",
-    _ROUND + ", round after round",
-    ocs.fedavg_contraction,
-    _round_contraction,
-    looseness=1.01,
-)
 
 
 @claim(
@@ -163,5 +142,5 @@ def equal_weights(rng: np.random.Generator) -> Finding:
         optimal_client_sampling(weights, size, eta, **given, probabilities=how).enclosure
         for how in ("optimal", "uniform")
     )
-    words = {"n": num_clients, "m": size, "step_size": str(eta), **in_words(given)}
+    words = {"n": num_clients, "m": size, "step_size": str(eta), **as_texts(given)}
     return at_least(optimal[1], uniform[0], instance=words)

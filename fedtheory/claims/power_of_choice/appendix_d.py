@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import theorem_constants
+from fedtheory.claims._comparisons import as_texts, one_step_distances, theorem_constants
 from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.rational._constants import initial_distance2, observed_skews
-from fedtheory.rational._rounds import distance2
+from fedtheory.rational._constants import initial_distance2
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import fixed_step
 from fedtheory.rational._words import federation_in_words
@@ -27,9 +26,7 @@ _APPENDIX_D = "Appendix D"
 def _draw(rng: np.random.Generator) -> tuple[Drawn, dict[str, Any]]:
     """Draw a run with a fixed step size, and what the printed forms take."""
     drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=4)
-    skews = observed_skews(drawn.run)
-    known = {**theorem_constants(drawn), "rho_bar": skews.rho_bar, "rho_tilde": skews.rho_tilde}
-    return drawn, {**known, "step_size": drawn.run.step_size(0)}
+    return drawn, theorem_constants(drawn, "rho_bar") | {"step_size": drawn.run.step_size(0)}
 
 
 @claim(
@@ -41,14 +38,7 @@ def _draw(rng: np.random.Generator) -> tuple[Drawn, dict[str, Any]]:
 )
 def equation_68(rng: np.random.Generator) -> Finding:
     drawn, known = _draw(rng)
-    return worst_of(
-        at_most(
-            distance2(drawn.run, step + 1),
-            poc.one_step.printed(distance2(drawn.run, step), **known),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(drawn.run.num_steps)
-    )
+    return one_step_distances(drawn, lambda start, _: poc.one_step.printed(start, **known))
 
 
 @claim(
@@ -120,7 +110,7 @@ def small_steps_bias(rng: np.random.Generator) -> Finding:
     C += 6 * known["rho_bar"] * known["L"] * known["objective_gap"]
     longest = 16 * known["objective_gap"] * (known["rho_tilde"] - known["rho_bar"]) / (3 * known["rho_bar"] * C)
     known["step_size"] = longest * Fraction(whole(rng, 1, 16), 16)
-    return at_most(settled_at(known), decaying_bias(known), instance={name: str(x) for name, x in known.items()})
+    return at_most(settled_at(known), decaying_bias(known), instance=as_texts(known))
 
 
 @claim(
@@ -128,10 +118,9 @@ def small_steps_bias(rng: np.random.Generator) -> Finding:
     "For a small eta eq. (8) tends to at most the bias of eq. (7), where the selection is unbiased: 36 eta > 0",
     Statement(poc.PAPER, "Theorem A.1", "the bias, after eq. (8)"),
     "erratum",
-    instances=(1, 1),
     remark="with rho_tilde = rho_bar, or Gamma = 0, the bias of eq. (7) is 0; the floor of eq. (8) is positive",
 )
-def small_steps_bias_unbiased(_: np.random.Generator) -> Finding:
+def small_steps_bias_unbiased() -> Finding:
     fed, one = opposite_clients(), Fraction(1)
     known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": 3 * one, "sigma2": 0 * one}
     known |= {"local_steps": 1, "num_selected": 1, "rho_bar": one, "rho_tilde": one, "step_size": one / 10**6}

@@ -9,17 +9,15 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.rational._constants import initial_distance2
-from fedtheory.rational._rounds import distance2
+from fedtheory.claims._comparisons import expected_gaps, horizon_constants, one_step_distances, theorem_constants
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_shares, whole
-from fedtheory.sampling.selections import frequencies, power_of_choice
+from fedtheory.sampling._selections import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_least, equal_to, not_applicable, worst_of
 
 _UNBIASED = ("proportional", "full, weights p_k")
 """Laws whose skews are 1 at all models, so that no minimum over models has to be found."""
@@ -42,7 +40,7 @@ def _draw(rng: np.random.Generator) -> Drawn:
 )
 def equation_85_as_printed(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng)
-    known = {**theorem_constants(drawn), **_SKEWS, "initial_distance2": initial_distance2(drawn.run)}
+    known = horizon_constants(drawn) | _SKEWS
     return expected_gaps(drawn, lambda step: poc.weighted_average_gap.printed(step, **known))
 
 
@@ -56,15 +54,8 @@ def equation_85_as_printed(rng: np.random.Generator) -> Finding:
 )
 def equation_81_as_printed(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng)
-    run, known = drawn.run, theorem_constants(drawn) | _SKEWS
-    return worst_of(
-        at_most(
-            distance2(run, step + 1),
-            poc.weighted_one_step.printed(distance2(run, step), step_size=run.step_size(step), **known),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(run.num_steps)
-    )
+    sizes, known = drawn.run.step_size, theorem_constants(drawn) | _SKEWS
+    return one_step_distances(drawn, lambda start, t: poc.weighted_one_step.printed(start, step_size=sizes(t), **known))
 
 
 @claim(

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.rational._constants import constants_of, initial_distance2, observed_skews, skew
+from fedtheory.claims._comparisons import expected_gaps, horizon_constants
+from fedtheory.rational._averaging import RationalRun, constant_law
+from fedtheory.rational._constants import constants_of, initial_distance2, skew
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, fixed_step
 from fedtheory.rational._words import federation_in_words, in_words, run_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.draws import whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
-from fedtheory.sampling.selections import Selection, independent, power_of_choice
+from fedtheory.sampling._selections import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Bound, Statement
-from fedtheory.verification.claims import Check, claim
+from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 
 _STATEMENT = Statement(poc.PAPER, "Appendix G.3", form="derived")
@@ -82,8 +82,8 @@ def against_average_law(bound: Bound, runs: Sequence[RationalRun]) -> Finding:
     return at_most(error, predicted, instance={**words, "there": "one client, for good, each with probability 1/2"})
 
 
-def _who_stays(bound: Bound, num_steps: int) -> Check:
-    return lambda _: against_average_law(bound, [staying(client, num_steps) for client in range(2)])
+def _who_stays(bound: Bound, num_steps: int) -> Callable[[], Finding]:
+    return lambda: against_average_law(bound, [staying(client, num_steps) for client in range(2)])
 
 
 availability_for_good = claim(
@@ -92,7 +92,6 @@ availability_for_good = claim(
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
-    instances=(1, 1),
     remark="a Markov chain that never moves: the average round is unbiased and has skew 1; the error tends to 1/2",
 )(_who_stays(poc.decaying_steps_gap, 178))
 
@@ -102,7 +101,6 @@ availability_for_good_refined = claim(
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
-    instances=(1, 1),
     remark="the refined bound is 4/(T + 4), the error T^2/(2 (T + 3)^2)",
 )(_who_stays(poc.refined_decaying_steps_gap, 10))
 
@@ -130,9 +128,8 @@ availability_in_turns = claim(
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
-    instances=(1, 1),
     remark="after half of the turns only one kind of client has been there",
-)(lambda _: taking_turns(20, 10))
+)(lambda: taking_turns(20, 10))
 
 
 def among_those_there(weights: Vector, losses: Vector, num_candidates: int, there: Selection) -> Law[Selection]:
@@ -164,7 +161,5 @@ def draw_coins(rng: np.random.Generator) -> Drawn:
 )
 def availability_without_memory(rng: np.random.Generator) -> Finding:
     drawn = draw_coins(rng)
-    run, skews = drawn.run, observed_skews(drawn.run)
-    known = {**theorem_constants(drawn), "rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde}
-    known |= {"step_size": run.step_size(0), "initial_distance2": initial_distance2(run)}
+    known = horizon_constants(drawn, "rho_diagonal") | {"step_size": drawn.run.step_size(0)}
     return expected_gaps(drawn, lambda step: poc.refined_fixed_step_gap(step, **known))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims._comparisons import as_texts
 from fedtheory.rational.draws import pick, whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -45,7 +46,7 @@ def one_round_proof(rng: np.random.Generator) -> Finding:
     sizes = [pick(rng, [Fraction(1), _tenths(rng, 1, 9)]) / known["L"] for _ in range(whole(rng, 1, 4))]
     by = poc.round_coefficients(sizes, num_selected=1, **known)
     proved = prove_skewed_round(sizes, distance2=distance2, objective_gap=gap, **known)
-    words = {name: str(value) for name, value in known.items()} | {"sizes": ", ".join(map(str, sizes))}
+    words = as_texts(known) | {"sizes": ", ".join(map(str, sizes))}
     bound = Fraction(by.distance2 * distance2 + by.objective_gap * gap)
     return equal_to(proved, bound, instance=words | {"distance2": str(distance2), "objective_gap": str(gap)})
 
@@ -73,5 +74,5 @@ def decaying_steps_induction(rng: np.random.Generator) -> Finding:
     sizes = [1 / (known["mu"] * (tau * rounds + s + gamma)) for s in range(tau)]
     by = poc.round_coefficients(sizes, **known)
     after = by.distance2 * promised(rounds) + by.objective_gap * gap + by.sigma2 * sigma2
-    words = {name: str(value) for name, value in shared.items()} | {"rounds": rounds}
+    words = as_texts(shared) | {"rounds": rounds}
     return at_most(Fraction(after), promised(rounds + 1), instance=words)

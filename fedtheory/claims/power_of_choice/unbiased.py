@@ -5,19 +5,19 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import theorem_constants
+from fedtheory.claims._comparisons import horizon_constants
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import initial_distance2
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import distance2
 from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.draws import draw_federation, draw_shares, whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import inner, vector
-from fedtheory.sampling.selections import frequencies, power_of_choice
+from fedtheory.sampling._selections import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
@@ -108,7 +108,7 @@ def no_bias_without_gap(rng: np.random.Generator) -> Finding:
 )
 def no_bias_term_without_gap(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, longest_round=2)
-    known = {**theorem_constants(drawn), "initial_distance2": initial_distance2(drawn.run)}
+    known = horizon_constants(drawn)
     known["objective_gap"] = Fraction(0)
     gamma = 4 * known["L"] / known["mu"]
     rho = Fraction(whole(rng, 1, 16), 8)
@@ -129,10 +129,9 @@ def _shares_of_updates(p: tuple[Fraction, ...], num_selected: int) -> tuple[Frac
     "d = m makes Power-of-Choice unbiased: client 1 of p = (3/4, 1/4) has the mean weight p_1 where m = 2",
     Statement(poc.PAPER, "Section 4", "footnote 1"),
     "erratum",
-    instances=(1, 1),
     remark="both are drawn, and each has the weight 1/2; the bias is small but for such extremes",
 )
-def candidates_equal_selected(_: np.random.Generator) -> Finding:
+def candidates_equal_selected() -> Finding:
     p = vector("3/4", "1/4")
     return equal_to(_shares_of_updates(p, 2)[0], p[0], instance={"p": in_words(p), "num_selected": 2, "d": 2})
 
@@ -142,10 +141,9 @@ def candidates_equal_selected(_: np.random.Generator) -> Finding:
     "With d = m the error has no floor: two clients of p = (3/4, 1/4), w_T where both are always selected",
     Statement(poc.PAPER, "Section 4", "footnote 1"),
     "erratum",
-    instances=(1, 1),
     remark="each round moves the model to the mean 0 of the centers 1 and -1; w* is 1/2, and F(0) - F* is 1/8",
 )
-def candidates_equal_selected_bias(_: np.random.Generator) -> Finding:
+def candidates_equal_selected_bias() -> Finding:
     one = vector(1)
     fed = RationalQuadratics((one, one), (one, vector(-1)), vector("3/4", "1/4"), vector(0, 0))
     law = power_of_choice(fed.weights, fed.losses(fed.minimizer), 2, 2)

@@ -6,16 +6,15 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.rational._constants import initial_distance2, observed_skews
+from fedtheory.claims._comparisons import expected_gaps, horizon_constants
+from fedtheory.rational._averaging import RationalRun, constant_law
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling.selections import uniform_subsets
+from fedtheory.sampling._selections import uniform_subsets
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, not_applicable
@@ -49,13 +48,10 @@ def _one_uniform_client(fed: RationalQuadratics, initial: int, local_steps: int,
     return Drawn(run, 1, words)
 
 
-def _against_85(drawn: Drawn) -> Finding:
+def _against_85(drawn: Drawn, bound: Bound = poc.weighted_average_gap.printed, skew: str = "rho_bar") -> Finding:
     # Both skews are 1: uniform selection with q_k = p_k K / m is unbiased.
-    known = {**theorem_constants(drawn), "rho_bar": Fraction(1), "rho_tilde": Fraction(1)}
-    return expected_gaps(
-        drawn,
-        lambda step: poc.weighted_average_gap.printed(step, initial_distance2=initial_distance2(drawn.run), **known),
-    )
+    known = horizon_constants(drawn) | {skew: Fraction(1), "rho_tilde": Fraction(1)}
+    return expected_gaps(drawn, lambda step: bound(step, **known))
 
 
 @claim(
@@ -63,10 +59,9 @@ def _against_85(drawn: Drawn) -> Finding:
     "E F(w_T) - F* against eq. (85) for m = 1, equal weights and tau = T = 10: 50/289 > 1/6",
     poc.weighted_average_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="all hypotheses hold; the drift term has the factor m - 1 = 0",
 )
-def equation_85_single_client(_: np.random.Generator) -> Finding:
+def equation_85_single_client() -> Finding:
     return _against_85(_one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10))
 
 
@@ -75,10 +70,9 @@ def equation_85_single_client(_: np.random.Generator) -> Finding:
     "E F(w_T) - F* against eq. (85) for q_k = p_k K / m and p = (3/4, 1/4): 1/8 > 0",
     poc.weighted_average_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="the weights p_k K / m, which the paper gives as an example, sum to one only if all p_k are equal",
 )
-def equation_85_unbalanced(_: np.random.Generator) -> Finding:
+def equation_85_unbalanced() -> Finding:
     one = vector(1)
     same = RationalQuadratics((one, one), (one, one), vector("3/4", "1/4"), vector(0, 0))
     return _against_85(_one_uniform_client(same, 1, local_steps=1, num_steps=2))
@@ -91,16 +85,9 @@ def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> C
         drawn = draw_run(
             rng, laws=WEIGHTED_LAWS, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps
         )
-        skews = observed_skews(drawn.run)
-        rho = getattr(skews, skew)
-        if not rho:
+        known = horizon_constants(drawn, skew)
+        if not known[skew]:
             return not_applicable(**drawn.instance)
-        known = {
-            **theorem_constants(drawn),
-            skew: rho,
-            "rho_tilde": skews.rho_tilde,
-            "initial_distance2": initial_distance2(drawn.run),
-        }
         return expected_gaps(drawn, lambda step: bound(step, **known))
 
     return check
@@ -127,13 +114,9 @@ equation_85 = claim(
     "power-of-choice:equation-85-single-client-repaired",
     "The repaired form of eq. (85) on the instance that refutes the printed one",
     poc.weighted_average_gap,
-    instances=(1, 1),
     looseness=2048,
     remark="the closed form pays for drift in every step; the one round of the instance begins at the minimizer",
 )
-def equation_85_single_client_repaired(_: np.random.Generator) -> Finding:
+def equation_85_single_client_repaired() -> Finding:
     drawn = _one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10)
-    known = {**theorem_constants(drawn), "rho_diagonal": Fraction(1), "rho_tilde": Fraction(1)}
-    return expected_gaps(
-        drawn, lambda step: poc.weighted_average_gap(step, initial_distance2=initial_distance2(drawn.run), **known)
-    )
+    return _against_85(drawn, poc.weighted_average_gap, "rho_diagonal")

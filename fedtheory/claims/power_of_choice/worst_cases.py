@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._confronted import confronted, curvatures, in_words, step_size, tenths
+from fedtheory.claims._comparisons import against_worst_case, as_texts, curvatures, step_size, tenths
 from fedtheory.rational.draws import pick, whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -41,11 +41,6 @@ def _least_gradients(given: dict[str, Any], distance2: Fraction) -> Fraction:
     return Fraction(max(1, rho) * mu * (mu * distance2 + 2 * gap))
 
 
-def _one_round(rng: np.random.Generator) -> dict[str, Any]:
-    given = _class(rng) | {"distance2": tenths(rng, 1, 90), "sigma2": tenths(rng, 0, 9)}
-    return given | {"step_size": step_size(rng, 1 / given["L"])}
-
-
 def _one_step(rng: np.random.Generator) -> dict[str, Any]:
     given = _class(rng) | {"distance2": tenths(rng, 1, 90), "elapsed_step_size": Fraction(0)}
     del given["local_steps"]
@@ -53,29 +48,8 @@ def _one_step(rng: np.random.Generator) -> dict[str, Any]:
     return given | {"G2": G2, "step_size": step_size(rng, 1 / (4 * given["L"]))}
 
 
-def _weighted_one_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _one_step(rng)
-    return given | {"squared_weights": Fraction(1, given.pop("num_selected"))}
-
-
 def _rounds(rng: np.random.Generator) -> dict[str, Any]:
     return _class(rng) | {"initial_distance2": tenths(rng, 1, 90), "num_rounds": whole(rng, 1, 3)}
-
-
-def _fixed_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _rounds(rng)
-    return given | {"step_size": step_size(rng, 1 / given["L"])}
-
-
-def _decaying_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _rounds(rng)
-    least = 2 * given["local_steps"] * given["L"] / given["mu"]
-    return given | {"gamma": least * pick(rng, [Fraction(1), tenths(rng, 11, 30)])}
-
-
-def _averaged_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _rounds(rng) | {"num_rounds": whole(rng, 1, 2), "local_steps": whole(rng, 1, 2)}
-    return given | {"step_size": tenths(rng, 1, 9) / given["L"]}
 
 
 def _horizon(rng: np.random.Generator) -> dict[str, Any]:
@@ -90,152 +64,154 @@ def _fixed_horizon(rng: np.random.Generator) -> dict[str, Any]:
     return given | {"step_size": step_size(rng, 1 / (4 * given["L"]))}
 
 
-def _fixed_horizon_from_gap(rng: np.random.Generator) -> dict[str, Any]:
-    given = _fixed_horizon(rng)
-    return given | {"initial_gap": given["mu"] / 2 * given.pop("initial_distance2")}
-
-
-def _weighted_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    given = _horizon(rng)
-    return given | {"squared_weights": Fraction(1, given["num_selected"])}
-
-
-def _derived_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    given = _horizon(rng)
-    return given | {"rho_bar": given.pop("rho_diagonal"), "num_selected": whole(rng, 2, 5)}
-
-
 def _gradient(rng: np.random.Generator) -> dict[str, Any]:
     return {"excess": tenths(rng, 1, 90), "L": tenths(rng, 1, 90)}
 
 
-def _loss(rng: np.random.Generator) -> dict[str, Any]:
+_THEOREM = "No federation at all exceeds the bound for "
+
+
+@against_worst_case(
+    "power-of-choice:one-round-worst-case", "No federation at all exceeds the bound on a round", poc.one_round
+)
+def one_round(rng: np.random.Generator) -> dict[str, Any]:
+    given = _class(rng) | {"distance2": tenths(rng, 1, 90), "sigma2": tenths(rng, 0, 9)}
+    return given | {"step_size": step_size(rng, 1 / given["L"])}
+
+
+one_step = against_worst_case(
+    "power-of-choice:one-step-worst-case",
+    "No federation with bounded gradients exceeds the bound on a round's first step",
+    poc.one_step,
+)(_one_step)
+
+
+@against_worst_case(
+    "power-of-choice:weighted-one-step-worst-case",
+    "No federation with bounded gradients exceeds the bound on a round's first step with weights",
+    poc.weighted_one_step,
+)
+def weighted_one_step(rng: np.random.Generator) -> dict[str, Any]:
+    given = _one_step(rng)
+    return given | {"squared_weights": Fraction(1, given.pop("num_selected"))}
+
+
+@against_worst_case(
+    "power-of-choice:fixed-step-distance-worst-case",
+    "No federation at all exceeds the bound for a fixed step size",
+    poc.fixed_step_distance,
+)
+def fixed_step_distance(rng: np.random.Generator) -> dict[str, Any]:
+    given = _rounds(rng)
+    return given | {"step_size": step_size(rng, 1 / given["L"])}
+
+
+@against_worst_case(
+    "power-of-choice:decaying-steps-distance-worst-case",
+    "No federation at all exceeds the bound for decaying step sizes without bounded gradients",
+    poc.decaying_steps_distance,
+)
+def decaying_steps_distance(rng: np.random.Generator) -> dict[str, Any]:
+    given = _rounds(rng)
+    least = 2 * given["local_steps"] * given["L"] / given["mu"]
+    return given | {"gamma": least * pick(rng, [Fraction(1), tenths(rng, 11, 30)])}
+
+
+@against_worst_case(
+    "power-of-choice:averaged-rounds-gap-worst-case",
+    _THEOREM + "averaged models without bounded gradients",
+    poc.averaged_rounds_gap,
+    looseness=1.05,
+)
+def averaged_rounds_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = _rounds(rng) | {"num_rounds": whole(rng, 1, 2), "local_steps": whole(rng, 1, 2)}
+    return given | {"step_size": tenths(rng, 1, 9) / given["L"]}
+
+
+decaying_steps_gap = against_worst_case(
+    "power-of-choice:theorem-r-worst-case",
+    _THEOREM + "decaying step sizes",
+    poc.decaying_steps_gap,
+    looseness=1.2,
+    remark=_G2,
+)(_horizon)
+refined_decaying_steps_gap = against_worst_case(
+    "power-of-choice:theorem-r-refined-worst-case",
+    _THEOREM + "decaying step sizes in its refined form",
+    poc.refined_decaying_steps_gap,
+    looseness=1.05,
+    remark=_G2,
+)(_horizon)
+
+
+@against_worst_case(
+    "power-of-choice:theorem-a1-worst-case",
+    _THEOREM + "a fixed step size with bounded gradients",
+    poc.fixed_step_gap,
+    remark=_G2,
+)
+def fixed_step_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = _fixed_horizon(rng)
+    return given | {"initial_gap": given["mu"] / 2 * given.pop("initial_distance2")}
+
+
+refined_fixed_step_gap = against_worst_case(
+    "power-of-choice:theorem-a1-refined-worst-case",
+    _THEOREM + "a fixed step size with bounded gradients in its refined form",
+    poc.refined_fixed_step_gap,
+    remark=_G2,
+)(_fixed_horizon)
+
+
+@against_worst_case(
+    "power-of-choice:eq-85-worst-case", _THEOREM + "weights of sum one", poc.weighted_average_gap, remark=_G2
+)
+def weighted_average_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = _horizon(rng)
+    return given | {"squared_weights": Fraction(1, given["num_selected"])}
+
+
+@against_worst_case(
+    "power-of-choice:eq-85-derived-worst-case",
+    _THEOREM + "weights of sum one from the recursion of the paper",
+    poc.derived_weighted_average_gap,
+    looseness=4,
+    remark=_G2,
+)
+def derived_weighted_average_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = _horizon(rng)
+    return given | {"rho_bar": given.pop("rho_diagonal"), "num_selected": whole(rng, 2, 5)}
+
+
+gradient_norm = against_worst_case(
+    "power-of-choice:lemma-b1-worst-case",
+    "No smooth, strongly convex function exceeds the bound on its gradient",
+    poc.gradient_norm,
+)(_gradient)
+
+
+@against_worst_case(
+    "power-of-choice:loss-after-step-worst-case",
+    "No step of gradient descent removes more of the loss than the bound leaves",
+    poc.loss_after_step,
+)
+def loss_after_step(rng: np.random.Generator) -> dict[str, Any]:
     given = _gradient(rng)
     return given | {"step_size": step_size(rng, 1 / given["L"])}
 
 
-def _drift(rng: np.random.Generator) -> dict[str, Any]:
+@against_worst_case(
+    "power-of-choice:exact-client-drift-worst-case",
+    "No federation drifts farther than the bound",
+    poc.exact_client_drift,
+)
+def exact_client_drift(rng: np.random.Generator) -> dict[str, Any]:
     known = curvatures(rng)
     return known | {
         "step_size": step_size(rng, 1 / known["L"]),
         "local_steps": whole(rng, 2, 4),
         "G2": tenths(rng, 1, 90),
     }
-
-
-_THEOREM = "No federation at all exceeds the bound for "
-
-one_round = confronted(
-    "power-of-choice:one-round-worst-case",
-    "No federation at all exceeds the bound on a round",
-    poc.one_round,
-    _one_round,
-    looseness=1.01,
-)
-one_step = confronted(
-    "power-of-choice:one-step-worst-case",
-    "No federation with bounded gradients exceeds the bound on a round's first step",
-    poc.one_step,
-    _one_step,
-    looseness=1.01,
-)
-weighted_one_step = confronted(
-    "power-of-choice:weighted-one-step-worst-case",
-    "No federation with bounded gradients exceeds the bound on a round's first step with weights",
-    poc.weighted_one_step,
-    _weighted_one_step,
-    looseness=1.01,
-)
-fixed_step_distance = confronted(
-    "power-of-choice:fixed-step-distance-worst-case",
-    "No federation at all exceeds the bound for a fixed step size",
-    poc.fixed_step_distance,
-    _fixed_rounds,
-    looseness=1.01,
-)
-decaying_steps_distance = confronted(
-    "power-of-choice:decaying-steps-distance-worst-case",
-    "No federation at all exceeds the bound for decaying step sizes without bounded gradients",
-    poc.decaying_steps_distance,
-    _decaying_rounds,
-    looseness=1.01,
-)
-averaged_rounds_gap = confronted(
-    "power-of-choice:averaged-rounds-gap-worst-case",
-    _THEOREM + "averaged models without bounded gradients",
-    poc.averaged_rounds_gap,
-    _averaged_rounds,
-    looseness=1.05,
-)
-decaying_steps_gap = confronted(
-    "power-of-choice:theorem-r-worst-case",
-    _THEOREM + "decaying step sizes",
-    poc.decaying_steps_gap,
-    _horizon,
-    looseness=1.2,
-    remark=_G2,
-)
-refined_decaying_steps_gap = confronted(
-    "power-of-choice:theorem-r-refined-worst-case",
-    _THEOREM + "decaying step sizes in its refined form",
-    poc.refined_decaying_steps_gap,
-    _horizon,
-    looseness=1.05,
-    remark=_G2,
-)
-fixed_step_gap = confronted(
-    "power-of-choice:theorem-a1-worst-case",
-    _THEOREM + "a fixed step size with bounded gradients",
-    poc.fixed_step_gap,
-    _fixed_horizon_from_gap,
-    looseness=1.01,
-    remark=_G2,
-)
-refined_fixed_step_gap = confronted(
-    "power-of-choice:theorem-a1-refined-worst-case",
-    _THEOREM + "a fixed step size with bounded gradients in its refined form",
-    poc.refined_fixed_step_gap,
-    _fixed_horizon,
-    looseness=1.01,
-    remark=_G2,
-)
-weighted_average_gap = confronted(
-    "power-of-choice:eq-85-worst-case",
-    _THEOREM + "weights of sum one",
-    poc.weighted_average_gap,
-    _weighted_horizon,
-    looseness=1.01,
-    remark=_G2,
-)
-derived_weighted_average_gap = confronted(
-    "power-of-choice:eq-85-derived-worst-case",
-    _THEOREM + "weights of sum one from the recursion of the paper",
-    poc.derived_weighted_average_gap,
-    _derived_horizon,
-    looseness=4,
-    remark=_G2,
-)
-gradient_norm = confronted(
-    "power-of-choice:lemma-b1-worst-case",
-    "No smooth, strongly convex function exceeds the bound on its gradient",
-    poc.gradient_norm,
-    _gradient,
-    looseness=1.01,
-)
-loss_after_step = confronted(
-    "power-of-choice:loss-after-step-worst-case",
-    "No step of gradient descent removes more of the loss than the bound leaves",
-    poc.loss_after_step,
-    _loss,
-    looseness=1.01,
-)
-exact_client_drift = confronted(
-    "power-of-choice:exact-client-drift-worst-case",
-    "No federation drifts farther than the bound",
-    poc.exact_client_drift,
-    _drift,
-    looseness=1.01,
-)
 
 
 def _overlap(rng: np.random.Generator) -> dict[str, Any]:
@@ -259,7 +235,7 @@ def uniform_is_minimax(rng: np.random.Generator) -> Finding:
     m = whole(rng, 1, d)
     ranked = power_of_choice(K, d, m, tau, eta, **given)
     uniform = fedavg(tau, eta, **given, sampling="distinct", num_clients=K, num_selected=m)
-    words = {"K": K, "d": d, "m": m, "local_steps": tau, "step_size": str(eta), **in_words(given)}
+    words = {"K": K, "d": d, "m": m, "local_steps": tau, "step_size": str(eta), **as_texts(given)}
     return at_least(ranked.enclosure[1], uniform.enclosure[0], instance=words)
 
 

@@ -1,5 +1,0 @@
-"""Claims about federated averaging as Li et al. study it."""
-
-from fedtheory._support.discover import lazy_modules
-
-__getattr__, __dir__ = lazy_modules(__name__, __path__[0])

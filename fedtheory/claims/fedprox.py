@@ -1,0 +1,141 @@
+"""FedProx's theorem on quadratics whose proximal problems are solved in rationals, exactly or not."""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.bounds import fedprox
+from fedtheory.claims._comparisons import against_worst_case, as_texts, tenths
+from fedtheory.rational._words import in_words
+from fedtheory.rational.draws import draw_model, draw_shares, pick, whole
+from fedtheory.rational.vectors import Vector, combination, inner, norm2
+from fedtheory.theorem.paper import Statement
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
+
+
+def _root_above(square: Fraction) -> Fraction:
+    """Return a rational that is above the root by at most a thousandth."""
+    return Fraction(math.isqrt(square.numerator * 10**6 // square.denominator) + 1, 1000)
+
+
+def _loss(weights: Vector, curvatures: list[Vector], centers: list[Vector], w: Vector) -> Fraction:
+    parts = (
+        inner(h, tuple((x - c) ** 2 for x, c in zip(w, center, strict=True)))
+        for h, center in zip(curvatures, centers, strict=True)
+    )
+    return inner(weights, tuple(parts)) / 2
+
+
+@claim(
+    "fedprox:loss-change",
+    "E F(w_+) - F(w) over all draws of one or two clients, quadratic, not always convex, with exact and other answers",
+    fedprox.loss_change,
+    looseness=1.01,
+)
+def loss_change(rng: np.random.Generator) -> Finding:
+    weights, num_selected = draw_shares(rng, whole(rng, 1, 3)), whole(rng, 1, 2)
+    curvatures = [tuple(Fraction(whole(rng, -2, 8), 4) for _ in range(2)) for _ in weights]
+    w, centers = draw_model(rng, 2), [draw_model(rng, 2) for _ in weights]
+    slopes = [
+        tuple(h * (x - c) for h, x, c in zip(curve, w, center, strict=True))
+        for curve, center in zip(curvatures, centers, strict=True)
+    ]
+    gradient2 = norm2(combination(weights, slopes))
+    words = {"curvatures": "; ".join(map(in_words, curvatures)), "centers": "; ".join(map(in_words, centers))}
+    words |= {"weights": in_words(weights), "w": in_words(w)}
+    if not gradient2:
+        return not_applicable("w is stationary, and B is infinite there", **words)
+    entries = [abs(h) for curve in curvatures for h in curve]
+    known = {
+        "L": max(*entries, Fraction(1, 4)),
+        "negative_curvature": -min(Fraction(0), *(h for curve in curvatures for h in curve)),
+        "gradient_dissimilarity": max(Fraction(1), _root_above(inner(weights, tuple(map(norm2, slopes))) / gradient2)),
+        "inexactness": pick(rng, [Fraction(0), Fraction(1, 10), Fraction(1, 4)]),
+    }
+    known["proximal_weight"] = mu = known["negative_curvature"] + Fraction(whole(rng, 1, 80), 4)
+    # h (y - c) + mu (y - w) is a share of the gradient at w, entry by entry.
+    shares = [known["inexactness"] * Fraction(whole(rng, -2, 2), 2) for _ in weights]
+    answers = [
+        tuple((mu * x + h * c + share * g) / (h + mu) for h, c, x, g in zip(curve, center, w, slope, strict=True))
+        for curve, center, slope, share in zip(curvatures, centers, slopes, shares, strict=True)
+    ]
+    expected = -_loss(weights, curvatures, centers, w)
+    for drawn in itertools.product(range(len(weights)), repeat=num_selected):
+        chance = math.prod((weights[k] for k in drawn), start=Fraction(1))
+        mean = combination([Fraction(1, num_selected)] * num_selected, [answers[k] for k in drawn])
+        expected += chance * _loss(weights, curvatures, centers, mean)
+    words |= {"num_selected": str(num_selected), **as_texts(known)}
+    return at_most(expected, fedprox.loss_change(gradient2, **known), instance=words)
+
+
+def _constants(rng: np.random.Generator) -> dict[str, Any]:
+    L = tenths(rng, 1, 30)
+    negative = L * pick(rng, [Fraction(0), tenths(rng, 1, 10)])
+    return {
+        "gradient2": tenths(rng, 1, 90),
+        "L": L,
+        "negative_curvature": negative,
+        "proximal_weight": negative + tenths(rng, 1, 300),
+        "gradient_dissimilarity": 1 + tenths(rng, 0, 30),
+        "inexactness": pick(rng, [Fraction(0), tenths(rng, 1, 5)]),
+    }
+
+
+@claim(
+    "fedprox:never-worse",
+    "What the theorem promises with the constants of here is at most what it promises as published",
+    Statement(fedprox.PAPER, "Theorem 4"),
+    hypotheses=tuple(assumed.text for assumed in fedprox.loss_change.hypotheses),
+    looseness=1.2,
+)
+def never_worse(rng: np.random.Generator) -> Finding:
+    known, K = _constants(rng), whole(rng, 1, 100)
+    published = fedprox.loss_change.printed(num_selected=K, **known)
+    words = as_texts(known) | {"num_selected": K}
+    return at_most(fedprox.loss_change(**known), published, instance=words)
+
+
+@claim(
+    "fedprox:some-progress",
+    "With exact answers of convex clients the weight L (2 B + B^2) makes progress of 1/(2 L (2 B + B^2)) for every B",
+    fedprox.loss_change,
+    looseness=1.01,
+)
+def some_progress(rng: np.random.Generator) -> Finding:
+    L, B = tenths(rng, 1, 30), 1 + tenths(rng, 0, 90)
+    weight = L * (2 * B + B**2)
+    known: dict[str, Any] = {"L": L, "negative_curvature": 0, "gradient_dissimilarity": B, "inexactness": 0}
+    change = fedprox.loss_change(Fraction(1), proximal_weight=weight, **known)
+    return at_least(-change, 1 / (2 * weight), instance={"L": str(L), "B": str(B)})
+
+
+@claim(
+    "fedprox:published-progress-at-two",
+    "As published, the theorem promises progress at B = 2 with K = 4 B^2 clients and the weight 6 L B^2",
+    Statement(fedprox.PAPER, "Theorem 4", "at B = K^(1/2)/2, a guess", form="derived"),
+    "refuted conjecture",
+    instances=(5, 50),
+    remark="its rho is negative there, and 1/(24 L B^2) is what it comes to for no B",
+)
+def published_progress(rng: np.random.Generator) -> Finding:
+    L = tenths(rng, 1, 30)
+    known: dict[str, Any] = {"L": L, "negative_curvature": 0, "gradient_dissimilarity": 2, "inexactness": 0}
+    change = fedprox.loss_change.printed(Fraction(1), proximal_weight=24 * L, num_selected=16, **known)
+    return at_most(change, Fraction(0), instance={"L": str(L)})
+
+
+@against_worst_case(
+    "fedprox:loss-change-worst-case",
+    "No federation of convex clients with exact answers descends by less than the theorem promises",
+    fedprox.loss_change,
+    looseness=2,
+    remark="drift and curvature are not at their worst together; both sides are negative",
+)
+def worst_case(rng: np.random.Generator) -> dict[str, Any]:
+    known = _constants(rng) | {"negative_curvature": Fraction(0), "inexactness": Fraction(0)}
+    known["proximal_weight"] = known["L"] * (3 + tenths(rng, 0, 100)) * known["gradient_dissimilarity"] ** 2
+    return known

@@ -1,0 +1,449 @@
+"""GreedyFed: Shapley values of the clients of a round, their estimates, choices by them, and class shares of data."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.datasets.class_shares import underflow_probability
+from fedtheory.engine.play import after_round, play_round
+from fedtheory.rational._words import in_words
+from fedtheory.rational.draws import draw_model, whole
+from fedtheory.rational.vectors import Vector, combination, difference
+from fedtheory.selection.greedy_shapley import GreedyShapley
+from fedtheory.statistics.interval import Interval
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.symbols import SYMBOLS, Symbol
+from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import utility_table
+from fedtheory.valuation.gtg import gtg_shapley
+from fedtheory.valuation.softmax import softmax_utilities
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, equal_to, mean_at_most, worst_of
+
+PAPER = Paper(
+    "greedyfed",
+    "Greedy Shapley Client Selection for Communication-Efficient Federated Learning",
+    "Singhal, Pandey, Popovski",
+    2024,
+    "https://arxiv.org/abs/2312.09108",
+    symbols=(
+        replace(SYMBOLS["num_clients"], letter="N"),
+        replace(SYMBOLS["num_selected"], letter="M"),
+        replace(SYMBOLS["weights"], letter="q_k"),
+        replace(SYMBOLS["local_steps"], letter="E B"),
+        Symbol("proximal_weight", "Weight of FedProx's term", letter=r"\mu"),
+    ),
+)
+
+
+class RoundGame(NamedTuple):
+    """A round: the model before, what clients return, their sizes, and a validation loss sum_j h_j/2 (w_j - c_j)^2."""
+
+    before: Vector
+    models: tuple[Vector, ...]
+    sizes: tuple[int, ...]
+    curvatures: Vector
+    center: Vector
+
+    def loss(self, w: Vector) -> Fraction:
+        """Return the validation loss of a model."""
+        apart = zip(self.curvatures, difference(w, self.center), strict=True)
+        return sum((h * x * x / 2 for h, x in apart), start=Fraction(0))
+
+    def mean(self, players: Sequence[int]) -> Vector:
+        """Return the mean model of a coalition, weighted by size; for nobody the model before the round."""
+        total = sum(self.sizes[k] for k in players)
+        if not players:
+            return self.before
+        return combination([Fraction(self.sizes[k], total) for k in players], [self.models[k] for k in players])
+
+    def utility(self, players: frozenset[int]) -> Fraction:
+        """Return minus the validation loss of a coalition's model."""
+        return -self.loss(self.mean(sorted(players)))
+
+    def words(self) -> dict[str, Any]:
+        """Name the numbers that define the game."""
+        return {
+            "before": in_words(self.before),
+            "models": "; ".join(map(in_words, self.models)),
+            "sizes": self.sizes,
+            "curvatures": in_words(self.curvatures),
+            "center": in_words(self.center),
+        }
+
+
+def draw_game(rng: np.random.Generator, most: int = 5) -> RoundGame:
+    """Draw a round of one to five clients in one or two dimensions."""
+    num_players, dim = whole(rng, 1, most), whole(rng, 1, 2)
+    return RoundGame(
+        before=draw_model(rng, dim),
+        models=tuple(draw_model(rng, dim) for _ in range(num_players)),
+        sizes=tuple(whole(rng, 1, 9) for _ in range(num_players)),
+        curvatures=tuple(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)),
+        center=draw_model(rng, dim),
+    )
+
+
+def draw_table(rng: np.random.Generator, num_players: int) -> list[Fraction]:
+    """Draw utilities of all coalitions in eighths between -4 and 4, in bit order."""
+    return [Fraction(whole(rng, -32, 32), 8) for _ in range(2**num_players)]
+
+
+_ALGORITHM_2 = "Algorithm 2"
+_READ = Statement(PAPER, _ALGORITHM_2, form="corrected")
+_PRINTED = Statement(PAPER, _ALGORITHM_2)
+
+
+def gains(table: Sequence[Fraction], order: Sequence[int], tolerance: Fraction = Fraction(0)) -> dict[int, Fraction]:
+    """Return what each player adds in an order, 0 once the utility is less than a tolerance from everybody's."""
+    added, arrived = dict.fromkeys(order, Fraction(0)), 0
+    for player in order:
+        if abs(table[-1] - table[arrived]) < tolerance:
+            break
+        added[player] = table[arrived | 1 << player] - table[arrived]
+        arrived |= 1 << player
+    return added
+
+
+def mean_gain(
+    table: Sequence[Fraction], player: int, first: int, num_players: int, tolerance: Fraction = Fraction(0)
+) -> Any:
+    """Return what a player adds on average over the orders that another one begins."""
+    orders = Law.uniform(orders_from(first, num_players))
+    return orders.mean(lambda order: gains(table, order, tolerance)[player])
+
+
+def orders_from(first: int, num_players: int) -> Iterator[tuple[int, ...]]:
+    """Yield all orders that a player begins."""
+    others = [player for player in range(num_players) if player != first]
+    return ((first, *rest) for rest in itertools.permutations(others))
+
+
+def _words(table: Sequence[Fraction]) -> dict[str, Any]:
+    return {"utilities in bit order": str([str(value) for value in table])}
+
+
+@claim(
+    "greedyfed:unbiased-sweeps",
+    "the mean gain over sweeps, in which each client is first once, is the Shapley value",
+    _READ,
+    "identity",
+    hypotheses=("no truncation", "the orders of the others are uniform"),
+    instances=(10, 60),
+)
+def unbiased_sweeps(rng: np.random.Generator) -> Finding:
+    n = whole(rng, 1, 6)
+    table = draw_table(rng, n)
+    exact = shapley(table, n)
+    return worst_of(
+        equal_to(sum(mean_gain(table, k, first, n) for first in range(n)) / n, exact[k], instance=_words(table))
+        for k in range(n)
+    )
+
+
+@claim(
+    "greedyfed:first-position-variance",
+    "a sweep has at most the variance of as many uniform orders, for each client",
+    Statement(PAPER, _ALGORITHM_2, form="derived"),
+    hypotheses=("no truncation",),
+    instances=(20, 60),
+    looseness=1.01,
+    remark="Who is first is a stratum of probability 1/M, and each stratum gets its share of the orders.",
+)
+def first_position_variance(rng: np.random.Generator) -> Finding:
+    n = whole(rng, 2, 4)
+    table = draw_table(rng, n)
+    findings = []
+    for k in range(n):
+        strata = [[gains(table, order)[k] for order in orders_from(first, n)] for first in range(n)]
+        pooled = [value for stratum in strata for value in stratum]
+        swept = sum((_variance(stratum) for stratum in strata), start=Fraction(0)) / n**2
+        findings.append(at_most(swept, _variance(pooled) / n, instance={**_words(table), "client": k}))
+    return worst_of(findings)
+
+
+def _variance(values: Sequence[Fraction]) -> Fraction:
+    mean = sum(values, start=Fraction(0)) / len(values)
+    return sum(((value - mean) ** 2 for value in values), start=Fraction(0)) / len(values)
+
+
+@claim(
+    "greedyfed:truncated-sum",
+    "values of GTG-Shapley add up to U(S) - U(nobody) within the tolerance",
+    _READ,
+    looseness=1.05,
+)
+def truncated_sum(rng: np.random.Generator) -> Finding:
+    n, tolerance = whole(rng, 1, 4), 2.0 ** -whole(rng, -2, 4)
+    table = [float(value) for value in draw_table(rng, n)]
+    found = gtg_shapley(lambda players: table[sum(1 << k for k in players)], n, tolerance, rng=whole(rng, 0, 999))
+    off = abs(found.values.sum() - (table[-1] - table[0]))
+    return at_most(float(off), tolerance, instance={"table": table, "tolerance": tolerance})
+
+
+@claim(
+    "greedyfed:truncated-values",
+    "each value of GTG-Shapley is within the tolerance",
+    Statement(PAPER, _ALGORITHM_2, form="derived"),
+    "refuted conjecture",
+    remark="Where one client stands the round is worth as much as with all; the other two cancel, and are cut off.",
+)
+def truncated_values() -> Finding:
+    worth, tolerance = (1, 1, -1), Fraction(1, 100)
+    table = [sum((Fraction(worth[k]) for k in range(3) if number >> k & 1), Fraction(0)) for number in range(8)]
+    exact = shapley(table, 3)
+    return worst_of(
+        at_most(
+            abs(sum(mean_gain(table, k, first, 3, tolerance) for first in range(3)) / 3 - exact[k]),
+            tolerance,
+            instance={**_words(table), "client": k},
+        )
+        for k in range(3)
+    )
+
+
+@claim(
+    "greedyfed:printed-counter",
+    "the printed average (tau - 1)/tau SV + gain/tau, tau shared by the orders of a sweep, estimates the Shapley value",
+    _PRINTED,
+    "erratum",
+    hypotheses=("it begins with tau = 1, since for tau = 0 it divides by 0",),
+    remark="At tau = 1 each order replaces the one before: what is left is the last, which the last client begins.",
+)
+def printed_counter() -> Finding:
+    # Gloves: client 0 owns a left one, 1 and 2 right ones; a pair is worth 1.
+    table = [Fraction(int(number & 1 and number > 1)) for number in range(8)]
+    return worst_of(
+        equal_to(mean_gain(table, k, 2, 3), value, instance={**_words(table), "client": k})
+        for k, value in enumerate(shapley(table, 3))
+    )
+
+
+_ALGORITHM_1 = "Algorithm 1"
+
+
+@claim(
+    "greedyfed:turns",
+    "after ceil(N/M) rounds every client was valued, and not before",
+    Statement(PAPER, _ALGORITHM_1, form="corrected"),
+    "identity",
+    hypotheses=("everybody is available",),
+)
+def turns(rng: np.random.Generator) -> Finding:
+    num_clients = whole(rng, 1, 12)
+    num_selected = whole(rng, 1, num_clients)
+    weights = np.full(num_clients, 1 / num_clients)
+    rules = GreedyShapley(num_selected).rules(weights, num_clients)
+    memory, draw, seen, t = rules.memory.copy(), np.random.default_rng(whole(rng, 0, 999)), set[int](), 0
+    nothing = np.empty(0)
+    while len(seen) < num_clients:
+        played = play_round(rules, memory, weights, t, draw, lambda _: nothing, lambda who: np.zeros((who.size, 1)))
+        values = draw.standard_normal(played.chosen.size)
+        after_round(rules, memory, weights, t, draw, played, values=values, server_model=nothing, model=nothing)
+        seen |= set(played.chosen.tolist())
+        t += 1
+    return equal_to(t, -(-num_clients // num_selected), instance={"N": num_clients, "M": num_selected})
+
+
+@claim(
+    "greedyfed:printed-turns",
+    "the printed groups {t, ..., t + M - 1}, t < ceil(N/M), reach every client",
+    Statement(PAPER, _ALGORITHM_1),
+    "erratum",
+    remark="They overlap: four clients in pairs give {0, 1} and {1, 2}.",
+)
+def printed_turns() -> Finding:
+    num_clients, num_selected = 4, 2
+    reached = {t + i for t in range(-(-num_clients // num_selected)) for i in range(num_selected)}
+    return equal_to(len(reached), num_clients, instance={"N": num_clients, "M": num_selected})
+
+
+_SECTION = "Section IV, data heterogeneity"
+_NUM_DRAWS, _WITHIN, _CONFIDENCE = 200_000, 0.01, 1 - 1e-5
+
+
+@claim(
+    "greedyfed:underflow",
+    "all C shares of concentration a are alike with probability (2^(-1022 a) / Gamma(1 + a))^C, within 0.01",
+    Statement(PAPER, _SECTION, form="derived"),
+    "identity",
+    hypotheses=("gamma variables in double precision, raised to 2^-1022, are normalized",),
+    instances=(2, 8),
+    remark="0.4927 for ten classes at 1e-4; simulated gamma variables, in logarithms, lie below as often.",
+)
+def underflow(rng: np.random.Generator) -> Finding:
+    concentration, num_classes = whole(rng, 1, 12) / 10_000, whole(rng, 2, 10)
+    draw = np.random.default_rng(whole(rng, 0, 999))
+    shape = (_NUM_DRAWS, num_classes)
+    # In logarithms nothing underflows: log of a gamma variable of shape 1 + a, and log(u) / a.
+    logs = np.log(draw.standard_gamma(1 + concentration, shape)) - draw.standard_exponential(shape) / concentration
+    frequency = float((logs.max(axis=1) <= -1022 * math.log(2)).mean())
+    # Hoeffding's limits, both at once.
+    radius = math.sqrt(math.log(2 / (1 - _CONFIDENCE)) / (2 * _NUM_DRAWS))
+    chance = underflow_probability(concentration, num_classes)
+    instance = {"concentration": concentration, "classes": num_classes, "draws": _NUM_DRAWS}
+    limits, mirrored = (Interval(side - radius, side + radius) for side in (frequency, -frequency))
+    return worst_of((
+        mean_at_most(limits, chance + _WITHIN, confidence=_CONFIDENCE, instance=instance),
+        mean_at_most(mirrored, _WITHIN - chance, confidence=_CONFIDENCE, instance=instance),
+    ))  # fmt: skip
+
+
+@claim(
+    "greedyfed:base-case",
+    "at alpha = 1e-4, as drawn, a client has no class with more than half as seldom as under the Dirichlet law",
+    Statement(PAPER, _SECTION),
+    "erratum",
+    remark="Half of the clients of the base case of Tables I to IV have all ten classes alike: they are i.i.d.",
+)
+def base_case() -> Finding:
+    concentration, num_classes = Fraction(1, 10_000), 10
+    # E sum p^2 = (a + 1)/(C a + 1); without a share above 1/2 that sum is at most 1/2, and it is never above 1.
+    allowed = 2 * (num_classes - 1) * concentration / (num_classes * concentration + 1)
+    # Gamma(1 + a) <= 1 for a <= 1, so that all shares are alike with probability 2^(-1022 C a) = 2^-1.022 at least.
+    percent = max(n for n in range(100) if n**1000 * 2**1022 <= 100**1000)
+    return at_most(Fraction(percent, 100), allowed, instance={"concentration": 1e-4, "classes": num_classes})
+
+
+_SECTION_2, _SECTION_3 = Statement(PAPER, "Section II"), Statement(PAPER, "Section III-B")
+_AVERAGE = "the server's model becomes the mean of the returned ones, weighted by size"
+
+
+@claim(
+    "greedyfed:efficiency",
+    "sum_k SV_k = L(w_t) - L(w_t+1) on the validation samples",
+    _SECTION_3,
+    "identity",
+    hypotheses=(_AVERAGE, "the value of the empty coalition is the negative loss of the model before the round"),
+)
+def efficiency(rng: np.random.Generator) -> Finding:
+    game = draw_game(rng)
+    n = len(game.models)
+    drop = game.loss(game.before) - game.loss(game.mean(range(n)))
+    return equal_to(sum(shapley(game.utility, n)), drop, instance=game.words())
+
+
+@claim(
+    "greedyfed:symmetry",
+    "clients of one size that return one model have one value",
+    _SECTION_2,
+    "identity",
+    hypotheses=("n_i = n_j and w_i = w_j",),
+)
+def symmetry(rng: np.random.Generator) -> Finding:
+    drawn = draw_game(rng, most=4)
+    game = drawn._replace(models=(*drawn.models, drawn.models[0]), sizes=(*drawn.sizes, drawn.sizes[0]))
+    values = shapley(game.utility, len(game.models))
+    return equal_to(values[0], values[-1], instance=game.words())
+
+
+@claim(
+    "greedyfed:null-player",
+    "a client that adds nothing to any coalition has the value 0",
+    _SECTION_2,
+    "identity",
+    hypotheses=("U(A + k) = U(A) for all A",),
+)
+def null_player(rng: np.random.Generator) -> Finding:
+    n = whole(rng, 1, 5)
+    idle, table = whole(rng, 0, n - 1), draw_table(rng, n)
+    without = [table[number & ~(1 << idle)] for number in range(2**n)]
+    return equal_to(shapley(without, n)[idle], 0, instance={"table": str(list(map(str, without))), "idle": idle})
+
+
+@claim(
+    "greedyfed:linearity",
+    "values on two validation sets together are the weighted values on each",
+    _SECTION_2,
+    "identity",
+    hypotheses=("the loss on both is the mean of the two losses, weighted by their sizes",),
+)
+def linearity(rng: np.random.Generator) -> Finding:
+    first = draw_game(rng, most=4)
+    n, share = len(first.models), Fraction(whole(rng, 1, 7), 8)
+    other = first._replace(center=tuple(c + whole(rng, -8, 8) for c in first.center))
+    together = shapley(lambda players: share * first.utility(players) + (1 - share) * other.utility(players), n)
+    apart = share * shapley(first.utility, n) + (1 - share) * shapley(other.utility, n)
+    return worst_of(
+        equal_to(one, two, instance={**first.words(), "other center": str(other.center), "share": share})
+        for one, two in zip(together, apart, strict=True)
+    )
+
+
+@claim(
+    "greedyfed:unchanged-client",
+    "a client that returns the server's model is a null player",
+    Statement(PAPER, "Section II", form="derived"),
+    "refuted conjecture",
+    remark="It dilutes the mean: here the other client alone reaches the minimizer, and with it only half of the way.",
+)
+def unchanged_client() -> Finding:
+    one, zero = (Fraction(1),), (Fraction(0),)
+    game = RoundGame(before=one, models=(one, zero), sizes=(1, 1), curvatures=one, center=zero)
+    return equal_to(shapley(game.utility, 2)[0], 0, instance=game.words())
+
+
+@claim(
+    "greedyfed:vanishing-sum",
+    "|sum_k SV_k| is the change of the validation loss: where the model stands still it is 0",
+    _SECTION_3,
+    "identity",
+    hypotheses=(_AVERAGE, "w_t+1 = w_t"),
+)
+def vanishing_sum(rng: np.random.Generator) -> Finding:
+    game = _standing_still(draw_game(rng, most=4))
+    return equal_to(sum(shapley(game.utility, len(game.models))), 0, instance=game.words())
+
+
+@claim(
+    "greedyfed:vanishing-values",
+    "as training converges each |SV_k| is bounded by the change of the validation loss",
+    _SECTION_3,
+    "erratum",
+    remark="One client undoes the other: the model stands still for ever, with values 1 and -1 in every round.",
+)
+def vanishing_values() -> Finding:
+    one, zero, two = ((Fraction(x),) for x in (1, 0, 2))
+    game = RoundGame(before=one, models=(zero, two), sizes=(1, 1), curvatures=one, center=zero)
+    change = abs(game.loss(game.before) - game.loss(game.mean((0, 1))))
+    return worst_of(at_most(abs(value), change, instance=game.words()) for value in shapley(game.utility, 2))
+
+
+def _standing_still(game: RoundGame) -> RoundGame:
+    return game._replace(before=game.mean(range(len(game.models))))
+
+
+@claim(
+    "greedyfed:linear-logits",
+    "the utilities from weighted means of logits are those of the mean models",
+    Statement(PAPER, "Section II", form="derived"),
+    "identity",
+    hypotheses=("softmax regression",),
+)
+def linear_logits(rng: np.random.Generator) -> Finding:
+    n, classes, features, samples = whole(rng, 1, 4), whole(rng, 2, 4), whole(rng, 1, 2), whole(rng, 1, 70)
+    scale = 2.0 ** whole(rng, -2, 8)
+    models = scale * (2 * rng.random((n + 1, classes * (features + 1))) - 1)
+    sizes = rng.integers(1, 10, size=n).astype(float)
+    x, y = rng.integers(-8, 9, size=(samples, features)) / 4, rng.integers(classes, size=samples)
+
+    def utility(players: frozenset[int]) -> float:
+        some = sorted(players)
+        mean = sizes[some] @ models[1:][some] / sizes[some].sum() if some else models[0]
+        logits = x @ mean.reshape(classes, -1)[:, :-1].T + mean.reshape(classes, -1)[:, -1]
+        logits -= logits[np.arange(samples), y][:, None]
+        top = logits.max(axis=1)
+        return -float(np.mean(top + np.log(np.exp(logits - top[:, None]).sum(axis=1))))
+
+    fast = softmax_utilities(models[0], models[1:], sizes, x, y)
+    instance = {"models": models.tolist(), "sizes": sizes.tolist(), "x": x.tolist(), "y": y.tolist()}
+    return worst_of(
+        equal_to(float(one), float(two), instance=instance, scale=scale)
+        for one, two in zip(fast, utility_table(utility, n), strict=True)
+    )

@@ -1,5 +1,0 @@
-"""Claims about ProxSkip and Scaffnew."""
-
-from fedtheory._support.discover import lazy_modules
-
-__getattr__, __dir__ = lazy_modules(__name__, __path__[0])

@@ -1,5 +1,0 @@
-"""Claims about SCAFFOLD with all clients."""
-
-from fedtheory._support.discover import lazy_modules
-
-__getattr__, __dir__ = lazy_modules(__name__, __path__[0])

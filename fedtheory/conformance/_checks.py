@@ -1,0 +1,193 @@
+"""Named checks, and what comes of making them one after the other."""
+
+import unittest
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from fedtheory._support.wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance.results import Conformance, Failure
+
+FALSE_ALARMS = 1e-6
+"""Probability at most with which a call refuses right code; its random checks share it equally."""
+
+
+@final
+@dataclass(frozen=True)
+class Check:
+    """One thing asked of somebody's code.
+
+    Calling it makes the check: None if it is passed, an AssertionError with one sentence if not.
+
+    Attributes
+    ----------
+    name
+        What is asked, in a few words.
+    work
+        Raises ``Broken`` if the code does not pass.
+    watch
+        Ends calls that do not return.
+    excuse
+        Why it is not asked; empty if it is.
+    """
+
+    name: str
+    work: Callable[[], Any]
+    watch: Watch
+    excuse: str = ""
+
+    @property
+    def __name__(self) -> str:
+        """The name, where functions have theirs: pytest makes ids of it."""
+        return self.name
+
+    def failure(self) -> Failure | None:
+        """Make the check."""
+        try:
+            self.watch.over(self.work)
+        except Broken as broken:
+            return Failure(broken.check or self.name, broken.sentence, broken.case)
+        return None
+
+    def __call__(self) -> None:
+        """Raise an AssertionError if the code does not pass, SkipTest if that is excused."""
+        if self.excuse:
+            raise unittest.SkipTest(self.excuse)
+        failure = self.failure()
+        if failure is not None:
+            raise AssertionError(str(failure))
+
+    def __repr__(self) -> str:
+        return f"<check {self.name!r}>"
+
+
+def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
+    """Excuse from the checks that are excepted.
+
+    Parameters
+    ----------
+    checks
+        Checks without excuses.
+    exceptions
+        Names of checks, each with its reason.
+
+    Returns
+    -------
+    list[Check]
+        The same checks; those that are excepted carry the reason.
+
+    Raises
+    ------
+    ValueError
+        If an exception names no check, or gives no reason.
+
+    Examples
+    --------
+    >>> watch = Watch(patience=60.0)
+    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> [check.excuse for check in excused(asked, {"law": "it is not known"})]
+    ['', 'it is not known']
+    """
+    names = [check.name for check in checks]
+    for name, reason in exceptions.items():
+        if name not in names:
+            message = f"exceptions must name checks, {', '.join(names)}, got {name!r}"
+            raise ValueError(message)
+        if not str(reason).strip():
+            message = f"exceptions must give reasons, got {short(reason)} for {name!r}"
+            raise ValueError(message)
+    return [replace(check, excuse=exceptions.get(check.name, "")) for check in checks]
+
+
+def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
+    """Make checks in their order; none after the first one if code does not run at all, or after one that hangs.
+
+    Parameters
+    ----------
+    subject
+        The name of what is checked.
+    checks
+        To be made, in this order.
+    exceptions
+        Names of checks to leave out, each with its reason.
+
+    Returns
+    -------
+    Conformance
+        What was asked and what failed, each failure once.
+
+    Raises
+    ------
+    ValueError
+        If an exception names no check, or gives no reason.
+
+    Examples
+    --------
+    >>> watch = Watch(patience=60.0)
+    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> conformance("draw", asked, {"law": "it is not known"}).checks
+    ('range',)
+    """
+    made: list[str] = []
+    failures: list[Failure] = []
+    for check in excused(checks, exceptions):
+        if check.excuse:
+            continue
+        made.append(check.name)
+        failure = check.failure()
+        if failure is not None:
+            # Out of range, say, is found by every check that draws.
+            failures += [failure] if failure.check not in [known.check for known in failures] else []
+            if len(made) == 1 or check.watch.hung:
+                break
+    return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
+
+
+def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
+    """Return seeds for one check, which do not depend on which others are made.
+
+    Parameters
+    ----------
+    rng
+        Seeds of the call.
+    name
+        Of the check.
+
+    Returns
+    -------
+    SeedSequence
+        Seeds that depend on both and on nothing else.
+
+    Examples
+    --------
+    >>> seeds = np.random.SeedSequence(2)
+    >>> seeds_of(seeds, "box").spawn_key == seeds_of(seeds, "ties").spawn_key
+    False
+    """
+    return np.random.SeedSequence(rng.entropy, spawn_key=(*rng.spawn_key, zlib.crc32(name.encode())))
+
+
+def named(value: Any) -> str:
+    """Return the name of somebody's function, or how the value prints.
+
+    Parameters
+    ----------
+    value
+        Usually a function.
+
+    Returns
+    -------
+    str
+        The qualified name, without the function that it was defined in.
+
+    Examples
+    --------
+    >>> named(len), named(3)
+    ('len', '3')
+    """
+    name = getattr(value, "__qualname__", None)
+    return name.rpartition("<locals>.")[2] if isinstance(name, str) else short(value)

@@ -1,0 +1,39 @@
+"""How much an inequality gives away: by how much it can be tightened before instances refute it.
+
+Dividing a loose bound by 20 changes no verdict: a check of it cannot see a wrong constant. Its looseness says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, at_least, at_most
+from fedtheory.verification.hunts import hunt
+
+LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 12)))
+"""The factors by which inequalities are tightened."""
+
+
+def tightened(claim: Claim, factor: float) -> Claim:
+    """Return the claim with the bound of every inequality made sharper by a factor; equalities stay as they are."""
+    by = Fraction(factor).limit_denominator(100)
+    return replace(claim, check=lambda rng: _sharper(claim.check(rng), by))
+
+
+def _sharper(finding: Finding, by: Fraction) -> Finding:
+    if finding.relation == "==" or not finding.applicable:
+        return finding
+    base = 0 if finding.baseline is None else finding.baseline
+    beyond = finding.predicted - base
+    # An upper side that is negative is sharper where it is larger.
+    sharper = base + (beyond * by if (finding.relation == ">=") == (beyond >= 0) else beyond / by)
+    compare = at_least if finding.relation == ">=" else at_most
+    return compare(finding.measured, sharper, instance=finding.instance, baseline=finding.baseline)
+
+
+def least_refuted_factor(claim: Claim, num_instances: int = 100, start: Sequence[float] = ()) -> float | None:
+    """Return the smallest factor of the ladder by which a hunt refutes the claim, or None if it refutes none."""
+    # The hunt prefers what strains the claim: tightening changes all ratios by one factor and not its way.
+    ratio = hunt(claim, evaluations=num_instances, start=start, small=False).worst.ratio
+    return next((factor for factor in LADDER if factor * ratio > 1), None)
