@@ -13,6 +13,7 @@ from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case._actors import Clients
 from fedtheory.worst_case._confrontations import Confrontation, Way
 from fedtheory.worst_case._gram import Form, Vector
+from fedtheory.worst_case.control_variates import after_round
 from fedtheory.worst_case.problem import Problem
 
 __all__ = ["WAYS"]
@@ -35,11 +36,7 @@ def _rounds(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     p, clients, w, error = _start(given)
     eta, tau, first = Fraction(given["step_size"]), given["local_steps"], bound is scaffold.option_one_round
     for _ in range(given.get("num_rounds", 1)):
-        start, y = clients.gradient(w), w
-        for _ in range(tau):
-            y = y - eta * (clients.gradient(y) - error)
-        w = clients.mean(y)
-        error = start - clients.mean(start) if first else error - (y - w) / (eta * tau)
+        w, error = after_round(clients, w, error, tau, eta, first=first)
     weight = (eta * tau) ** 2
     if first:
         left = 1 - eta * given["mu"]

@@ -1,9 +1,11 @@
 """SCAFFOLD with all clients: the largest potential after some rounds, for any number of clients with any weights."""
 
+from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._actors import positive_number
+from fedtheory.worst_case._actors import Clients, positive_number
+from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.solution import Solution
 
@@ -51,19 +53,25 @@ def scaffold(
     >>> lower <= Q(2401, 4096) <= upper, float(upper - lower) < 1e-6
     (True, True)
     """
-    local, eta = counted("local_steps", local_steps), positive_number("step_size", step_size)
+    tau, eta = len(counted("local_steps", local_steps)), positive_number("step_size", step_size)
     first = validate.count("option", option, 1, 2) == 1
     p = Problem()
     clients = p.clients(2, mu=mu, L=L)
     best, w, error = clients.minimizer(objective_gap=0), p.point("start"), clients.deviation()
-    length = eta * len(local)
+    length = eta * tau
     p.at_most((w - best).square + length**2 * error.square, potential, name="potential")
     for _ in counted("num_rounds", num_rounds):
-        start, y = clients.gradient(w), w
-        for _ in local:
-            y = y - eta * (clients.gradient(y) - error)
-        apart = y - clients.mean(y)
-        error = start - clients.mean(start) if first else error - apart / length
-        w = clients.mean(y)
+        w, error = after_round(clients, w, error, tau, eta, first=first)
     p.maximize((w - best).square + length**2 * error.square)
     return p.solve()
+
+
+def after_round(
+    clients: Clients, w: Vector, error: Vector, local_steps: int, step_size: Fraction, *, first: bool
+) -> tuple[Vector, Vector]:
+    """Return the model after a round, and the errors of the control variates: of option 1 if ``first``, else of 2."""
+    start, y = clients.gradient(w), w
+    for _ in range(local_steps):
+        y = y - step_size * (clients.gradient(y) - error)
+    mean = clients.mean(y)
+    return mean, start - clients.mean(start) if first else error - (y - mean) / (step_size * local_steps)
