@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -21,6 +22,7 @@ from fedtheory.worst_case.promises import compared
 __all__ = [
     "against_worst_case",
     "as_texts",
+    "ascending",
     "at_steps",
     "curvatures",
     "draw_class",
@@ -82,6 +84,11 @@ def expected_gaps(drawn: Drawn | DrawnAlignment, bound: Callable[[int], Any]) ->
     """Compare ``E F(w_bar_T) - F*`` with a bound at every horizon of a run (at T = 0 it is just smoothness)."""
     run = drawn.run
     return at_steps(drawn, lambda step: (gap(run, step), bound(step)), range(1, run.num_steps + 1))
+
+
+def ascending(values: Iterable[Any], instance: Mapping[str, Any]) -> Finding:
+    """Compare each value with the next: ``a <= b <= c <= ...``."""
+    return worst_of(at_most(low, high, instance=instance) for low, high in pairwise(values))
 
 
 def tenths(rng: np.random.Generator, low: int, high: int) -> Fraction:

@@ -258,9 +258,8 @@ def long_run_findings(floors: dict[int, ErrorFloor]) -> list[Finding]:
     "The error of pow-d after 300,000 rounds with steps 2e-5 is the predicted floor",
     Statement(PAPER, "Section 5", "Figure 2", form="derived"),
     "reproduction",
-    instances=(1, 1),
 )
-def floor(_: np.random.Generator) -> Finding:
+def floor() -> Finding:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     return worst_of(long_run_findings({d: error_floor(fed, PowerOfChoice(3, d)) for d in (9, 30)}))
 
@@ -270,10 +269,9 @@ def floor(_: np.random.Generator) -> Finding:
     "The mean-field recursion predicts the error of pow-d after 15,000 rounds with steps 2e-5 within 1%",
     Statement(PAPER, "Section 5", "Figure 2", form="derived"),
     "reproduction",
-    instances=(1, 1),
     remark="an approximation: it leaves out the variance of the selection, which is of the order of the step",
 )
-def mean_field(_: np.random.Generator) -> Finding:
+def mean_field() -> Finding:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     settings = {**_SETTLING, "num_rounds": 15_000, "initial": np.full(5, 10.0)}
     findings = []

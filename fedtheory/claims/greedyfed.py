@@ -192,10 +192,9 @@ def truncated_sum(rng: np.random.Generator) -> Finding:
     "each value of GTG-Shapley is within the tolerance",
     Statement(PAPER, _ALGORITHM_2, form="derived"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="Where one client stands the round is worth as much as with all; the other two cancel, and are cut off.",
 )
-def truncated_values(_: np.random.Generator) -> Finding:
+def truncated_values() -> Finding:
     worth, tolerance = (1, 1, -1), Fraction(1, 100)
     table = [sum((Fraction(worth[k]) for k in range(3) if number >> k & 1), Fraction(0)) for number in range(8)]
     exact = shapley(table, 3)
@@ -215,10 +214,9 @@ def truncated_values(_: np.random.Generator) -> Finding:
     _PRINTED,
     "erratum",
     hypotheses=("it begins with tau = 1, since for tau = 0 it divides by 0",),
-    instances=(1, 1),
     remark="At tau = 1 each order replaces the one before: what is left is the last, which the last client begins.",
 )
-def printed_counter(_: np.random.Generator) -> Finding:
+def printed_counter() -> Finding:
     # Gloves: client 0 owns a left one, 1 and 2 right ones; a pair is worth 1.
     table = [Fraction(int(number & 1 and number > 1)) for number in range(8)]
     return worst_of(
@@ -258,10 +256,9 @@ def turns(rng: np.random.Generator) -> Finding:
     "the printed groups {t, ..., t + M - 1}, t < ceil(N/M), reach every client",
     Statement(PAPER, _ALGORITHM_1),
     "erratum",
-    instances=(1, 1),
     remark="They overlap: four clients in pairs give {0, 1} and {1, 2}.",
 )
-def printed_turns(_: np.random.Generator) -> Finding:
+def printed_turns() -> Finding:
     num_clients, num_selected = 4, 2
     reached = {t + i for t in range(-(-num_clients // num_selected)) for i in range(num_selected)}
     return equal_to(len(reached), num_clients, instance={"N": num_clients, "M": num_selected})
@@ -303,10 +300,9 @@ def underflow(rng: np.random.Generator) -> Finding:
     "at alpha = 1e-4, as drawn, a client has no class with more than half as seldom as under the Dirichlet law",
     Statement(PAPER, _SECTION),
     "erratum",
-    instances=(1, 1),
     remark="Half of the clients of the base case of Tables I to IV have all ten classes alike: they are i.i.d.",
 )
-def base_case(_: np.random.Generator) -> Finding:
+def base_case() -> Finding:
     concentration, num_classes = Fraction(1, 10_000), 10
     # E sum p^2 = (a + 1)/(C a + 1); without a share above 1/2 that sum is at most 1/2, and it is never above 1.
     allowed = 2 * (num_classes - 1) * concentration / (num_classes * concentration + 1)
@@ -385,10 +381,9 @@ def linearity(rng: np.random.Generator) -> Finding:
     "a client that returns the server's model is a null player",
     Statement(PAPER, "Section II", form="derived"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="It dilutes the mean: here the other client alone reaches the minimizer, and with it only half of the way.",
 )
-def unchanged_client(_: np.random.Generator) -> Finding:
+def unchanged_client() -> Finding:
     one, zero = (Fraction(1),), (Fraction(0),)
     game = RoundGame(before=one, models=(one, zero), sizes=(1, 1), curvatures=one, center=zero)
     return equal_to(shapley(game.utility, 2)[0], 0, instance=game.words())
@@ -411,10 +406,9 @@ def vanishing_sum(rng: np.random.Generator) -> Finding:
     "as training converges each |SV_k| is bounded by the change of the validation loss",
     _SECTION_3,
     "erratum",
-    instances=(1, 1),
     remark="One client undoes the other: the model stands still for ever, with values 1 and -1 in every round.",
 )
-def vanishing_values(_: np.random.Generator) -> Finding:
+def vanishing_values() -> Finding:
     one, zero, two = ((Fraction(x),) for x in (1, 0, 2))
     game = RoundGame(before=one, models=(zero, two), sizes=(1, 1), curvatures=one, center=zero)
     change = abs(game.loss(game.before) - game.loss(game.mean((0, 1))))

@@ -150,10 +150,9 @@ def second_order(rng: np.random.Generator) -> Finding:
     _GUESS,
     "refuted conjecture",
     hypotheses=_LINEAR,
-    instances=(1, 1),
     remark="normalizing repairs the limit of short steps only: here 3439/7439 is in the place of 1/2",
 )
-def fednova_guess(_: np.random.Generator) -> Finding:
+def fednova_guess() -> Finding:
     one, half = Fraction(1), Fraction(1, 2)
     fed = StationaryPoints((((one,),),) * 2, ((Fraction(0),), (one,)), (half, half))
     point = fed.normalized(Fraction(1, 10), (1, 4))

@@ -6,8 +6,9 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from importlib.resources import files
-from inspect import isfunction
+from inspect import isfunction, signature
 from shlex import quote
 from typing import Any, NamedTuple, cast, final
 
@@ -121,8 +122,10 @@ def claim(
     instances: tuple[int, int] = (20, 400),
     looseness: float | None = None,
     remark: str = "",
-) -> Callable[[Check], Claim]:
+) -> Callable[[Callable[..., Finding]], Claim]:
     """Make the claim that a check decides: ``@claim(key, title, source)`` stands above the check.
+
+    A check without an argument draws nothing, and has a single instance.
 
     Parameters
     ----------
@@ -139,7 +142,7 @@ def claim(
 
     Returns
     -------
-    Callable[[Check], Claim]
+    Callable[[Callable[..., Finding]], Claim]
         A decorator, which turns a check into a claim.
 
     Raises
@@ -164,10 +167,16 @@ def claim(
     assumed = hypotheses or tuple(hypothesis.text for hypothesis in (bound.hypotheses if bound else ()))
     verdict = expected or (FAILS if kind in REFUTED else HOLDS)
 
-    def attach(check: Check) -> Claim:
-        return Claim(
-            key, title, statement, kind, check, (*assumed, *also), verdict, instances, bound, remark, looseness
-        )
+    def attach(check: Callable[..., Finding]) -> Claim:
+        known = (key, title, statement, kind)
+        if signature(check).parameters:
+            return Claim(*known, check, (*assumed, *also), verdict, instances, bound, remark, looseness)
+
+        @wraps(check)
+        def drawing_nothing(_: np.random.Generator) -> Finding:
+            return check()
+
+        return Claim(*known, drawing_nothing, (*assumed, *also), verdict, (1, 1), bound, remark, looseness)
 
     return attach
 

@@ -94,10 +94,9 @@ def threshold_zero(rng: np.random.Generator) -> Finding:
     "With thresholds 0 theta_T is 1",
     Statement(fa.PAPER, _AFTER_THEOREM_1, "text after eq. (10)"),
     "erratum",
-    instances=(1, 1),
     remark="it is (T - 1)/(T + gamma - 2), which tends to 1",
 )
-def theta_one(_: np.random.Generator) -> Finding:
+def theta_one() -> Finding:
     horizon, gamma = 10, Fraction(8)
     theta = fa.theta([Fraction(1)] * horizon, gamma=gamma, local_steps=1, first_step=1)[-1]
     return equal_to(theta, Fraction(1), instance={"num_steps": horizon, "gamma": "8", "thresholds": "0"})
@@ -108,10 +107,9 @@ def theta_one(_: np.random.Generator) -> Finding:
     "With threshold 0 nobody is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
     Statement(fa.PAPER, "Section 3.1", "the full condition"),
     "erratum",
-    instances=(1, 1),
     remark="the definition of the indicator after eq. (9) has <, with which it is true",
 )
-def comparison(_: np.random.Generator) -> Finding:
+def comparison() -> Finding:
     # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
     losses = [(3 - 1) ** 2 / 2] * 2
     included = int(matches([losses], [1, 0], [0], "<=").matched[0, 1])
@@ -128,10 +126,9 @@ def _rho_of_one_step(included_gap: Fraction) -> Fraction:
     "Including one more client lowers theta_T and raises rho_T (their inverse relationship)",
     Statement(fa.PAPER, "Section 1", "text after eq. (4); section 3.2"),
     "erratum",
-    instances=(1, 1),
     remark="a client with Gamma_k below the mean of those included lowers both",
 )
-def opposite_ways(_: np.random.Generator) -> Finding:
+def opposite_ways() -> Finding:
     # Shares 1 and 1, Gamma_k 1 and 0: the included gap goes from 1/2 to 1/3.
     return at_least(
         _rho_of_one_step(Fraction(1, 3)),
@@ -203,18 +200,16 @@ assumption_1_printed = claim(
     "f(v) <= f(u) + (u - v)' grad f(v) + L/2 |u - v|^2 for an L-smooth f",
     Statement(fa.PAPER, _ASSUMED_IN, "Assumption 1"),
     "erratum",
-    instances=(1, 1),
     remark=_EXCHANGED,
-)(lambda _: _as_printed(0, 1, smooth=True))
+)(lambda: _as_printed(0, 1, smooth=True))
 
 assumption_2_printed = claim(
     "fedalign:assumption-2-printed",
     "f(v) >= f(u) + (u - v)' grad f(v) + mu/2 |u - v|^2 for a mu-strongly convex f",
     Statement(fa.PAPER, _ASSUMED_IN, "Assumption 2"),
     "erratum",
-    instances=(1, 1),
     remark=_EXCHANGED,
-)(lambda _: _as_printed(1, 0, smooth=False))
+)(lambda: _as_printed(1, 0, smooth=False))
 
 
 @claim(

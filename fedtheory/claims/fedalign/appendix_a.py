@@ -121,10 +121,9 @@ def equations_33_34(rng: np.random.Generator) -> Finding:
     "Delta_{t+1} <= v_{t+1}/(t + 1 + gamma) at t = 0, with the sums of (32), which begin with i = 1",
     Statement(fa.PAPER, _APPENDIX, "eqs. (32), (34)"),
     "erratum",
-    instances=(1, 1),
     remark="B_0 and D_0 are in no sum; from t = 1 on the step is right",
 )
-def equation_34_printed(_: np.random.Generator) -> Finding:
+def equation_34_printed() -> Finding:
     run = two_parabolas(vector(1))
     known = {"mu": Fraction(1), "L": Fraction(1), "local_steps": 1, "G2": 1, "sigma2": 0, "objective_gap": 0}
     course = Course(known, Fraction(0), run.priority_weights, run.included_gaps)
@@ -166,10 +165,9 @@ def equation_36(rng: np.random.Generator) -> Finding:
     "The right side of (36), (C_1 + C_2 theta_T Gamma) + rho_T, is that of Theorem 1",
     Statement(fa.PAPER, _APPENDIX, "eq. (36)"),
     "erratum",
-    instances=(1, 1),
     remark="a factor 1/(T + gamma) is missing",
 )
-def equation_36_printed(_: np.random.Generator) -> Finding:
+def equation_36_printed() -> Finding:
     known = {"mu": 1, "L": Fraction(1), "local_steps": 1, "G2": 1, "sigma2": 0, "objective_gap": 0}
     terms = fa.full_participation_gap.printed.terms(2, **known, initial_distance2=1, theta=0, rho=0)
     theorem = sum(terms.values(), start=Fraction(0))
@@ -181,10 +179,9 @@ def equation_36_printed(_: np.random.Generator) -> Finding:
     "With thresholds 0 the right side of Theorem 1 is precisely that of Li et al., Theorem 1",
     Statement(fa.PAPER, "Section 3.2", _CONSISTENCY),
     "erratum",
-    instances=(1, 1),
     remark="theta_T is less than 1, the variances are not weighted by p_k^2, and gamma = E > 8 L/mu changes C_1",
 )
-def li_et_al(_: np.random.Generator) -> Finding:
+def li_et_al() -> Finding:
     known: dict[str, Any] = {"mu": 1, "L": Fraction(1), "local_steps": 1, "G2": 2, "objective_gap": 1}
     # T = 8, gamma = 8: theta_T = 7/14 as printed, and 12/16 is what the gap costs in Li et al.
     mine = fa.full_participation_gap.printed(8, **known, sigma2=0, initial_distance2=0, theta=Fraction(7, 14), rho=0)
@@ -279,10 +276,9 @@ def lemma_a4_refined(rng: np.random.Generator) -> Finding:
     "sum_k |a_k - a_bar|^2 <= sum_k |a_k|^2 for a weighted average a_bar, as the proof quotes it under (a)",
     Statement(fa.PAPER, "Lemma A.4", "eq. (26), (a)"),
     "erratum",
-    instances=(1, 1),
     remark="true with the weights of the average on both sides, which is what the proof needs",
 )
-def lemma_a4_unweighted(_: np.random.Generator) -> Finding:
+def lemma_a4_unweighted() -> Finding:
     a, p = vector(0, 0, 0, 1), vector("1/10", "1/10", "1/10", "7/10")
     center = sum(q * x for q, x in zip(p, a, strict=True))
     return at_most(
@@ -389,10 +385,9 @@ def equation_58(rng: np.random.Generator) -> Finding:
     "(s - 1)/s^2 = (s^2 - 1)/(s (s + 1)) at s = t + gamma, printed with the sign of equality",
     Statement(fa.PAPER, "Appendix A.2", "eq. (35)"),
     "erratum",
-    instances=(1, 1),
     remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are true",
 )
-def equation_35(_: np.random.Generator) -> Finding:
+def equation_35() -> Finding:
     # The step sizes are 2/(mu s).
     s = 2 / Fraction(fa.decaying_step_sizes(1, mu=1.0, L=1.0, local_steps=1)[0])
     return equal_to((s - 1) / s**2, (s**2 - 1) / (s * (s + 1)), instance={"t + gamma": "8"})
@@ -403,10 +398,9 @@ def equation_35(_: np.random.Generator) -> Finding:
     "w_{t+1} of eq. (16) with the indicators of step t + 1 is w_t - eta_t g_t, also at the end of a round",
     Statement(fa.PAPER, "Appendix A.1", "eqs. (16), (19)"),
     "erratum",
-    instances=(1, 1),
     remark="the round's aggregation must use the indicators that were fixed at its start",
 )
-def equation_16(_: np.random.Generator) -> Finding:
+def equation_16() -> Finding:
     run = two_parabolas(vector(1, 0))
     (beginning,) = run.rounds[0]
     (at,) = beginning.snapshots[-1]

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Literal, final
 
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
+from fedtheory.claims._comparisons import ascending
 from fedtheory.rational._alignment import AlignedRun, two_parabolas
 from fedtheory.rational._alignment_draws import draw_alignment
 from fedtheory.rational._noises import two_point_noise
@@ -150,10 +150,9 @@ def one_included(share: int) -> State:
     "|w_{t+1} - eta mean g - w*|^2 is at most the right side of (44), as its left side is printed",
     Statement(fa.PAPER, _APPENDIX, "eq. (44)"),
     "erratum",
-    instances=(1, 1),
     remark="w_t is meant: the step is made twice",
 )
-def equation_44_printed(_: np.random.Generator) -> Finding:
+def equation_44_printed() -> Finding:
     state = one_included(2)
     eta, ahead = state.step_size, scaled(-2 * state.step_size, state.gradient)
     # From w = w* with L = mu = 1 the first right side is 2 eta^2 sum p' (F_k - F_k*) + eta^2 sum p' |g_k|^2.
@@ -167,10 +166,9 @@ def equation_44_printed(_: np.random.Generator) -> Finding:
     "Eq. (43) with a^2 = eta, z_1 = w* - w and z_2 = g bounds 2 <w_k - w, g> by the terms of (42)",
     Statement(fa.PAPER, _APPENDIX, "eq. (43), its a and z_1"),
     "erratum",
-    instances=(1, 1),
     remark="a^2 = 1/eta and z_1 = w_k - w are meant",
 )
-def equation_43_printed(_: np.random.Generator) -> Finding:
+def equation_43_printed() -> Finding:
     # One client w^2/2 with w = w_k = 2, w* = 0 and eta = 1/4: both squares are 4, but their factors are exchanged.
     eta, away, gradient = Fraction(1, 4), Fraction(2), Fraction(2)
     spread = Fraction(0)
@@ -183,10 +181,9 @@ def equation_43_printed(_: np.random.Generator) -> Finding:
     "The factor of the spread in (47) and (52) is at most 1 with the 1/eta that (46) and (51) print: nu/eta <= 1",
     Statement(fa.PAPER, _APPENDIX, "eqs. (46), (51)"),
     "erratum",
-    instances=(1, 1),
     remark="1/(2 eta) is meant, and used afterwards: nu/(2 eta) = 1 - 2 L eta <= 1",
 )
-def equations_46_51_printed(_: np.random.Generator) -> Finding:
+def equations_46_51_printed() -> Finding:
     state = one_included(1)
     shorter = State(state.federation, state.at, Fraction(1, 8), state.instance)
     return at_most(shorter.nu / shorter.step_size, Fraction(1), instance={"L": "1", "step_size": "1/8"})
@@ -205,10 +202,9 @@ def noisy_pair() -> AlignedRun:
     "Eq. (49) on every path, with D_t the expectation of (50); (45) and (48) use E_t in the same way",
     Statement(fa.PAPER, _APPENDIX, "eqs. (45), (48)-(50)"),
     "erratum",
-    instances=(1, 1),
     remark="E_t and D_t have to be taken given the inclusions, and their expectations last",
 )
-def equation_49_printed(_: np.random.Generator) -> Finding:
+def equation_49_printed() -> Finding:
     run = noisy_pair()
     # On the path that ends nearer to the second client it is included: on the other one nothing is to be bounded.
     (alone,) = (at for at in run.snapshots[1] if len(at.chosen) == 1)
@@ -269,16 +265,8 @@ def equations_39_41(rng: np.random.Generator) -> Finding:
 def equation_40(rng: np.random.Generator) -> Finding:
     state = draw_state(rng)
     squares = state.over("all", lambda k, w: norm2(state.federation.gradient(k, w)))
-    return worst_of(
-        [
-            at_most(norm2(state.gradient), squares, instance=state.instance),
-            at_most(
-                squares,
-                fa.gradient_norm(state.excess("all"), L=state.federation.smoothness),
-                instance=state.instance,
-            ),
-        ]
-    )
+    bound = fa.gradient_norm(state.excess("all"), L=state.federation.smoothness)
+    return ascending([norm2(state.gradient), squares, bound], state.instance)
 
 
 @claim(
@@ -326,8 +314,7 @@ def combined(state: State) -> Iterator[Fraction]:
 )
 def equation_44(rng: np.random.Generator) -> Finding:
     state = draw_state(rng)
-    chain = [state.landing2, *combined(state)]
-    return worst_of(at_most(*pair, instance=state.instance) for pair in pairwise(chain))
+    return ascending([state.landing2, *combined(state)], state.instance)
 
 
 @claim(
@@ -351,14 +338,14 @@ def equations_45_49(rng: np.random.Generator) -> Finding:
     )
 
 
-def from_below(state: State, group: Group) -> list[Finding]:
+def from_below(state: State, group: Group) -> Finding:
     """``sum p'_k I_k (F_k(w) - F_k(w_k))`` against (a) and (b) of (46) and (51), with 1/(2 eta)."""
     fed, eta, w = state.federation, state.step_size, state.at.average
     squares = state.over(group, lambda k, _: norm2(fed.gradient(k, w)))
     lost = state.excess_at(w, group) - state.excess(group)
     means = (eta * squares + state.spread(group) / eta) / 2
     smooth = eta * fed.smoothness * state.excess_at(w, group) + state.spread(group) / (2 * eta)
-    return [at_most(lost, means, instance=state.instance), at_most(means, smooth, instance=state.instance)]
+    return ascending([lost, means, smooth], state.instance)
 
 
 @claim(
@@ -370,7 +357,7 @@ def from_below(state: State, group: Group) -> list[Finding]:
 )
 def equations_46_51(rng: np.random.Generator) -> Finding:
     state = draw_state(rng)
-    return worst_of(finding for group in GROUPS for finding in from_below(state, group))
+    return worst_of(from_below(state, group) for group in GROUPS)
 
 
 def from_above(state: State, group: Group) -> list[Finding]:
@@ -417,10 +404,5 @@ def equations_48_53(rng: np.random.Generator) -> Finding:
     closer = state.spread("priority") + (state.nu * eta * L + 4 * L * eta**2) * gap
     ends = state.spread("priority") + 6 * L * eta**2 * gap
     others = state.spread("others") + 2 * eta * state.included_gap
-    return worst_of(
-        [
-            at_most(state.left_over("priority"), closer, instance=state.instance),
-            at_most(closer, ends, instance=state.instance),
-            at_most(state.left_over("others"), others, instance=state.instance),
-        ]
-    )
+    priority = ascending([state.left_over("priority"), closer, ends], state.instance)
+    return worst_of([priority, at_most(state.left_over("others"), others, instance=state.instance)])

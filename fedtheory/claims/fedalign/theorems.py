@@ -165,10 +165,9 @@ theorem_1_as_printed = claim(
     "E F(w_T) - F* against eq. (6) for one local step",
     fa.full_participation_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="the sums leave out step 0, the only one with an included client: the bound is 0 for every T",
 )
-def theorem_1_one_step(_: np.random.Generator) -> Finding:
+def theorem_1_one_step() -> Finding:
     run = two_parabolas((Fraction(1), Fraction(0), Fraction(0)))
     drawn = DrawnAlignment(run, _two_parabolas_in_words(run))
     return gaps_after_rounds(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
@@ -240,9 +239,8 @@ theorem_a9_one_step = claim(
     "E F(w_T) - F* against eq. (60) for one local step and 228 draws of one priority client",
     fa.partial_participation_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="inherited from Theorem 1; with 227 draws the variance of the draws hides it",
-)(lambda _: many_draws(228))
+)(lambda: many_draws(228))
 
 
 _G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"

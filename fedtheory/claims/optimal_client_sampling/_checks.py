@@ -1,13 +1,23 @@
-"""What the claims about one round of DSGD and of FedAvg share."""
+"""What claims about optimal probabilities share, and those about a round of DSGD or of FedAvg."""
 
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from fedtheory.rational._norm_draws import draw_budget, draw_norms, norms_in_words
 from fedtheory.rational._sampled_rounds import SampledRound
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
 
-__all__ = ["landing", "squared_weight", "standing"]
+__all__ = ["draw_problem", "landing", "squared_weight", "standing"]
+
+
+def draw_problem(rng: np.random.Generator) -> tuple[Vector, Fraction, dict[str, Any]]:
+    """Draw norms and a budget; return them, and what they are in words."""
+    norms = draw_norms(rng)
+    budget = draw_budget(rng, len(norms))
+    return norms, budget, norms_in_words(norms, budget)
 
 
 def squared_weight(weights: Vector, gradients: tuple[Vector, ...]) -> Fraction:

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
-from fedtheory.rational._norm_draws import draw_budget, draw_norms, norms_in_words
+from fedtheory.claims.optimal_client_sampling._checks import draw_problem
+from fedtheory.rational._norm_draws import norms_in_words
 from fedtheory.rational.draws import whole
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
@@ -43,10 +44,9 @@ def _path(norms: Vector, budget: Fraction, extra: int = 0) -> list[list[Fraction
     looseness=1.01,
 )
 def approximate_budget(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     sums = [sum(p, start=Fraction(0)) for p in _path(norms, budget)]
-    return worst_of(at_most(spent, budget, instance=norms_in_words(norms, budget)) for spent in sums)
+    return worst_of(at_most(spent, budget, instance=instance) for spent in sums)
 
 
 @claim(
@@ -58,10 +58,8 @@ def approximate_budget(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def approximate_increasing(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     path = [*_path(norms, budget), rational_probabilities(norms, budget)]
-    instance = norms_in_words(norms, budget)
     return worst_of(
         at_most(before, after, instance=instance)
         for low, high in pairwise(path)
@@ -78,10 +76,9 @@ def approximate_increasing(rng: np.random.Generator) -> Finding:
     instances=(200, 4000),
 )
 def approximate_exact(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     pairs = zip(_path(norms, budget)[-1], rational_probabilities(norms, budget), strict=True)
-    return worst_of(equal_to(found, best, instance=norms_in_words(norms, budget)) for found, best in pairs)
+    return worst_of(equal_to(found, best, instance=instance) for found, best in pairs)
 
 
 @claim(
@@ -116,9 +113,8 @@ def spread(norms: Vector, probabilities: Vector | list[Fraction]) -> Fraction:
     _ALGORITHM_2,
     "refuted conjecture",
     hypotheses=(_PROBLEM, "no rescaling is made"),
-    instances=(1, 1),
 )
-def approximate_unrescaled(_: np.random.Generator) -> Finding:
+def approximate_unrescaled() -> Finding:
     norms = (Fraction(1),) * 6 + (Fraction(199, 100),) * 2
     start = [Fraction(p) for p in approximation_path(np.array(norms, dtype=object), 7, 0)[0]]
     budget = Fraction(7)
@@ -156,10 +152,8 @@ def improvement(norms: Vector, budget: Fraction) -> Fraction:
     looseness=1.01,
 )
 def improvement_range(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     alpha = improvement(norms, budget)
-    instance = norms_in_words(norms, budget)
     return worst_of([at_most(Fraction(0), alpha, instance=instance), at_most(alpha, Fraction(1), instance=instance)])
 
 
@@ -172,18 +166,14 @@ def improvement_range(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def relative_range(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     gamma = relative_improvement_factor(improvement(norms, budget), len(norms), budget)
-    instance = norms_in_words(norms, budget)
     lower = at_least(gamma, budget / len(norms), instance=instance)
     return worst_of([lower, at_most(gamma, Fraction(1), instance=instance)])
 
 
 def _equality(rng: np.random.Generator, *, value: int) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
-    instance = norms_in_words(norms, budget)
+    norms, budget, instance = draw_problem(rng)
     if budget == len(norms) or not any(norms):
         return not_applicable(**instance)
     few, same = sum(t > 0 for t in norms) <= budget, len(set(norms)) == 1
@@ -219,9 +209,7 @@ improvement_none = claim(
     looseness=1.01,
 )
 def improvement_shorthand(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
-    instance = norms_in_words(norms, budget)
+    norms, budget, instance = draw_problem(rng)
     if budget == len(norms) or not any(norms):
         return not_applicable(**instance)
     squares = sum((t * t for t in norms), start=Fraction(0))

@@ -203,10 +203,9 @@ fedavg_average = claim(
     "the variance by sampling is (alpha (n - m)/m) E sum_i t_i^2 with the mean of alpha over the updates",
     Statement(ocs.PAPER, "Definition 11", "eq. (15), its alpha averaged", form="variant"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="alpha is a ratio of expectations",
 )
-def mean_of_alpha(_: np.random.Generator) -> Finding:
+def mean_of_alpha() -> Finding:
     # Norms (1, 1) or (1, 0), each with probability 1/2, and m = 1 of n = 2: alpha is 1 or 0.
     cases = (vector(1, 1), vector(1, 0))
     variances = [_variance(norms, optimal_law(Fraction(1))(tuple((t,) for t in norms))) for norms in cases]
@@ -224,10 +223,9 @@ def _variance(norms: Vector, probabilities: Vector) -> Fraction:
     "over rounds that start from different models E |G|^2 is that of one gamma, the mean of theirs: 1/E[gamma^k]",
     Statement(ocs.PAPER, "Theorem 13", "over several rounds, with 1/E[gamma^k]", form="variant"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="E[1/gamma^k] is larger, by Jensen's inequality",
 )
-def mean_of_gamma(_: np.random.Generator) -> Finding:
+def mean_of_gamma() -> Finding:
     # Weighted updates of lengths (1, 1) or (7/5, 1/5), whose squares sum to 2; m = 1 of n = 2: gamma = 1/2 or 25/32.
     rounds = Law.uniform([_two_updates(vector(1, 1)), _two_updates(vector("7/5", "1/5"))])
     predicted = ocs.estimator_second_moment(
@@ -255,10 +253,9 @@ def _two_updates(weighted: Vector) -> SampledRound:
     "Theorem 13, expected over rounds in which gamma^k is random, holds with 1/E[gamma^k] for E[1/gamma^k]",
     Statement(ocs.PAPER, "Theorem 13", "expected over rounds, with 1/E[gamma^k]", form="variant"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="the budget is drawn anew in each round; for a fixed one and optimal sampling no instance is known",
 )
-def contraction_mean_of_gamma(_: np.random.Generator) -> Finding:
+def contraction_mean_of_gamma() -> Finding:
     # From x* = 0 a coin decides whether both opposite clients are sampled (gamma = 1) or one is expected (1/2).
     fed, step_size = opposite_clients(), Fraction(1, 4)
     rounds = Law.uniform(

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
+from fedtheory.claims.optimal_client_sampling._checks import draw_problem
 from fedtheory.errors import OracleError
-from fedtheory.rational._norm_draws import as_floats, draw_budget, draw_norms, norms_in_words
+from fedtheory.rational._norm_draws import as_floats
 from fedtheory.rational.draws import whole
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.certificates import certificate
@@ -39,25 +40,21 @@ def objective(norms: Vector, probabilities: Any) -> Any:
     instances=(300, 5000),
 )
 def closed_form(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     found = certificate(np.array(norms, dtype=object), rational_probabilities(norms, budget), budget)
-    return equal_to(Fraction(found.residual), Fraction(0), instance=norms_in_words(norms, budget))
+    return equal_to(Fraction(found.residual), Fraction(0), instance=instance)
 
 
 def rounding_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
     """Make the check that a function for floats gives the exact optimum up to rounding."""
 
     def check(rng: np.random.Generator) -> Finding:
-        norms = draw_norms(rng)
-        budget = draw_budget(rng, len(norms))
+        norms, budget, instance = draw_problem(rng)
         # Every float is a rational: the exact problem is the one that the floats pose.
         exact = rational_probabilities(as_floats(norms), budget)
         rounded = probabilities(as_floats(norms), float(budget)).tolist()
         pairs = [(a, float(b)) for a, b in zip(rounded, exact, strict=True) if b == 0 or b > _TINY]
-        return worst_of(
-            [equal_to(0, 0), *(equal_to(a, b, instance=norms_in_words(norms, budget), rtol=1e-14) for a, b in pairs)]
-        )
+        return worst_of([equal_to(0, 0), *(equal_to(a, b, instance=instance, rtol=1e-14) for a, b in pairs)])
 
     return check
 
@@ -81,9 +78,7 @@ rounded = claim(
     instances=(20, 300),
 )
 def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
-    instance = norms_in_words(norms, budget)
+    norms, budget, instance = draw_problem(rng)
     positive = [t for t in norms if t]
     if not positive or max(positive) > 10**6 * min(positive):
         return not_applicable("norms too far apart for a solver", **instance)
@@ -107,10 +102,8 @@ def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
     instances=(200, 4000),
 )
 def not_beaten_by_moves(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     best = rational_probabilities(norms, budget)
-    instance = norms_in_words(norms, budget)
     support = [i for i, t in enumerate(norms) if t]
     pairs = [(i, j) for i in support for j in support if i != j and best[i] > 0 and best[j] < 1]
     if not pairs:
@@ -127,14 +120,13 @@ def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[
     """Make the check that permuting the clients permutes their probabilities."""
 
     def check(rng: np.random.Generator) -> Finding:
-        norms = draw_norms(rng)
-        budget = draw_budget(rng, len(norms))
+        norms, budget, instance = draw_problem(rng)
         order = np.argsort([rng.random() for _ in norms])
         straight = probabilities(as_floats(norms), float(budget))[order].tolist()
         # Zeros follow any permutation: somebody must have what the largest norm asks for.
         least = min(1.0, float(budget) / len(norms)) if any(norms) else 0.0
         permuted = probabilities(np.array(as_floats(norms))[order], float(budget)).tolist()
-        instance = norms_in_words(norms, budget) | {"order": order.tolist()}
+        instance |= {"order": order.tolist()}
         pairs = [(a, b) for a, b in zip(permuted, straight, strict=True) if max(a, b) > _TINY]
         return worst_of(
             [at_least(max(straight), least, instance=instance), *(equal_to(a, b, instance=instance) for a, b in pairs)]
@@ -162,11 +154,9 @@ equivariant = claim(
     looseness=1.01,
 )
 def monotone(rng: np.random.Generator) -> Finding:
-    norms = draw_norms(rng)
-    budget = draw_budget(rng, len(norms))
+    norms, budget, instance = draw_problem(rng)
     p = rational_probabilities(norms, budget)
     more = rational_probabilities(norms, (budget + len(norms)) / 2)
-    instance = norms_in_words(norms, budget)
     by_norm = [q for _, q in sorted(zip(norms, p, strict=True))]
     pairs = [*pairwise(by_norm), *zip(p, more, strict=True)]
     return worst_of(at_most(low, high, instance=instance) for low, high in pairs)

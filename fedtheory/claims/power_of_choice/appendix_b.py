@@ -280,10 +280,9 @@ def second_round() -> tuple[Fraction, Fraction, dict[str, Any]]:
     "Eq. (20) with G2 as in Assumption 3.4, a bound on E |g_k|^2 for every client that does not condition on S",
     Statement(poc.PAPER, _LEMMA_B2, "eqs. (19)-(20)"),
     "erratum",
-    instances=(1, 1),
     remark="a selection by losses prefers large gradients; G2 has to bound E[|g_k|^2 | S]",
 )
-def equation_20_marginal(_: np.random.Generator) -> Finding:
+def equation_20_marginal() -> Finding:
     active, largest, words = second_round()
     eta = Fraction(1, 2)
     right_of_19 = 2 * eta**2 / 4 * 2 * 2 * active  # two ordered pairs, two squares each

@@ -114,10 +114,9 @@ def _standing(chosen: tuple[int, ...], noise: Law[Vector]) -> Standing:
     "E |w_bar_{t+1} - w*|^2 = |w_bar_t - w*|^2 + A_1 + A_3 + E A_4, where the selection has seen the mini-batches",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (30)"),
     "erratum",
-    instances=(1, 1),
     remark="E A_2 = 0 needs more than unbiased gradients: of two equal clients the one with the larger noise is taken",
 )
-def equation_30_mini_batch_seen(_: np.random.Generator) -> Finding:
+def equation_30_mini_batch_seen() -> Finding:
     noise = two_point_noise(vector(1))
     here = _standing((0,), noise)
     larger = (noise**2).map(lambda pair: (max(pair),))
@@ -130,10 +129,9 @@ def equation_30_mini_batch_seen(_: np.random.Generator) -> Finding:
     "The variance of a mean of two gradients is half of that of one, where both have the same mini-batch",
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (40)-(41)"),
     "erratum",
-    instances=(1, 1),
     remark="the noises of active copies have to be independent of each other",
 )
-def equation_41_common_noise(_: np.random.Generator) -> Finding:
+def equation_41_common_noise() -> Finding:
     noise = two_point_noise(vector(1))
     here = _standing((0, 0), noise)
     of_mean = Fraction(noise.mean(lambda common: here.a4((common, common))))
@@ -467,10 +465,9 @@ def equation_66(rng: np.random.Generator) -> Finding:
     "Delta_t <= psi_t/(t + gamma) for any gamma > 0, as is printed before eq. (66)",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (66)"),
     "erratum",
-    instances=(1, 1),
     remark="where gamma < beta mu B the first slopes are negative; Theorem 3.1 has gamma = 4 L/mu >= B",
 )
-def equation_66_any_gamma(_: np.random.Generator) -> Finding:
+def equation_66_any_gamma() -> Finding:
     one = Fraction(1)
     return Recursion(rate=2 * one, beta=2 * one, gamma=one, C=one, D=0 * one, start=0 * one).against_psi(1)
 

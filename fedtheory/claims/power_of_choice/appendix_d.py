@@ -118,10 +118,9 @@ def small_steps_bias(rng: np.random.Generator) -> Finding:
     "For a small eta eq. (8) tends to at most the bias of eq. (7), where the selection is unbiased: 36 eta > 0",
     Statement(poc.PAPER, "Theorem A.1", "the bias, after eq. (8)"),
     "erratum",
-    instances=(1, 1),
     remark="with rho_tilde = rho_bar, or Gamma = 0, the bias of eq. (7) is 0; the floor of eq. (8) is positive",
 )
-def small_steps_bias_unbiased(_: np.random.Generator) -> Finding:
+def small_steps_bias_unbiased() -> Finding:
     fed, one = opposite_clients(), Fraction(1)
     known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": 3 * one, "sigma2": 0 * one}
     known |= {"local_steps": 1, "num_selected": 1, "rho_bar": one, "rho_tilde": one, "step_size": one / 10**6}

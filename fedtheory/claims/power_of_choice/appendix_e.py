@@ -112,10 +112,9 @@ equation_74_refined = claim(
     "|w_hat - w*|^2 <= m sum_k q_k |w_k - w*|^2 for the weights q_k = p_k K/m that the paper gives as an example",
     Statement(poc.PAPER, _APPENDIX_E, "eq. (74)"),
     "erratum",
-    instances=(1, 1),
     remark="with p = (3/4, 1/4) and m = 1 the one weight is 3/2: the average of a model at w* is not there",
 )
-def equation_74_unbalanced(_: np.random.Generator) -> Finding:
+def equation_74_unbalanced() -> Finding:
     one, q = vector(1), vector("3/2")
     at = Snapshot(one, (0,), q, (one,), combination(q, (one,)))
     instance = {"p": "(3/4, 1/4)", "m": 1, "K": 2, "chosen": 0, "w_k = w*": "1"}
@@ -242,10 +241,9 @@ equation_80_refined = claim(
     "M against eq. (80) for m = 1 after two steps of 1/100 in a round of ten, from 0 on two opposite clients",
     Statement(poc.PAPER, _APPENDIX_E, "eqs. (79)-(80)"),
     "erratum",
-    instances=(1, 1),
     remark="all hypotheses hold; the drift of the single client has the factor m - 1 = 0",
 )
-def equation_80_single_client(_: np.random.Generator) -> Finding:
+def equation_80_single_client() -> Finding:
     fed = opposite_clients()
     run = RationalRun(
         federation=fed,
@@ -336,10 +334,9 @@ def equations_83_85(rng: np.random.Generator) -> Finding:
     "The bias of eq. (85), 2 L Gamma/(rho_bar mu) (rho_tilde/rho_bar - 1), is what eqs. (83)-(84) give",
     poc.weighted_average_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="for two opposite clients, rho_bar = 1/2 and rho_tilde = 1 it is 2, and the recursion gives 1",
 )
-def equation_85_bias(_: np.random.Generator) -> Finding:
+def equation_85_bias() -> Finding:
     one, half, fed = Fraction(1), Fraction(1, 2), opposite_clients()
     # Apart from the bias all is proportional to 1/(T + gamma), gamma = 24, so that two horizons show it.
     known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": one, "sigma2": 0 * one}

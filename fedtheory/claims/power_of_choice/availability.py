@@ -23,7 +23,7 @@ from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
 from fedtheory.sampling._selections import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Bound, Statement
-from fedtheory.verification.claims import Check, claim
+from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 
 _STATEMENT = Statement(poc.PAPER, "Appendix G.3", form="derived")
@@ -82,8 +82,8 @@ def against_average_law(bound: Bound, runs: Sequence[RationalRun]) -> Finding:
     return at_most(error, predicted, instance={**words, "there": "one client, for good, each with probability 1/2"})
 
 
-def _who_stays(bound: Bound, num_steps: int) -> Check:
-    return lambda _: against_average_law(bound, [staying(client, num_steps) for client in range(2)])
+def _who_stays(bound: Bound, num_steps: int) -> Callable[[], Finding]:
+    return lambda: against_average_law(bound, [staying(client, num_steps) for client in range(2)])
 
 
 availability_for_good = claim(
@@ -92,7 +92,6 @@ availability_for_good = claim(
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
-    instances=(1, 1),
     remark="a Markov chain that never moves: the average round is unbiased and has skew 1; the error tends to 1/2",
 )(_who_stays(poc.decaying_steps_gap, 178))
 
@@ -102,7 +101,6 @@ availability_for_good_refined = claim(
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
-    instances=(1, 1),
     remark="the refined bound is 4/(T + 4), the error T^2/(2 (T + 3)^2)",
 )(_who_stays(poc.refined_decaying_steps_gap, 10))
 
@@ -130,9 +128,8 @@ availability_in_turns = claim(
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
-    instances=(1, 1),
     remark="after half of the turns only one kind of client has been there",
-)(lambda _: taking_turns(20, 10))
+)(lambda: taking_turns(20, 10))
 
 
 def among_those_there(weights: Vector, losses: Vector, num_candidates: int, there: Selection) -> Law[Selection]:

@@ -124,12 +124,10 @@ def _unstated(bound: Bound) -> tuple[str, ...]:
     return tuple(known.text for known in bound.hypotheses if not isinstance(known, HalvingSteps))
 
 
-def _falling(
-    bound: Bound, law: Law[Selection], name: str, sizes: tuple[str, str]
-) -> Callable[[np.random.Generator], Finding]:
+def _falling(bound: Bound, law: Law[Selection], name: str, sizes: tuple[str, str]) -> Callable[[], Finding]:
     num_selected = len(next(iter(law)))
     run = opposite_run(law, vector(*sizes), local_steps=2)
-    return lambda _: against_recursion(bound, run, num_selected, name)
+    return lambda: against_recursion(bound, run, num_selected, name)
 
 
 equation_65_falling_steps = claim(
@@ -138,7 +136,6 @@ equation_65_falling_steps = claim(
     poc.one_step.printed,
     "erratum",
     hypotheses=_unstated(poc.one_step.printed),
-    instances=(1, 1),
     remark=_REMARK,
 )(_falling(poc.one_step.printed, uniform_subsets(2, 1), "uniform", ("1/4", "1/1000")))
 
@@ -148,7 +145,6 @@ equation_81_falling_steps = claim(
     poc.weighted_one_step.printed,
     "erratum",
     hypotheses=_unstated(poc.weighted_one_step.printed),
-    instances=(1, 1),
     remark=_REMARK,
 )(
     _falling(
@@ -163,10 +159,9 @@ equation_81_falling_steps = claim(
     poc.client_drift.printed,
     "erratum",
     hypotheses=_unstated(poc.client_drift.printed),
-    instances=(1, 1),
     remark=_REMARK,
 )
-def lemma_b2_falling_steps(_: np.random.Generator) -> Finding:
+def lemma_b2_falling_steps() -> Finding:
     run = opposite_run(uniform_subsets(2, 2), vector("1/4", "1/1000"), local_steps=2)
     return worst_of(
         at_most(
@@ -183,10 +178,9 @@ equation_81_single_client = claim(
     "One step of E |w_bar_t - w*|^2 against eq. (81) for m = 1, the fixed step size 1/100 and ten local steps",
     poc.weighted_one_step.printed,
     "erratum",
-    instances=(1, 1),
     remark="all hypotheses hold; the drift term has the factor m - 1 = 0, as in eq. (85)",
 )(
-    lambda _: against_recursion(
+    lambda: against_recursion(
         poc.weighted_one_step.printed, opposite_run(uniform_subsets(2, 1), vector("1/100") * 3, 10), 1, "uniform"
     )
 )

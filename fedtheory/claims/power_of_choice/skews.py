@@ -57,10 +57,9 @@ def skew_order(rng: np.random.Generator) -> Finding:
     "rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
     Statement(PAPER, "Section 3.1", "after eq. (6), over the models of a run", form="variant"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="a run need not come near w*; published code estimates rho_bar on the models of a run",
 )
-def skew_order_on_iterates(_: np.random.Generator) -> Finding:
+def skew_order_on_iterates() -> Finding:
     fed, visited = opposite_clients(), vector("1/2")
     on_visited = selected_mean(fed, visited, visited, 1, 2) / fed.total_excess(visited)
     # Everywhere but at w* = 0 one client is selected, whose excess loss at w* is 1/2, as is the objective gap.
@@ -77,10 +76,9 @@ def skew_order_on_iterates(_: np.random.Generator) -> Finding:
     "A larger number d of candidates gives a larger rho_bar",
     Statement(PAPER, "Sections 3.1 and 5", "eq. (6)"),
     "erratum",
-    instances=(1, 1),
     remark="where w' is the optimum of the clients that pow-d selects at w, the skew is 0",
 )
-def rho_bar_grows(_: np.random.Generator) -> Finding:
+def rho_bar_grows() -> Finding:
     fed = opposite_clients()
     pairs = [(vector(*w), vector(*other)) for w in ((0,), ("1/2",)) for other in ((-1,), (0,), (1,))]
 
@@ -146,10 +144,9 @@ def _certified_growth(measured: float, predicted: float, few: int, many: int, *,
     Statement(PAPER, "Section 5", "Figure 3"),
     "reproduction",
     expected=FAILS,
-    instances=(1, 1),
     remark="by definition (6) rho_bar falls with d, far below 1; what grows above 1 is the diagonal skew",
 )
-def rho_bar_in_figure_3(_: np.random.Generator) -> Finding:
+def rho_bar_in_figure_3() -> Finding:
     skews = {d: _figure_3(d) for d in (3, 9, 15)}
     # The frequencies of d = m are fixed, and its rho_bar exact.
     return worst_of(
@@ -162,9 +159,8 @@ def rho_bar_in_figure_3(_: np.random.Generator) -> Finding:
     "On the quadratics of Appendix F a larger d gives a larger diagonal skew",
     Statement(PAPER, "Section 5", "Figure 3", form="corrected"),
     "reproduction",
-    instances=(1, 1),
 )
-def diagonal_in_figure_3(_: np.random.Generator) -> Finding:
+def diagonal_in_figure_3() -> Finding:
     ladder = (3, 6, 9)
     skews = [_figure_3(d).rho_diagonal for d in ladder]
     return worst_of(

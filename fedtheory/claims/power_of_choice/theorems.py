@@ -35,10 +35,9 @@ def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fract
     "|w_k'_t - w_k_t|^2 <= |sum of eta_i (g_k' - g_k) over the whole round|^2 after one of two local steps",
     Statement(poc.PAPER, "Lemma B.2", "eq. (16)"),
     "erratum",
-    instances=(1, 1),
     remark="later gradients can cancel earlier ones: sum to t - 1, and extend it after Cauchy-Schwarz; the lemma holds",
 )
-def equation_16_pathwise(_: np.random.Generator) -> Finding:
+def equation_16_pathwise() -> Finding:
     one, zero, eta, noises = vector(1), vector(0), Fraction(1, 4), (vector(-1, 1), vector(1, -1))
     fed = RationalQuadratics((one, one), (zero, zero), vector("1/2", "1/2"), vector(0, 0))
     models, difference_sum, after_first = [vector(0), vector(0)], vector(0), Fraction(0)
@@ -79,10 +78,9 @@ def _dependent_run(num_steps: int) -> RationalRun:
     "E 1/m sum_{k in S_t} (F_k(w_bar_t) - F_k*) >= rho_bar (E F(w_bar_t) - sum_k p_k F_k*) inside a round",
     Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)"),
     "erratum",
-    instances=(1, 1),
     remark="inside a round the averaged model depends on the selection, so that the skew says nothing about it",
 )
-def step_54_55(_: np.random.Generator) -> Finding:
+def step_54_55() -> Finding:
     run = _dependent_run(num_steps=1)
     after_one = run.snapshots[1]
     return at_least(
@@ -179,10 +177,9 @@ def _weighted_slope(num_selected: int, x: Fraction) -> Fraction:
     "eta < 1/(2 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1, which eq. (80) needs",
     Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)"),
     "erratum",
-    instances=(1, 1),
     remark="a step of the proof only: the step sizes of eq. (85) are half as long",
 )
-def step_80_printed(_: np.random.Generator) -> Finding:
+def step_80_printed() -> Finding:
     x = Fraction(9, 40)  # below 1/(2 (1 + m)) = 1/4
     # The printed recursion accepts the step.
     poc.weighted_one_step.printed(
@@ -297,9 +294,8 @@ theorem_a1_refined = claim(
     "F(w_T) - F* against eq. (8) on every path, as it reads without an expectation",
     poc.fixed_step_gap.printed,
     "erratum",
-    instances=(1, 1),
 )
-def theorem_a1_pathwise(_: np.random.Generator) -> Finding:
+def theorem_a1_pathwise() -> Finding:
     one = vector(1)
     fed = RationalQuadratics((one,), (vector(0),), one, vector(0))
     # The noise is 10 with probability 1/101 and -1/10 otherwise: mean 0 and variance 1.

@@ -129,10 +129,9 @@ def _shares_of_updates(p: tuple[Fraction, ...], num_selected: int) -> tuple[Frac
     "d = m makes Power-of-Choice unbiased: client 1 of p = (3/4, 1/4) has the mean weight p_1 where m = 2",
     Statement(poc.PAPER, "Section 4", "footnote 1"),
     "erratum",
-    instances=(1, 1),
     remark="both are drawn, and each has the weight 1/2; the bias is small but for such extremes",
 )
-def candidates_equal_selected(_: np.random.Generator) -> Finding:
+def candidates_equal_selected() -> Finding:
     p = vector("3/4", "1/4")
     return equal_to(_shares_of_updates(p, 2)[0], p[0], instance={"p": in_words(p), "num_selected": 2, "d": 2})
 
@@ -142,10 +141,9 @@ def candidates_equal_selected(_: np.random.Generator) -> Finding:
     "With d = m the error has no floor: two clients of p = (3/4, 1/4), w_T where both are always selected",
     Statement(poc.PAPER, "Section 4", "footnote 1"),
     "erratum",
-    instances=(1, 1),
     remark="each round moves the model to the mean 0 of the centers 1 and -1; w* is 1/2, and F(0) - F* is 1/8",
 )
-def candidates_equal_selected_bias(_: np.random.Generator) -> Finding:
+def candidates_equal_selected_bias() -> Finding:
     one = vector(1)
     fed = RationalQuadratics((one, one), (one, vector(-1)), vector("3/4", "1/4"), vector(0, 0))
     law = power_of_choice(fed.weights, fed.losses(fed.minimizer), 2, 2)

@@ -59,10 +59,9 @@ def _against_85(drawn: Drawn, bound: Bound = poc.weighted_average_gap.printed, s
     "E F(w_T) - F* against eq. (85) for m = 1, equal weights and tau = T = 10: 50/289 > 1/6",
     poc.weighted_average_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="all hypotheses hold; the drift term has the factor m - 1 = 0",
 )
-def equation_85_single_client(_: np.random.Generator) -> Finding:
+def equation_85_single_client() -> Finding:
     return _against_85(_one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10))
 
 
@@ -71,10 +70,9 @@ def equation_85_single_client(_: np.random.Generator) -> Finding:
     "E F(w_T) - F* against eq. (85) for q_k = p_k K / m and p = (3/4, 1/4): 1/8 > 0",
     poc.weighted_average_gap.printed,
     "erratum",
-    instances=(1, 1),
     remark="the weights p_k K / m, which the paper gives as an example, sum to one only if all p_k are equal",
 )
-def equation_85_unbalanced(_: np.random.Generator) -> Finding:
+def equation_85_unbalanced() -> Finding:
     one = vector(1)
     same = RationalQuadratics((one, one), (one, one), vector("3/4", "1/4"), vector(0, 0))
     return _against_85(_one_uniform_client(same, 1, local_steps=1, num_steps=2))
@@ -116,10 +114,9 @@ equation_85 = claim(
     "power-of-choice:equation-85-single-client-repaired",
     "The repaired form of eq. (85) on the instance that refutes the printed one",
     poc.weighted_average_gap,
-    instances=(1, 1),
     looseness=2048,
     remark="the closed form pays for drift in every step; the one round of the instance begins at the minimizer",
 )
-def equation_85_single_client_repaired(_: np.random.Generator) -> Finding:
+def equation_85_single_client_repaired() -> Finding:
     drawn = _one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10)
     return _against_85(drawn, poc.weighted_average_gap, "rho_diagonal")
