@@ -14,9 +14,8 @@ import pytest
 from tests.wrong_things import NEVER, PERHAPS, WRONG, Call, calls, doors
 
 PACKAGES = sorted({name.split(".")[1] for name in doors()})
-# What is no number, and yet right: text that is read, a game as a function, steps of many runs at once.
+# What is no number, and yet right: a game as a function, steps of many runs at once.
 WELCOME = {
-    ("fedtheory.rational.vectors.vector", "numbers", "a word"),
     ("fedtheory.valuation.axioms.efficiency", "utility", "a function"),
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", "step_sizes", "a ragged list"),
 }
