@@ -34,7 +34,12 @@ class Constants:
     @property
     def known(self) -> dict[str, Fraction]:
         """What bounds take."""
-        return {name: getattr(self, name) for name in ("mu", "L", "compression_error", "step_size")}
+        return self.of_class | {"step_size": self.step_size}
+
+    @property
+    def of_class(self) -> dict[str, Fraction]:
+        """What bounds take beside the step size."""
+        return {name: getattr(self, name) for name in ("mu", "L", "compression_error")}
 
     @property
     def words(self) -> dict[str, str]:
@@ -194,7 +199,7 @@ def cgd_distance() -> Finding:
 )
 def cgd_published_step(rng: np.random.Generator) -> Finding:
     c = draw_constants(rng)
-    s, known = c.compression_error, {name: c.known[name] for name in ("mu", "L", "compression_error")}
+    s, known = c.compression_error, c.of_class
     steps = 2 / ((1 + s) * (c.L + c.mu)), 2 / ((1 + s) * c.L + (1 - s) * c.mu)
     published, best = (error_feedback.cgd_gap(1, initial_gap=Fraction(1), step_size=eta, **known) for eta in steps)
     return at_most(published, best, instance=as_texts(known))
@@ -223,7 +228,7 @@ def best_step(rng: np.random.Generator) -> Finding:
 )
 def cgd_faster(rng: np.random.Generator) -> Finding:
     c = draw_constants(rng)
-    s, known = c.compression_error, {name: c.known[name] for name in ("mu", "L", "compression_error")}
+    s, known = c.compression_error, c.of_class
     alone = 2 / ((1 + s) * c.L + (1 - s) * c.mu)
     q2 = error_feedback.cgd_gap(1, initial_gap=Fraction(1), step_size=alone, **known)
     z2 = error_feedback.ef_round(Fraction(1), step_size=2 * (1 - s) / ((1 + s) * (c.L + c.mu)), **known)

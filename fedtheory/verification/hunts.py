@@ -116,23 +116,6 @@ def hunting(
 ) -> Iterator[Hunt]:
     """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb.
 
-    Parameters
-    ----------
-    claim, seconds, rng, evaluations, start, jobs, small
-        As of ``hunt``.
-
-    Yields
-    ------
-    Hunt
-        The state of the hunt; the last one is what ``hunt`` returns.
-
-    Raises
-    ------
-    ValueError
-        As ``hunt``.
-
-    Examples
-    --------
     >>> [last] = list(hunting("power-of-choice:lemma-b1", evaluations=20))[-1:]
     >>> last.worst.holds
     True

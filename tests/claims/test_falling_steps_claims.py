@@ -44,7 +44,7 @@ def test_steps_that_at_most_halve_break_none_of_them(sizes: tuple[str, str]) -> 
         (poc.one_step.printed, uniform_subsets(2, 1), 1),
         (poc.weighted_one_step.printed, with_replacement(vector("1/2", "1/2"), 2), 2),
     ):
-        run = hypotheses.opposite_run(law, vector(*sizes), local_steps=2)
+        run = hypotheses.falling_run(law, vector(*sizes), local_steps=2)
         assert hypotheses.against_recursion(bound, run, m, "").holds
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import Claim, claim, is_own
 from fedtheory.verification.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable, worst_of
+from fedtheory.verification.verdicts import examine
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 SMALLEST = Fraction(1, 10**40)
@@ -289,3 +290,17 @@ def test_a_baseline_that_is_no_number_is_one_sentence(baseline: Any) -> None:
     for compare in (at_most, at_least):
         with pytest.raises(ValueError, match=r"^baseline must be a finite number, got [^\n]*$"):
             compare(1.0, 2.0, baseline=baseline)
+
+
+def test_a_check_that_draws_nothing_is_made_once_and_stays_its_author_s() -> None:
+    calls = list[int]()
+
+    @claim("toy:three", "2 + 1 <= 2", STATEMENT, "refuted conjecture")
+    def three() -> Finding:
+        calls.append(1)
+        return at_most(2 + 1, 2)
+
+    verdict = examine(three)
+    assert (three.is_single, verdict.num_instances, len(calls)) == (True, 1, 1)
+    assert verdict.as_expected
+    assert is_own(three)  # told by where the check was written

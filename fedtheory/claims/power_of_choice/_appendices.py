@@ -8,14 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.claims._comparisons import as_texts
-from fedtheory.rational._averaging import RationalRun
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import client_gradient_bound, observed_gradient_bound, observed_skews
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import Snapshot, distance2, elapsed
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import StepSizes, decaying, short_steps, weighted_steps
 from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import draw_model, whole
-from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled, vector
+from fedtheory.sampling._selections import Selection
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import Check
 from fedtheory.verification.findings import Finding, at_most, worst_of
@@ -34,6 +37,7 @@ __all__ = [
     "on_standings",
     "on_steps",
     "on_weighted_steps",
+    "opposite_run",
     "printed_weighted_drift",
     "stopped",
     "weighted_m",
@@ -217,6 +221,21 @@ def weighted_m(means: Means, factor: Fraction) -> Fraction:
     """M of eq. (75), ``E[factor L eta^2 sum_k q_k (F_k(w_k) - F_k*) - 2 eta sum_k q_k (F_k(w_k) - F_k(w*))]``."""
     descent = means.excess() - means.excess_at_best()
     return factor * means.x * means.eta * means.excess() - 2 * means.eta * descent
+
+
+def opposite_run(
+    law: Law[Selection], local_steps: int, step_size: Callable[[int], Fraction], num_steps: int
+) -> RationalRun:
+    """Make a run on two opposite clients from 0 between them, without noise."""
+    return RationalRun(
+        federation=opposite_clients(),
+        select=constant_law(law),
+        local_steps=local_steps,
+        step_size=step_size,
+        initial=vector(0),
+        num_steps=num_steps,
+        noise=no_noise(1),
+    )
 
 
 def draw_eta(rng: np.random.Generator, L: Fraction) -> Fraction:

@@ -14,12 +14,11 @@ from fedtheory.claims.power_of_choice._appendices import (
     a5_repaired,
     draw_recursion,
     on_weighted_steps,
+    opposite_run,
     printed_weighted_drift,
     weighted_m,
 )
-from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import client_gradient_bound, observed_skews, skew
-from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import Snapshot, distance2, elapsed, gap
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
@@ -244,17 +243,14 @@ equation_80_refined = claim(
     remark="all hypotheses hold; the drift of the single client has the factor m - 1 = 0",
 )
 def equation_80_single_client() -> Finding:
-    fed = opposite_clients()
-    run = RationalRun(
-        federation=fed,
-        select=constant_law(uniform_subsets(2, 1)),
-        local_steps=10,
-        step_size=lambda _: Fraction(1, 100),
-        initial=vector(0),
-        num_steps=3,
-        noise=no_noise(1),
-    )
-    words = {**federation_in_words(fed), "law": "uniform", "num_selected": 1, "step_size": "1/100", "step": 2}
+    run = opposite_run(uniform_subsets(2, 1), 10, lambda _: Fraction(1, 100), num_steps=3)
+    words = {
+        **federation_in_words(run.federation),
+        "law": "uniform",
+        "num_selected": 1,
+        "step_size": "1/100",
+        "step": 2,
+    }
     drawn, means = Drawn(run, 1, {**words, "local_steps": 10, "initial": "0"}), Means(run, 2)
     return against_80(drawn, means, printed_weighted_drift(drawn, means))
 

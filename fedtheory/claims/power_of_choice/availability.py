@@ -10,9 +10,9 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants
-from fedtheory.rational._averaging import RationalRun, constant_law
+from fedtheory.claims.power_of_choice._appendices import opposite_run
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational._constants import constants_of, initial_distance2, skew
-from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, fixed_step
@@ -34,16 +34,7 @@ _WITHOUT_THE_THIRD = tuple(
 
 def staying(client: int, num_steps: int) -> RationalRun:
     """Make the run from 0 on two opposite clients of which one is there for good, and so is trained alone."""
-    fed = opposite_clients()
-    return RationalRun(
-        federation=fed,
-        select=constant_law(Law.certain((client,))),
-        local_steps=1,
-        step_size=decaying(fed),
-        initial=vector(0),
-        num_steps=num_steps,
-        noise=no_noise(1),
-    )
+    return opposite_run(Law.certain((client,)), 1, decaying(opposite_clients()), num_steps)
 
 
 def mean_of(runs: Sequence[RationalRun], value: Callable[[RationalRun], Fraction]) -> Fraction:

@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import horizon_constants
-from fedtheory.rational._averaging import RationalRun, constant_law
+from fedtheory.claims._comparisons import at_steps, horizon_constants, one_step_distances
+from fedtheory.claims.power_of_choice._appendices import opposite_run
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational._constants import constants_of
-from fedtheory.rational._noises import no_noise
-from fedtheory.rational._rounds import distance2
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import norm2, vector
 from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, worst_of
+from fedtheory.verification.findings import Finding, at_least, worst_of
 
 
 def implied(drawn: Drawn, bound: Bound) -> Finding:
@@ -76,17 +74,9 @@ consistency_of_weights = claim(
 _REMARK = "all other hypotheses hold: the second step of the round is less than half of the first"
 
 
-def opposite_run(law: Law[Selection], sizes: tuple[Fraction, ...], local_steps: int) -> RationalRun:
+def falling_run(law: Law[Selection], sizes: tuple[Fraction, ...], local_steps: int) -> RationalRun:
     """Two opposite clients, started at 0 between them, without noise; every skew is 1."""
-    return RationalRun(
-        federation=opposite_clients(),
-        select=constant_law(law),
-        local_steps=local_steps,
-        step_size=lambda step: sizes[step],
-        initial=vector(0),
-        num_steps=len(sizes),
-        noise=no_noise(1),
-    )
+    return opposite_run(law, local_steps, lambda step: sizes[step], len(sizes))
 
 
 def _largest_gradient(run: RationalRun) -> Fraction:
@@ -110,14 +100,8 @@ def against_recursion(bound: Bound, run: RationalRun, num_selected: int, law: st
     """Compare every step of a run with a printed recursion that starts from the true distance; all skews are 1."""
     known = {**constants_of(run), "local_steps": run.local_steps, "num_selected": num_selected}
     known |= {"G2": _largest_gradient(run), "rho_bar": Fraction(1), "rho_tilde": Fraction(1)}
-    return worst_of(
-        at_most(
-            distance2(run, step + 1),
-            bound(distance2(run, step), step_size=run.step_size(step), **known),
-            instance={**_in_words(run, law, num_selected), "step": step},
-        )
-        for step in range(run.num_steps)
-    )
+    drawn = Drawn(run, num_selected, _in_words(run, law, num_selected))
+    return one_step_distances(drawn, lambda start, t: bound(start, step_size=run.step_size(t), **known))
 
 
 def _unstated(bound: Bound) -> tuple[str, ...]:
@@ -126,7 +110,7 @@ def _unstated(bound: Bound) -> tuple[str, ...]:
 
 def _falling(bound: Bound, law: Law[Selection], name: str, sizes: tuple[str, str]) -> Callable[[], Finding]:
     num_selected = len(next(iter(law)))
-    run = opposite_run(law, vector(*sizes), local_steps=2)
+    run = falling_run(law, vector(*sizes), local_steps=2)
     return lambda: against_recursion(bound, run, num_selected, name)
 
 
@@ -162,15 +146,13 @@ equation_81_falling_steps = claim(
     remark=_REMARK,
 )
 def lemma_b2_falling_steps() -> Finding:
-    run = opposite_run(uniform_subsets(2, 2), vector("1/4", "1/1000"), local_steps=2)
-    return worst_of(
-        at_most(
-            run.snapshots[step].mean(lambda at: at.drift),
-            poc.client_drift.printed(run.step_size(step), local_steps=2, G2=_largest_gradient(run)),
-            instance={**_in_words(run, "everybody", 2), "step": step},
-        )
-        for step in range(run.num_steps)
-    )
+    run = falling_run(uniform_subsets(2, 2), vector("1/4", "1/1000"), local_steps=2)
+
+    def sides(step: int) -> tuple[Fraction, Any]:
+        bound = poc.client_drift.printed(run.step_size(step), local_steps=2, G2=_largest_gradient(run))
+        return run.snapshots[step].mean(lambda at: at.drift), bound
+
+    return at_steps(Drawn(run, 2, _in_words(run, "everybody", 2)), sides)
 
 
 equation_81_single_client = claim(
@@ -181,6 +163,6 @@ equation_81_single_client = claim(
     remark="all hypotheses hold; the drift term has the factor m - 1 = 0, as in eq. (85)",
 )(
     lambda: against_recursion(
-        poc.weighted_one_step.printed, opposite_run(uniform_subsets(2, 1), vector("1/100") * 3, 10), 1, "uniform"
+        poc.weighted_one_step.printed, falling_run(uniform_subsets(2, 1), vector("1/100") * 3, 10), 1, "uniform"
     )
 )

@@ -8,15 +8,16 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants, one_step_distances, theorem_constants
+from fedtheory.claims.power_of_choice._appendices import opposite_run
 from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
-from fedtheory.rational._noises import no_noise, two_point_noise
+from fedtheory.rational._noises import two_point_noise
 from fedtheory.rational._rounds import Snapshot, elapsed
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, fixed_step, short_steps
 from fedtheory.rational._words import federation_in_words, run_in_words
 from fedtheory.rational.draws import whole
-from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
 from fedtheory.sampling._selections import with_replacement
 from fedtheory.theorem.paper import Bound, Statement
@@ -60,19 +61,6 @@ def equation_16_pathwise() -> Finding:
     )
 
 
-def _dependent_run(num_steps: int) -> RationalRun:
-    fed = opposite_clients()
-    return RationalRun(
-        federation=fed,
-        select=constant_law(with_replacement(fed.weights, 1)),
-        local_steps=2,
-        step_size=lambda _: Fraction(1, 4),
-        initial=vector(0),
-        num_steps=num_steps,
-        noise=no_noise(1),
-    )
-
-
 @claim(
     "power-of-choice:step-54-55",
     "E 1/m sum_{k in S_t} (F_k(w_bar_t) - F_k*) >= rho_bar (E F(w_bar_t) - sum_k p_k F_k*) inside a round",
@@ -81,7 +69,7 @@ def _dependent_run(num_steps: int) -> RationalRun:
     remark="inside a round the averaged model depends on the selection, so that the skew says nothing about it",
 )
 def step_54_55() -> Finding:
-    run = _dependent_run(num_steps=1)
+    run = opposite_run(with_replacement(vector("1/2", "1/2"), 1), 2, lambda _: Fraction(1, 4), num_steps=1)
     after_one = run.snapshots[1]
     return at_least(
         after_one.mean(lambda at: excess_of_active(run, at, of_start=False)),
