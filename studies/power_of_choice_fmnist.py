@@ -51,20 +51,23 @@ and 14.8 points at a tenth of it. That lowers random selection to 69.7% and 58.9
 takes Power-of-Choice down as far, to 71.7% and 57.5%: it explains no difference between the two.
 
 In the first 100 rounds on the first partition random selection needs 24 rounds to 60% as published and has 70.1% on
-average over the second half of them; *one pass* 44 rounds and 66.1%, *without replacement* 24 rounds and 69.9%,
-*averages by size* 24 rounds and 69.3%, *gray values in [0, 1]* 68 rounds and 57.5%. Neither who is drawn how, nor how
-models are averaged moves the baseline. *One pass* slows random selection more than Power-of-Choice: With one pass
-Power-of-Choice needs 24 rounds and has 69.6%, so that random selection takes 1.8 times as many. Unscaled gray values
-slow it as well.
+average over the second half of them; *one pass* 44 rounds and 66.1%, *gray values in [0, 1]* 68 rounds and 57.5%,
+*without replacement* 24 rounds and 69.9%, *averages by size* 24 rounds and 69.3%. Neither drawing without replacement
+nor averages by size move the baseline. One pass and gray values that are not scaled do: Power-of-Choice needs 24 rounds
+with one pass and 48 with gray values in [0, 1], so that random selection takes 1.8 and 1.4 times as many, and the
+paper's ratio is 2.6; but the first hit of a curve that jumps is no sharp number, and on average over these rounds its
+leads are +3.5 and -1.4 points, where as published it is +1.5. So one pass goes in the direction of the paper's table,
+on one partition, early, and far from its rounds; gray values alone slow both.
 
 **Where this differs from the paper.** In its baseline. At equal starts, steps, batches and averages Power-of-Choice's
-lead in accuracy is small, at either step, and what moves both strategies, as the step and units that go on being
-dropped do, cannot make it large. What brings random selection near the paper's accuracy takes Power-of-Choice along. A
-setting that moves random selection alone could; which, the text does not tell. The paper's own tables show the baseline
-behave as one would not expect: at concentration 2, where clients are nearly alike, ten clients per round end at 63.50%
-and three at 66.03%, and both below what ten reach at concentration 0.3, 71.21%. Not run here, for time: epochs in the
-place of local steps, which take hours; the other settings of the list, the higher concentration, and the other
-strategies; the options above ask for them.
+lead in accuracy is small, and the interval leaves the paper's out. What was found to bring random selection near the
+paper's accuracy, shorter steps and units that go on being dropped, takes Power-of-Choice along. Clients that take fewer
+steps may explain a part of the difference; that is not shown here. A setting that moves random selection alone could
+explain all; which, the text does not tell. The paper's own tables show the baseline behave as one would not expect: at
+concentration 2, where clients are nearly alike, ten clients per round end at 63.50% and three at 66.03%, and both below
+what ten reach at concentration 0.3, 71.21%. Not run here, for time: epochs in the place of local steps, which take
+hours; one pass to the end and on more partitions; the other settings of the list, the higher concentration, and the
+other strategies; the options above ask for them.
 """
 
 from dataclasses import dataclass, field, replace
@@ -137,9 +140,9 @@ class Config:
     """Rounds of what is not run to the end."""
     early_seeds: tuple[int, ...] = (0, 1, 2)
     """Partitions on which the first of the settings ``early`` is run so far, the others on the first of them."""
-    early: tuple[str, ...] = (BASE, "one pass")
+    early: tuple[str, ...] = (BASE, "one pass", "gray values in [0, 1]")
     """Settings in which all strategies are run so far."""
-    variants: tuple[str, ...] = ("without replacement", "averages by size", "gray values in [0, 1]")
+    variants: tuple[str, ...] = ("without replacement", "averages by size")
     """Settings in which the first strategy alone is run so far, on the first of these partitions."""
     runs: str | None = "results/power_of_choice_fmnist-runs"
     """Folder in which every run is kept; none keeps nothing."""
@@ -151,7 +154,7 @@ QUICK = Config(
         halve_at=(20, 30), record_every=2,
     ),
     many=4, few=2, num_candidates=4, num_remembered=10, seeds=(0, 1, 2), early_rounds=20, early_seeds=(0, 1, 2),
-    variants=("without replacement",), runs=None,
+    early=(BASE, "one pass", "gray values in [0, 1]"), variants=("without replacement",), runs=None,
 )  # fmt: skip
 
 
@@ -452,8 +455,10 @@ def _said_of_first_rounds(data: "Dataset") -> list[str]:
     first = data.isel(early_seed=0, strategy=0)
     rounds, accuracy = _reached(first, "early", "early_round"), _soon(first)
     last = int(data["early_round"][-1])
-    single = data.isel(early_seed=0).sel(variant="one pass")
-    pass_rounds, pass_accuracy = _reached(single, "early", "early_round").values, _soon(single).values
+    slowed = data.isel(early_seed=0).sel(variant=["one pass", "gray values in [0, 1]"])
+    passes, grays = _reached(slowed, "early", "early_round").values
+    means = _soon(data.isel(early_seed=0)).sel(variant=[BASE, "one pass", "gray values in [0, 1]"]).values
+    leads = means[:, 1] - means[:, 0]
     listed = [
         f"*{name}* {float(rounds.sel(variant=name)):.0f} rounds and {float(accuracy.sel(variant=name)):.1f}%"
         for name in map(str, data["variant"].values)
@@ -465,8 +470,15 @@ def _said_of_first_rounds(data: "Dataset") -> list[str]:
             f"{float(rounds.sel(variant=BASE)):.0f} rounds to {data.attrs['target']:g}% as published and has "
             f"{float(accuracy.sel(variant=BASE)):.1f}% on average over the second half of them; {', '.join(listed)}"
         ),
-        f"With one pass Power-of-Choice needs {pass_rounds[1]:.0f} rounds and has {pass_accuracy[1]:.1f}%",
-        f"random selection takes {pass_rounds[0] / pass_rounds[1]:.1f} times as many",
+        (
+            f"Power-of-Choice needs {passes[1]:.0f} rounds with one pass and {grays[1]:.0f} with gray values in [0, 1],"
+            f" so that random selection takes {passes[0] / passes[1]:.1f} and {grays[0] / grays[1]:.1f} times as many, "
+            f"and the paper's ratio is {PUBLISHED[0.3][1][0] / PUBLISHED[0.3][2][0]:.1f}"
+        ),
+        (
+            f"on average over these rounds its leads are {leads[1]:+.1f} and {leads[2]:+.1f} points, where as "
+            f"published it is {leads[0]:+.1f}"
+        ),
     ]
 
 
