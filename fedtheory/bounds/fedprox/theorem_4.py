@@ -61,30 +61,30 @@ def _printed_loss_change(
 def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_dissimilarity, inexactness) -> Summands:
     r"""Bound on ``E F(w_+) - F(w)`` after a round of FedProx, for any number of drawn clients: negative is progress.
 
-        .. math::
-            -\Big(\frac{1-\gamma B}\mu-\frac{LB(1+\gamma)}{\bar\mu\mu}-\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}\Big)
-            \|\nabla F(w)\|^2,\quad\bar\mu=\mu-L_-
+    .. math::
+        -\Big(\frac{1-\gamma B}\mu-\frac{LB(1+\gamma)}{\bar\mu\mu}-\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}\Big)
+        \|\nabla F(w)\|^2,\quad\bar\mu=\mu-L_-
 
-        The published form has two more summands for the draws, and is never smaller. Unless all clients are stationary at a
-        minimizer, B grows without end there.
+    The published form has two more summands for the draws, and is never smaller. Unless all clients are stationary at a
+    minimizer, B grows without end there.
 
-        Notes
-        -----
-        A proximal problem is ``mu_bar``-strongly convex, so that ``|y_k - w| <= (1 + gamma) |grad F_k(w)|/mu_bar``. The
-        mean of all y_k is w less ``(grad F(w) + M)/mu`` with ``|M| <= (L (1 + gamma)/mu_bar + gamma) B |grad F(w)|``, and
-        it is what is expected of w_+. Smoothness at w takes nothing else but ``E |w_+ - w|^2``, and a mean of draws is on
-        average no farther from w, squared, than one of them.
+    Notes
+    -----
+    A proximal problem is ``mu_bar``-strongly convex, so that ``|y_k - w| <= (1 + gamma) |grad F_k(w)|/mu_bar``. The
+    mean of all y_k is w less ``(grad F(w) + M)/mu`` with ``|M| <= (L (1 + gamma)/mu_bar + gamma) B |grad F(w)|``, and
+    it is what is expected of w_+. Smoothness at w takes nothing else but ``E |w_+ - w|^2``, and a mean of draws is on
+    average no farther from w, squared, than one of them.
 
-        Examples
-        --------
-            With ``L = L_ = 1``, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512``, of
-            17408 = 17 * 1024.
+    Examples
+    --------
+        With ``L = L_ = 1``, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512``, of
+        17408 = 17 * 1024.
 
-        >>> from fractions import Fraction as Q
-        >>> loss_change(
-        ...     17408, proximal_weight=17, L=1, negative_curvature=1, gradient_dissimilarity=2, inexactness=Q(1, 4)
-        ... )
-        Fraction(-279, 2)
+    >>> from fractions import Fraction as Q
+    >>> loss_change(
+    ...     17408, proximal_weight=17, L=1, negative_curvature=1, gradient_dissimilarity=2, inexactness=Q(1, 4)
+    ... )
+    Fraction(-279, 2)
     """
     B, reach = gradient_dissimilarity, 1 + inexactness
     strength = proximal_weight - negative_curvature
