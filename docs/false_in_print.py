@@ -94,7 +94,7 @@ def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
     title = PAPERS.get(claim.statement.paper.key, claim.statement.paper.authors).split(" (", maxsplit=1)[0]
     where = ", ".join(filter(None, (claim.statement.number, claim.statement.equation)))
     times = _times(finding)
-    more = f" *{_escaped(claim.remark[:1].upper() + claim.remark[1:])}.*" if claim.remark else ""
+    more = f" *{_escaped(claim.remark[:1].upper() + claim.remark[1:].rstrip('.'))}.*" if claim.remark else ""
     better = f" Repaired: `{repaired[claim.bound]}`." if claim.bound in repaired else ""
     cells = (
         f'{title}, <a href="claims.html#{anchor(claim.key)}">{_escaped(where)}</a>',

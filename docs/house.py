@@ -127,7 +127,7 @@ def _breakable(name: re.Match[str]) -> str:
     return name[1] + re.sub(r"([_.:])(?=\w)", r"\1<wbr>", name[2])
 
 
-def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
+def setup(app: sphinx.application.Sphinx) -> None:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_theory)
@@ -135,4 +135,3 @@ def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", is_type_alias)
     app.connect("html-page-context", break_names)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,7 +8,7 @@ from typing import Any
 
 import sphinx.application
 
-# The order of the pages: how far theory is from truth, Power-of-Choice, and the other papers; then how fast all is.
+# The order of the pages: how far theory is from truth, Power-of-Choice, the other papers, further methods; then speed.
 ORDER = (
     "bound_versus_error",
     "closing_the_gap",
@@ -37,6 +37,14 @@ ORDER = (
     "greedyfed_fashion",
     "greedyfed_quadratic",
     "shapley_approximation",
+    "one_federation_six_methods",
+    "scaffold_rounds",
+    "scaffnew_coins",
+    "stationary_points",
+    "heterogeneity_at_the_optimum",
+    "compressed_messages",
+    "fedprox_descent",
+    "tight_rates",
     "scaling",
     "performance",
 )

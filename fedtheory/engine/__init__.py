@@ -1,4 +1,4 @@
-"""The round loop, its kernels, and its door ``fedtheory.fedavg``."""
+"""The round loop of ``fedtheory.fedavg``, and its kernels."""
 
 from fedtheory._support.discover import lazy_names
 

@@ -1,4 +1,4 @@
-"""Arrays and an Axes in, the Axes out."""
+"""Plots of errors and bounds: arrays and an Axes in, the Axes out."""
 
 from fedtheory._support.discover import lazy_names
 

@@ -1,4 +1,4 @@
-"""Exact laboratory: small federations and rounds in rational arithmetic, followed along every path."""
+"""Small federations in rational arithmetic: rounds are followed along every path."""
 
 from fedtheory._support.discover import lazy_names
 

@@ -1,4 +1,4 @@
-"""What each player adds to a game: Shapley values, exact and estimated, and the axioms that single them out."""
+"""Shapley values: what each player adds to a game, exact and estimated, and the axioms that single them out."""
 
 from fedtheory._support.discover import lazy_names
 
