@@ -18,11 +18,11 @@ from fedtheory.engine._kernels_perceptron import (
     check_batches,
     draw_batch,
     mean_loss,
-    pad,
     ridge_term,
     train_one,
 )
 from fedtheory.engine._perceptron_arrays import PerceptronArrays, laid_out
+from fedtheory.engine._perceptron_passes import pad
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation._client_streams import write_client
 from fedtheory.federation.lazy_softmax import LazySoftmaxFederation

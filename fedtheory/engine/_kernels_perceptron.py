@@ -15,7 +15,8 @@ import numpy as np
 
 from fedtheory._support.compiling import compiled, compiled_with_reordering
 from fedtheory.engine._perceptron_arrays import laid_out
-from fedtheory.engine._perceptron_passes import backward, forward, forward_dropping, layer, share_of_mistakes
+from fedtheory.engine._perceptron_coalitions import with_products
+from fedtheory.engine._perceptron_passes import backward, forward, forward_dropping, layer, pad, share_of_mistakes
 from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation
@@ -25,7 +26,6 @@ __all__ = [
     "check_batches",
     "draw_batch",
     "mean_loss",
-    "pad",
     "perceptron_family",
     "ridge_term",
     "train_one",
@@ -39,14 +39,7 @@ def perceptron_family(
     check_batches(work, int(fed.sample_counts.min()))
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes, sharing=_sharing)
-
-
-def _sharing(family: Family, num_selected: int) -> Family:
-    """Let coalitions share the first layer."""
-    from fedtheory.engine._perceptron_coalitions import with_products
-
-    return with_products(family, num_selected)
+    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes, sharing=with_products)
 
 
 def check_batches(work: LocalWork, smallest: int) -> None:
@@ -139,18 +132,6 @@ def train_one(problem, client, server_model, step_sizes, work, rng, update):
         total_loss += _descend(problem, rows, first + begin, size, step_sizes[s], server_model.size, work, rng)
     _unpad_difference(weights, start, problem.layers, update)
     return total_loss / step_sizes.size
-
-
-@compiled
-def pad(model, layers, padded):
-    """Copy a model into matrices whose rows are as long as vector instructions are wide."""
-    place = 0
-    for index in range(layers.shape[0]):
-        matrix = layer(padded, layers, index)
-        for unit in range(layers[index, 0]):
-            for j in range(layers[index, 1]):
-                matrix[unit, j] = model[place]
-                place += 1
 
 
 @compiled

@@ -7,13 +7,25 @@ from fedtheory._support.views import matrix
 from fedtheory.engine._products import add_products, write_inner_products
 from fedtheory.engine._softmax_blocks import BLOCK, take
 
-__all__ = ["backward", "forward", "forward_dropping", "layer", "onward", "share_of_mistakes"]
+__all__ = ["backward", "forward", "forward_dropping", "layer", "onward", "pad", "share_of_mistakes"]
 
 
 @inlined
 def layer(flat, layers, index):
     """Matrix of a layer among the padded numbers of all, shape (rows, columns)."""
     return matrix(flat, layers[index, 4], layers[index, 2], layers[index, 3])
+
+
+@compiled
+def pad(model, layers, padded):
+    """Copy a model into matrices whose rows are as long as vector instructions are wide."""
+    place = 0
+    for index in range(layers.shape[0]):
+        matrix = layer(padded, layers, index)
+        for unit in range(layers[index, 0]):
+            for j in range(layers[index, 1]):
+                matrix[unit, j] = model[place]
+                place += 1
 
 
 @compiled
