@@ -1,5 +1,6 @@
 """What these pages need beyond ready-made extensions: verdicts, and studies at their small size."""
 
+import re
 import shutil
 import types
 from collections.abc import Mapping
@@ -13,6 +14,9 @@ import sphinx.application
 import underflow
 from pictures import MADE, draw_errata
 from reference import anchor
+
+_CELL = re.compile(r"<td.*?</td>", re.DOTALL)
+_NAME = re.compile(r'(<span class="pre">)([^<]*)')
 
 
 def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
@@ -113,10 +117,22 @@ def is_type_alias(*event: object) -> bool | None:
     return True if isinstance(value, types.GenericAlias) else None
 
 
-def setup(app: sphinx.application.Sphinx) -> None:
+def break_names(app: sphinx.application.Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:  # noqa: ARG001
+    """Let names in cells of tables break after underscores, dots and colons, and not within a word."""
+    if "body" in context:
+        context["body"] = _CELL.sub(lambda cell: _NAME.sub(_breakable, cell[0]), context["body"])
+
+
+def _breakable(name: re.Match[str]) -> str:
+    return name[1] + re.sub(r"([_.:])(?=\w)", r"\1<wbr>", name[2])
+
+
+def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_theory)
     app.connect("builder-inited", write_contracts)
     app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", is_type_alias)
+    app.connect("html-page-context", break_names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

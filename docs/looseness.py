@@ -234,10 +234,13 @@ CASES = (
         r"2 of 5 clients, $\eta = \frac14$, $\zeta^2 = 1$",
         AT_OPTIMUM | {"step_size": Q(1, 4), "num_clients": 5, "num_selected": 2},
     ),
-    Case(
-        sgd.local_steps_round,
-        r"$\tau = 2$, $\eta = \frac14$, $\zeta^2 = 1$",
-        AT_OPTIMUM | {"step_size": Q(1, 4), "local_steps": 2},
+    *(
+        Case(
+            sgd.local_steps_round,
+            rf"$\tau = {tau}$, $\eta = \frac14$, $\zeta^2 = 1$",
+            AT_OPTIMUM | {"step_size": Q(1, 4), "local_steps": tau},
+        )
+        for tau in (2, 5)
     ),
     *(
         Case(bound, rf"$\tau = {tau}$, $\eta = \frac14$, $E = 1$", CONTROLLED | {"local_steps": tau})

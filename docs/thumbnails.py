@@ -9,35 +9,39 @@ _PREFIX = "panel_"
 
 
 def scraper(block: Any, variables: dict[str, Any], configuration: dict[str, Any]) -> str:
-    """Keep a picture of the first panel beside the figures, then let the gallery take the figures."""
+    """Let the gallery take the figures, and cut the first panel out of the picture of the first one."""
     import matplotlib.pyplot as plt
     from sphinx_gallery.scrapers import matplotlib_scraper
 
-    if numbers := plt.get_fignums():
-        folder = Path(configuration["src_dir"], "gallery", "images")
-        _save_panel(plt.figure(numbers[0]), folder / f"{_PREFIX}{Path(variables['src_file']).stem}.png", configuration)
+    figures = [plt.figure(number) for number in plt.get_fignums()]
     shown: str = matplotlib_scraper(block, variables, configuration)
+    if figures:
+        name = Path(variables["src_file"]).stem
+        folder = Path(configuration["src_dir"], "gallery", "images")
+        cut_panel(figures[0], folder / f"sphx_glr_{name}_001.png", folder / f"{_PREFIX}{name}.png")
     return shown
 
 
-def _save_panel(figure: Any, picture: Path, configuration: dict[str, Any]) -> None:
-    figure.draw_without_rendering()  # which makes room for labels
+def cut_panel(figure: Any, picture: Path, panel: Path) -> None:
+    """Keep the first panel of a figure, with its title and labels, out of the picture that was made of it."""
+    from PIL import Image
+
     axes = next(one for one in figure.axes if one.axison and one.has_data())
-    box = axes.get_tightbbox().transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
-    width, height = configuration["thumbnail_size"]
-    figure.savefig(picture, bbox_inches=box, dpi=min(width / box.width, height / box.height))
+    box = axes.get_tightbbox().transformed(figure.transFigure.inverted())
+    with Image.open(picture) as whole:
+        left, right = box.x0 * whole.width - 4, box.x1 * whole.width + 4
+        top, bottom = (1 - box.y1) * whole.height - 4, (1 - box.y0) * whole.height + 4
+        whole.crop((max(left, 0), max(top, 0), min(right, whole.width), min(bottom, whole.height))).save(panel)
 
 
 def replace(app: sphinx.application.Sphinx) -> None:
     """Put the panels in the places of the thumbnails that the gallery made of whole figures."""
     from sphinx_gallery.utils import scale_image
 
-    folder = Path(app.srcdir, "gallery", "images")
+    folder, size = Path(app.srcdir, "gallery", "images"), app.config.sphinx_gallery_conf["thumbnail_size"]
     for panel in folder.glob(f"{_PREFIX}*.png"):
         name = panel.stem.removeprefix(_PREFIX)
-        scale_image(
-            panel, folder / "thumb" / f"sphx_glr_{name}_thumb.png", *app.config.sphinx_gallery_conf["thumbnail_size"]
-        )
+        scale_image(panel, folder / "thumb" / f"sphx_glr_{name}_thumb.png", *size)
 
 
 def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:

@@ -119,9 +119,9 @@ class Config:
     """Partitions, with a start and batches each."""
     early_rounds: int = 100
     """Rounds of what is not run to the end."""
-    early_seeds: tuple[int, ...] = (0, 1, 2)
+    early_seeds: tuple[int, ...] = (0,)
     """Partitions on which the first setting is run so far."""
-    variants: tuple[str, ...] = ("one pass", "without replacement")
+    variants: tuple[str, ...] = ()
     """Settings in which the first strategy is run so far, on the first of these partitions."""
     runs: str | None = "results/power_of_choice_fmnist-runs"
     """Folder in which every run is kept; none keeps nothing."""
@@ -132,7 +132,8 @@ QUICK = Config(
         images="digits", num_clients=20, hidden=(20, 12), num_rounds=40, local_steps=10, batch_size=16, step_size=0.1,
         halve_at=(20, 30), record_every=2,
     ),
-    many=4, few=2, num_candidates=4, num_remembered=10, seeds=(0, 1, 2), early_rounds=20, runs=None,
+    many=4, few=2, num_candidates=4, num_remembered=10, seeds=(0, 1, 2), early_rounds=20, early_seeds=(0, 1, 2),
+    variants=("one pass", "without replacement"), runs=None,
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from fedtheory.bounds.fedalign.alignment import priority_weights, renormalized_w
 from fedtheory.exact.skews import skew
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.sampling import _availability
+from fedtheory.sampling import availability
 from fedtheory.sampling.probability_matrices import estimator_variance
 from fedtheory.sampling.variances import variance
 from fedtheory.selection.participation import _attendances
@@ -44,7 +44,7 @@ def verified(factors: list[int]) -> Any:
         (lambda: verified([2, -1]), "multipliers must be one per constraint, and at least 0"),
         (lambda: variance([1.0, 2.0], [0.5, 1.5]), r"probabilities must be in \[0, 1\], got 1.5"),
         (lambda: variance([Fraction(1), Fraction(-2)], [Fraction(1), Fraction(1)]), "norms must be at least 0, got -2"),
-        (lambda: _availability.available_probabilities([1.0, 2.0], 1.0, [True] * 2, [0.5, 1.5]), "at most 1, got 1.5"),
+        (lambda: availability.available_probabilities([1.0, 2.0], 1.0, [True] * 2, [0.5, 1.5]), "at most 1, got 1.5"),
         (lambda: estimator_variance([[0.5, 0.1], [0.1, 0.0]], TWO), "a positive diagonal, got 0.0"),
         (lambda: skew(ALIKE, [0.5, 0.5], [[2.0], [1.0]]), "got 0/0 at a model that every client prefers"),
         (lambda: thresholds([1.0, np.nan, 2.0], 3), "threshold must be at least 0, got nan"),

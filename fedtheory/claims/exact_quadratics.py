@@ -16,14 +16,13 @@ from fedtheory.exact.floor import ErrorFloor, error_floor
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational._averaging import RationalRun, constant_law, mean_weights
+from fedtheory.rational._noises import no_noise, two_point_noise
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._step_sizes import decaying
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
 from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.rational.noises import no_noise, two_point_noise
-from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.sampling.selections import (
+from fedtheory.sampling._selections import (
     Selection,
     frequencies,
     independent,
@@ -32,6 +31,7 @@ from fedtheory.sampling.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import scaffold as sc
-from fedtheory.claims._comparisons import as_texts, curvatures, step_size
+from fedtheory.claims._comparisons import against_worst_case, as_texts, curvatures, step_size, tenths
 from fedtheory.errors import OracleError
+from fedtheory.rational._scaffold import Controlled, control_potential, scaffold_limit, scaffold_round
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.scaffnew import Apart, scaffnew_step
-from fedtheory.rational.scaffold import Controlled, control_potential, scaffold_limit, scaffold_round
 from fedtheory.rational.vectors import added, combination, difference, norm2
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -77,7 +77,13 @@ def _errors(start: Start, state: Controlled) -> tuple[Fraction, Fraction]:
     return distance2, control_potential(start.fed, state, Fraction(1)) - distance2
 
 
-@claim("scaffold:one-round", "A round of SCAFFOLD on random weighted quadratics", sc.one_round, looseness=1.01)
+@claim(
+    "scaffold:one-round",
+    "A round of SCAFFOLD on random weighted quadratics",
+    sc.one_round,
+    instances=(20, 2000),
+    looseness=1.01,
+)
 def one_round(rng: np.random.Generator) -> Finding:
     start = draw_start(rng)
     distance2, error2 = _errors(start, start.state)
@@ -90,6 +96,7 @@ def one_round(rng: np.random.Generator) -> Finding:
     "scaffold:rounds",
     "Three rounds of SCAFFOLD are worth 3 tau gradient steps",
     sc.fixed_step_potential,
+    instances=(20, 2000),
     looseness=1.01,
 )
 def rounds(rng: np.random.Generator) -> Finding:
@@ -197,22 +204,48 @@ _GUESS = Statement(
 )
 
 
-@claim(
-    "scaffold:round-worst-case",
-    "No federation exceeds the rate of a round of SCAFFOLD, and some comes close to it",
-    sc.fixed_step_potential,
-    instances=(3, 20),
-    looseness=1.01,
-)
-def round_worst_case(rng: np.random.Generator) -> Finding:
+def _short(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw constants of a round whose steps are up to 1/(tau L)."""
     given = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}
-    given["step_size"] = step_size(rng, 1 / (given["local_steps"] * given["L"]))
-    try:
-        lower, _ = scaffold(**given).enclosure
-    except OracleError as error:
-        return not_applicable(f"no worst case was proved: {error}", **as_texts(given))
-    bound = sc.fixed_step_potential(1, initial_distance2=Fraction(1), control_error2=Fraction(0), **given)
-    return at_most(lower, bound, instance=as_texts(given))
+    return given | {"step_size": step_size(rng, 1 / (given["local_steps"] * given["L"]))}
+
+
+def _round(rng: np.random.Generator) -> dict[str, Any]:
+    given = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "control_error2": tenths(rng, 1, 90)}
+    longest = 2 / (given["L"] + given["mu"])
+    return given | {"local_steps": whole(rng, 1, 3), "step_size": step_size(rng, longest * Fraction(99, 100))}
+
+
+@against_worst_case(
+    "scaffold:one-round-worst-case",
+    "No federation exceeds the bound on a round of SCAFFOLD, and some comes close to it",
+    sc.one_round,
+    thorough=20,
+)
+def one_round_worst_case(rng: np.random.Generator) -> dict[str, Any]:
+    return _round(rng)
+
+
+@against_worst_case(
+    "scaffold:option-one-worst-case",
+    "No federation exceeds the bound on a round of SCAFFOLD with Option I, and some comes close to it",
+    sc.option_one_round,
+    thorough=20,
+)
+def option_one_worst_case(rng: np.random.Generator) -> dict[str, Any]:
+    return _round(rng)
+
+
+@against_worst_case(
+    "scaffold:round-worst-case",
+    "No federation exceeds the rate of SCAFFOLD in one round or two, and some comes close to it",
+    sc.fixed_step_potential,
+    thorough=20,
+)
+def rounds_worst_case(rng: np.random.Generator) -> dict[str, Any]:
+    errors = pick(rng, [Fraction(0), tenths(rng, 1, 90)])
+    given = {"num_rounds": whole(rng, 1, 2), "initial_distance2": tenths(rng, 1, 90), "control_error2": errors}
+    return _short(rng) | given
 
 
 @claim(
@@ -220,10 +253,10 @@ def round_worst_case(rng: np.random.Generator) -> Finding:
     "A certificate for each class proves the rate of a round of SCAFFOLD up to 10^-6 of it",
     sc.fixed_step_potential,
     instances=(3, 20),
+    looseness=1.01,
 )
 def round_proved(rng: np.random.Generator) -> Finding:
-    given = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}
-    given["step_size"] = step_size(rng, 1 / (given["local_steps"] * given["L"]))
+    given = _short(rng)
     try:
         _, upper = scaffold(**given).enclosure
     except OracleError as error:

@@ -7,13 +7,13 @@ import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.exact.floor import error_floor
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational._constants import observed_gradient_bound
 from fedtheory.rational._words import federation_in_words, in_words, run_in_words
-from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.draws import draw_noise, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import difference, norm2, vector
-from fedtheory.sampling.selections import power_of_choice
+from fedtheory.sampling._selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

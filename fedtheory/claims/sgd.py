@@ -61,7 +61,7 @@ def average(models: Iterable[Vector]) -> Vector:
     "sgd:fixed-step-distance",
     "Up to three steps of one client, drawn in proportion to p_k, with a fixed step size below 2/L",
     sgd.fixed_step_distance,
-    looseness=1.05,
+    looseness=1.01,
 )
 def fixed_step_distance(rng: np.random.Generator) -> Finding:
     start, num_steps = draw_start(rng, 2), whole(rng, 1, 3)
@@ -156,8 +156,7 @@ def drawn_step(rng: np.random.Generator) -> Finding:
     "sgd:subset-step",
     "A step of m of K equally weighted clients, distinct ones, step size up to 3/L",
     sgd.subset_step,
-    looseness=1.05,
-    remark="of several clients the means of what curvature adds are shorter than in the worst case of one",
+    looseness=1.01,
 )
 def subset_step(rng: np.random.Generator) -> Finding:
     start = draw_start(rng, is_balanced=True)

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.sampling import selections
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling import _selections as selections
+from fedtheory.sampling._selections import Selection
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent

@@ -11,7 +11,7 @@ from fedtheory._support.validate import Array
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selecting import Case, Draw
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling._selections import Selection
 
 __all__ = ["Subject", "cases", "checks"]
 

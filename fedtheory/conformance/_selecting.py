@@ -12,7 +12,7 @@ from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.engine.play import Played, play_round
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling._selections import Selection
 from fedtheory.selection.rules import RULES, Rules, Strategy, rules_of
 
 __all__ = ["Case", "Draw", "clients_in", "of_function", "of_strategy", "played"]

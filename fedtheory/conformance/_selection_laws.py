@@ -14,7 +14,7 @@ from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._manners import Cases, Subject, cases
 from fedtheory.conformance._patience import Broken
 from fedtheory.conformance._selecting import Case, Draw
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling._selections import Selection
 from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.statistics.law import Law

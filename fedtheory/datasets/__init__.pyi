@@ -19,6 +19,7 @@ from fedtheory.datasets.bundled import wine as wine
 from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition as capped_dirichlet_partition
 from fedtheory.datasets.class_shares import class_shares_partition as class_shares_partition
 from fedtheory.datasets.class_shares import underflow_probability as underflow_probability
+from fedtheory.datasets.corruption import noise_levels as noise_levels
 from fedtheory.datasets.corruption import with_misaligned_clients as with_misaligned_clients
 from fedtheory.datasets.fashion import fashion_mnist as fashion_mnist
 from fedtheory.datasets.idx import read_idx_pair as read_idx_pair

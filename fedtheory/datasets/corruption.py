@@ -17,7 +17,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.federation.client_data import FederatedData, Labels
 
-__all__ = ["with_misaligned_clients"]
+__all__ = ["noise_levels", "with_misaligned_clients"]
 
 
 def noise_levels(num_clients: int, factor: float, skew: float) -> Array:

@@ -254,7 +254,8 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
     Returns
     -------
     Heterogeneity
-        Counts (K,), label distributions (K, C), the pooled one (C,), distances (K,) and their weighted mean.
+        ``sizes`` (K,), ``label_distributions`` (K, C), the ``pooled_distribution`` (C,), the distance
+        ``total_variation`` of each client from it (K,) and its weighted mean ``mean_total_variation``.
 
     Examples
     --------

@@ -63,7 +63,9 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     Returns
     -------
     Inclusions
-        Arrays over replicates, rounds and, where it is about clients, clients.
+        Arrays over R replicates, rounds and, where it is about clients, K clients: ``weights`` of the updates, masks
+        ``willing`` and ``matched``, and by round ``priority_weights`` and ``included_gaps``, as ``fedalign.theta`` and
+        ``fedalign.rho`` average them.
 
     Raises
     ------

@@ -119,7 +119,7 @@ class Trajectory:
         return self.records[name]
 
     def band(self, name: str = "gap", confidence: float = 0.95) -> Band:
-        """Mean over replicates with Student's confidence limits, pointwise.
+        """Return the ``mean`` over replicates with Student's confidence limits ``lower`` and ``upper``, pointwise.
 
         A diverged replicate makes mean and limits infinite from there on: leaving it out would flatter the mean.
         One replicate has no limits (they are infinite).

@@ -101,7 +101,7 @@ def selection_skew_at(
     Returns
     -------
     SkewEstimate
-        The mean and its standard error; both without units.
+        The mean ``value`` and its ``standard_error``; both without units.
 
     Raises
     ------
@@ -150,7 +150,8 @@ def estimated_selection_skew(
     Returns
     -------
     SampledSkew
-        Three one-sided estimates, each with the side that it errs on.
+        One-sided estimates ``rho_bar``, ``rho_tilde``, ``rho_diagonal``, each a ``value`` with its
+        ``standard_error`` and the ``side`` that it errs on.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """The constants that a theorem has on one federation, one strategy and one run: from a bound to its arguments."""
 
+from __future__ import annotations
+
 import inspect
 from typing import Any
 
@@ -83,8 +85,7 @@ def for_run(
     >>> {name: round(value, 9) for name, value in arguments.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'num_steps': 50, 'step_size': 0.2, 'mu': 1.0, 'L': 1.0, 'local_steps': 1, 'num_selected': 1, 'G2': 16.0,
      'sigma2': 0.0, 'objective_gap': 0.5, 'rho_diagonal': 1.0, 'rho_tilde': 1.0, 'initial_gap': 4.5}
-    >>> from fedtheory.engine.schedule import Schedule
-    from fedtheory.engine.simulation import fedavg
+    >>> from fedtheory.engine.simulation import fedavg
     >>> for_run(poc.fixed_step_gap, fedavg(fed, Proportional(1), **run)) == arguments
     True
     >>> for_run(poc.fixed_step_gap, fed, Proportional(1), momentum=0.9, **run)

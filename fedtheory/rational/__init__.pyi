@@ -1,11 +1,8 @@
 """What fedtheory.rational offers; written by ``python -m tests.stubs``."""
 
-from fedtheory.rational import averaging as averaging
 from fedtheory.rational import draws as draws
-from fedtheory.rational import noises as noises
 from fedtheory.rational import quadratics as quadratics
 from fedtheory.rational import scaffnew as scaffnew
-from fedtheory.rational import scaffold as scaffold
 from fedtheory.rational import stationary_points as stationary_points
 from fedtheory.rational import vectors as vectors
 from fedtheory.rational.draws import draw_federation as draw_federation

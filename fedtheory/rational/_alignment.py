@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import final
 
 from fedtheory.rational._following import follow, standings
+from fedtheory.rational._noises import Noise, no_noise, variance_of
 from fedtheory.rational._rounds import Beginning, Snapshot, Team
-from fedtheory.rational.noises import Noise, no_noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
 from fedtheory.rational.vectors import Vector, combination, inner, norm2, vector
-from fedtheory.sampling.selections import Selection, with_replacement
+from fedtheory.sampling._selections import Selection, with_replacement
 from fedtheory.statistics.law import Law
 
 __all__: list[str] = []

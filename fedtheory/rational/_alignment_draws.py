@@ -9,10 +9,10 @@ import numpy as np
 
 from fedtheory.rational._alignment import AlignedRun
 from fedtheory.rational._constants import constants_of
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._step_sizes import StepSizes, delayed
 from fedtheory.rational._words import in_words, run_in_words
 from fedtheory.rational.draws import draw_model, draw_noise, pick, whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
 from fedtheory.rational.vectors import Vector
 

@@ -7,12 +7,12 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+from fedtheory.rational._averaging import RationalRun
+from fedtheory.rational._noises import variance_of
 from fedtheory.rational._rounds import Beginning, Run, Snapshot
-from fedtheory.rational.averaging import RationalRun
-from fedtheory.rational.noises import variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling._selections import Selection
 from fedtheory.statistics.law import Law
 
 __all__: list[str] = []
@@ -24,7 +24,7 @@ def constants_of(run: Run) -> dict[str, Any]:
     Examples
     --------
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_point_noise
+    >>> from fedtheory.rational._noises import two_point_noise
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> constants_of(replace(two_parabolas((Fraction(1),)), noise=two_point_noise((Fraction(1, 2),))))["sigma2"]
     Fraction(1, 4)
@@ -67,7 +67,8 @@ def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
     Clients (w - 1)^2/2 and (w + 1)^2/2 at w = 2: excess losses 1/2 and 9/2, mean 5/2.
     Selecting the second alone has 9/5.
 
-    >>> from fedtheory.rational import no_noise, opposite_clients
+    >>> from fedtheory.rational._noises import no_noise
+    >>> from fedtheory.rational.quadratics import opposite_clients
     >>> second = Law.certain((1,))
     >>> run = RationalRun(
     ...     opposite_clients(), lambda _: second, 1, lambda _: Fraction(1, 4), (Fraction(2),), 1, no_noise(1)
@@ -101,7 +102,8 @@ def observed_skews(run: RationalRun) -> Skews:
     Clients (w - 1)^2/2 and (w + 1)^2/2, the second alone, from 2: one step of 1/4 towards -1 ends at 5/4. Its skew is
     9/5 at 2, (9/4)^2 / ((9/4)^2/2 + (1/4)^2/2) = 81/41 at 5/4, and 1 at w* = 0 and at infinity.
 
-    >>> from fedtheory.rational import no_noise, opposite_clients
+    >>> from fedtheory.rational._noises import no_noise
+    >>> from fedtheory.rational.quadratics import opposite_clients
     >>> run = RationalRun(
     ...     opposite_clients(), lambda _: Law.certain((1,)), 1, lambda _: Fraction(1, 4), (Fraction(2),), 1, no_noise(1)
     ... )
@@ -141,7 +143,7 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
     At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4: (9 + 4)/2 + 1/4.
 
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_point_noise
+    >>> from fedtheory.rational._noises import two_point_noise
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> run = two_parabolas((Fraction(9),))
     >>> active_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))), 0, 1)
@@ -192,7 +194,7 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
     Examples
     --------
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_point_noise
+    >>> from fedtheory.rational._noises import two_point_noise
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> run = two_parabolas((Fraction(9),))
     >>> client_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))))

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import NamedTuple
 
-from fedtheory.rational.averaging import RationalRun
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational.vectors import Vector, added, difference, scaled
 from fedtheory.statistics.law import Law
 
@@ -33,7 +33,8 @@ def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
     The client at -1 makes two steps of 1/4 from 2, against gradients 3 and 9/4: 2 - 3/4 = 5/4, and 5/4 - 9/16 = 11/16.
 
     >>> from fractions import Fraction
-    >>> from fedtheory.rational import no_noise, opposite_clients
+    >>> from fedtheory.rational._noises import no_noise
+    >>> from fedtheory.rational.quadratics import opposite_clients
     >>> run = RationalRun(
     ...     opposite_clients(), lambda _: Law.certain((1,)), 2, lambda _: Fraction(1, 4), (Fraction(2),), 2, no_noise(1)
     ... )

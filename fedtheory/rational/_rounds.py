@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Protocol, final
 
-from fedtheory.rational.noises import Noise
+from fedtheory.rational._noises import Noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
 from fedtheory.statistics.law import Law

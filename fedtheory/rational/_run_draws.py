@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.rational._averaging import RationalRun, constant_law, mean_weights
 from fedtheory.rational._constants import constants_of
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._step_sizes import StepSizes, decaying
 from fedtheory.rational._words import run_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
 from fedtheory.rational.draws import draw_federation, draw_model, draw_noise, pick, whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector
-from fedtheory.sampling.selections import (
+from fedtheory.sampling._selections import (
     Selection,
     power_of_choice,
     successive,

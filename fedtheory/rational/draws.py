@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
+from fedtheory.rational._noises import Noise, no_noise, two_point_noise
 from fedtheory.rational._wells import PhiClients
-from fedtheory.rational.noises import Noise, no_noise, two_point_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, inner
 

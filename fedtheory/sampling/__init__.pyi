@@ -1,6 +1,7 @@
 """What fedtheory.sampling offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.sampling import approximate as approximate
+from fedtheory.sampling import availability as availability
 from fedtheory.sampling import certificates as certificates
 from fedtheory.sampling import cohorts as cohorts
 from fedtheory.sampling import correlated as correlated
@@ -9,11 +10,12 @@ from fedtheory.sampling import inclusion as inclusion
 from fedtheory.sampling import optimal as optimal
 from fedtheory.sampling import probability_matrices as probability_matrices
 from fedtheory.sampling import reference as reference
-from fedtheory.sampling import selections as selections
 from fedtheory.sampling import variances as variances
 from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
 from fedtheory.sampling.approximate import approximation as approximation
 from fedtheory.sampling.approximate import approximation_path as approximation_path
+from fedtheory.sampling.availability import available_probabilities as available_probabilities
+from fedtheory.sampling.availability import error_parts as error_parts
 from fedtheory.sampling.certificates import Certificate as Certificate
 from fedtheory.sampling.certificates import certificate as certificate
 from fedtheory.sampling.cohorts import cohort_law as cohort_law

@@ -95,7 +95,8 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     Returns
     -------
     Approximation
-        Probabilities, shape (n,), the number of rescalings made, and whether another one would change nothing.
+        ``probabilities``, shape (n,), ``num_rescalings`` that changed something, and whether it ``converged``: another
+        one would change nothing.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.wording import shown
-from fedtheory.sampling.selections import power_of_choice
+from fedtheory.sampling._selections import power_of_choice
 from fedtheory.statistics.law import Law
 
 __all__ = ["cohort_law"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
@@ -20,7 +19,7 @@ from fedtheory.selection._layout import pack
 from fedtheory.selection.matched_losses import matches
 from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
 from fedtheory.selection.rules import Rules
-from fedtheory.selection.threshold_schedules import ThresholdSchedule, thresholds
+from fedtheory.selection.threshold_schedules import thresholds
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["LossMatching"]
@@ -76,7 +75,7 @@ class LossMatching:
 
     priority: tuple[bool, ...] | Any
     shares: tuple[float, ...] | Any
-    threshold: float | Sequence[float] | ThresholdSchedule = 0.2
+    threshold: Any = 0.2
     warmup_rounds: int = 0
     participation: Participation = field(default_factory=Everyone)
     comparison: str = "<"

@@ -37,7 +37,7 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
     Returns
     -------
     Matches
-        Two masks, of the shape of the losses.
+        Two masks of the shape of the losses: ``willing``, who would send, and ``matched``, whom the server would use.
 
     Raises
     ------

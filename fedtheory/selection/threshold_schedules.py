@@ -1,7 +1,7 @@
 """How FedALIGN's threshold changes over the rounds: a bias that is allowed early can be taken back later."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 
@@ -9,13 +9,6 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
 __all__ = ["AnnealedThreshold"]
-
-
-class ThresholdSchedule(Protocol):
-    """Thresholds of all rounds."""
-
-    def thresholds(self, num_rounds: int) -> Array:
-        """Return eps for each round, shape (num_rounds,), at least 0."""
 
 
 @final

@@ -8,6 +8,9 @@ from fedtheory.valuation import methods as methods
 from fedtheory.valuation import permutations as permutations
 from fedtheory.valuation import softmax as softmax
 from fedtheory.valuation.axioms import efficiency as efficiency
+from fedtheory.valuation.axioms import linearity as linearity
+from fedtheory.valuation.axioms import null_player as null_player
+from fedtheory.valuation.axioms import symmetry as symmetry
 from fedtheory.valuation.exact import shapley as shapley
 from fedtheory.valuation.games import Game as Game
 from fedtheory.valuation.gtg import gtg_shapley as gtg_shapley

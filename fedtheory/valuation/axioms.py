@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory.valuation.games import Utility, utility_table
 
-__all__ = ["efficiency"]
+__all__ = ["efficiency", "linearity", "null_player", "symmetry"]
 
 Values = npt.NDArray[Any]
 

@@ -43,7 +43,7 @@ def fitted_order(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> Fit:
     Returns
     -------
     Fit
-        The order with its standard error, and the factor.
+        The ``order`` with its ``standard_error``, the ``factor``, and ``limits(confidence)`` of the order.
 
     Raises
     ------

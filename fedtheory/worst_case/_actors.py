@@ -6,12 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
-from operator import sub
+from operator import add, sub
 from typing import TYPE_CHECKING, Any, overload
 
 from fedtheory._support import validate
-from fedtheory.worst_case._classes import Condition, FunctionClass, OperatorClass
-from fedtheory.worst_case._function_classes import Point, impose_linear, impose_quadratic
+from fedtheory.worst_case._classes import (
+    Condition,
+    FunctionClass,
+    OperatorClass,
+    Point,
+    impose_linear,
+    impose_quadratic,
+)
 from fedtheory.worst_case._gram import Basis, Draft, Form, Value, Vector, exact
 
 if TYPE_CHECKING:
@@ -102,10 +108,7 @@ class Term(ABC):
 
     def gradient(self, x: Vector) -> Vector:
         """Return the gradient, or a subgradient, at a point; the same point has the same one."""
-        total = _ZERO
-        for c, part in self.parts():
-            total = total + c * part.known(x).gradient
-        return total
+        return reduce(add, (c * part.known(x).gradient for c, part in self.parts()))
 
     def step(self, x: Vector, step_size: Any, *, variance: Any = 0, name: str = "gradient_noise") -> Vector:
         """Return the model after a gradient step, of clients each one's own after a step of its own."""
@@ -124,10 +127,7 @@ class Term(ABC):
 
     def value(self, x: Vector) -> Form:
         """Return the value at a point."""
-        total = Form({})
-        for c, part in self.parts():
-            total = total + c * part.level(x)
-        return total
+        return reduce(add, (c * part.level(x) for c, part in self.parts()))
 
     def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None) -> Vector:
         """Return the minimizer of a convex function, at which gradients add up to 0.
@@ -315,7 +315,6 @@ class Function(_Known, Term):
         if self.of.indicator and isinstance(x, Vector) and x.key not in self.places:
             self.known(x, _ZERO)
             self._with_normal_0.add(x.key)
-            return self.points[-1].value
         if isinstance(x, Vector) and x.key in self._with_normal_0:
             return self.points[self.places[x.key]].value
         return self.known(x).value

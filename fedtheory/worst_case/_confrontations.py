@@ -76,22 +76,7 @@ def demand_0(given: Mapping[str, Any], *names: str, of: str) -> None:
 
 
 def worst_problem(p: Problem, given: Setting, error: str) -> WorstCase:
-    """Enclose the value of a problem that no door offers; it has no instance.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
-
-    >>> from fractions import Fraction as Q
-    >>> from fedtheory.worst_case._settings import Setting
-    >>> p = Problem()
-    >>> x = p.point()
-    >>> p.at_most(x.square, 3, "distance2")
-    >>> p.maximize(2 * x.square)
-    >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
-    >>> round(worst_problem(p, given, "distance").value, 6)
-    6.0
-    """
+    """Enclose the value of a problem that no door offers; it has no instance."""
 
     def no_instance(_: Embedding) -> Instance:
         message = f"worst cases of a lemma's {error} are programs without a federation to train, and have no instance"

@@ -168,8 +168,8 @@ class Coordinates:
             values=(slacks / new_rows)[found._slack_rows] / units,
             slacks=slacks[found._kept[1:]],
             multipliers=(whole_multipliers / ratio * ratio[0])[found._kept[1:]],
-            leftovers=tuple(
-                rounded(L.T @ widened(Z) @ L) * ratio[0] for L, Z in zip(triangles, state.leftovers, strict=True)
+            dual_slacks=tuple(
+                rounded(L.T @ widened(Z) @ L) * ratio[0] for L, Z in zip(triangles, state.dual_slacks, strict=True)
             ),
             tau=rounded(state.tau),
             kappa=rounded(state.kappa) * ratio[0],
@@ -227,16 +227,6 @@ class Coordinates:
 
 def first_coordinates(program: Program) -> Coordinates:
     """Return a program's own coordinates in units of its largest bound, without what no constraint tells apart.
-
-    Parameters
-    ----------
-    program
-        Any.
-
-    Returns
-    -------
-    Coordinates
-        Whose function values are those of the program.
 
     Examples
     --------

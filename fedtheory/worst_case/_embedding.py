@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory._support.semidefinite import root
 from fedtheory._support.validate import Array
 from fedtheory.worst_case._actors import Function
-from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof
@@ -73,7 +73,7 @@ class Embedding:
         return found
 
     @cached_property
-    def _cast(self) -> list[tuple[Function, Places]]:
+    def _places_of_clients(self) -> list[tuple[Function, Places]]:
         """Every client: those that cannot be told apart are on the vertices of a simplex."""
         functions = [one for one in self.problem.actors if isinstance(one, Function)]
         middle = {b: np.zeros(one.num_clients - 1) for one in functions for b in one.blocks[1:]} | {0: np.ones(1)}
@@ -86,12 +86,12 @@ class Embedding:
     @property
     def start(self) -> Array:
         """The first model."""
-        return self.place(self.problem.points["start"], self._cast[0][1])
+        return self.place(self.problem.points["start"], self._places_of_clients[0][1])
 
     @cached_property
     def clients(self) -> list[Interpolant | Parabola]:
         """All clients' losses."""
-        return [self.client(one, places) for one, places in self._cast]
+        return [self.client(one, places) for one, places in self._places_of_clients]
 
     def client(self, function: Function, places: Places) -> Interpolant | Parabola:
         """Return a client's loss, known at all models to which noises may lead."""
@@ -116,7 +116,10 @@ class Embedding:
         found = []
         for block, s in self._noises.items():
             noise = Vector({(block, 0): Fraction(1)})  # the first vector of its block
-            placed = [self.place(noise, self._cast[0][1], 1, outcomes) for outcomes in product((0, 1), repeat=s + 1)]
+            placed = [
+                self.place(noise, self._places_of_clients[0][1], 1, outcomes)
+                for outcomes in product((0, 1), repeat=s + 1)
+            ]
             found.append(np.array(placed).reshape((2,) * (s + 1) + (-1,)))
         return tuple(found)
 

@@ -315,8 +315,8 @@ def _numbered(keys: Iterable[Key]) -> dict[Key, int]:
 class Draft:
     """A program in the making: hands out basis vectors and function values, and collects constraints."""
 
-    def __init__(self, num_blocks: int = 1) -> None:
-        self._sizes = [0] * num_blocks
+    def __init__(self) -> None:
+        self._sizes = [0]
         self.inequalities: list[Constraint] = []
         self.equalities: list[Constraint] = []
         self._zeros: set[Value] = set()

@@ -99,7 +99,7 @@ class State(NamedTuple):
     ----------
     grams, values, slacks
         The point, and what it leaves of the inequalities; slacks of equalities are 0.
-    multipliers, leftovers
+    multipliers, dual_slacks
         Of the constraints, and what they leave of the blocks.
     tau, kappa
         Of the embedding; 1 and 0 once a solution is ahead.
@@ -109,7 +109,7 @@ class State(NamedTuple):
     values: Numbers
     slacks: Numbers
     multipliers: Numbers
-    leftovers: tuple[Numbers, ...]
+    dual_slacks: tuple[Numbers, ...]
     tau: Numbers
     kappa: Numbers
 
@@ -125,7 +125,7 @@ class State(NamedTuple):
             self.values + step.values * primal,
             self.slacks + step.slacks * primal,
             self.multipliers + step.multipliers * dual,
-            tuple(_symmetric(Z + dZ * dual) for Z, dZ in zip(self.leftovers, step.leftovers, strict=True)),
+            tuple(_symmetric(Z + dZ * dual) for Z, dZ in zip(self.dual_slacks, step.dual_slacks, strict=True)),
             self.tau + step.tau * primal,
             self.kappa + step.kappa * primal,
         )
@@ -137,18 +137,7 @@ class State(NamedTuple):
 
 
 def beginning(data: Data) -> State:
-    """Return where a path begins: unit matrices and ones, in doubles.
-
-    Parameters
-    ----------
-    data
-        The program.
-
-    Returns
-    -------
-    State
-        In doubles.
-    """
+    """Return where a path begins: unit matrices and ones, in doubles."""
     units = tuple(np.eye(size) for size in data.sizes)
     one = np.ones(())
     return State(units, np.zeros(data.values.shape[1]), data.loose, data.loose, units, one, one)
@@ -186,18 +175,6 @@ def path(data: Data, state: State) -> Iterator[Progress]:
     """Yield the way to a solution, or to what shows that there is none.
 
     It ends where rounding ends the progress; the caller may have seen enough before.
-
-    Parameters
-    ----------
-    data
-        The program.
-    state
-        Where to begin, in the same arithmetic.
-
-    Yields
-    ------
-    Progress
-        Each further on the path than the one before.
     """
     best, since = np.full(2, np.inf), 0
     for _ in range(_MOST_STEPS):
@@ -232,7 +209,7 @@ def _settled(data: Data, state: State) -> State:
 class _Equations:
     """A state's equations, linearized and eliminated: what a step must do to all of them.
 
-    With Gram matrices G, function values f, slacks s, multipliers y and leftovers Z: ``A(G) + a f + s = b tau``,
+    With Gram matrices G, function values f, slacks s, multipliers y and dual slacks Z: ``A(G) + a f + s = b tau``,
     ``sum y A = Z + C tau``, ``a' y = c tau``, ``C(G) + c f = b y + kappa``, and every product of a positive number, or
     matrix, and its multiplier is the same target.
     """
@@ -246,12 +223,13 @@ class _Equations:
         # What the equations miss.
         self.primal = self.b * state.tau - self.taken - state.slacks
         self.dual = [
-            S - Z - own[0] * state.tau for S, Z, own in zip(data.combined(y), state.leftovers, data.grams, strict=True)
+            S - Z - own[0] * state.tau
+            for S, Z, own in zip(data.combined(y), state.dual_slacks, data.grams, strict=True)
         ]
         self.level = self.c * state.tau - y @ self.a
         self.gap = self.reached - self.promised - state.kappa
         # The mean product, which is the target of a step that changes nothing else.
-        products = _sum(_inner(left, right) for left, right in zip(G, state.leftovers, strict=True)) + _inner(
+        products = _sum(_inner(left, right) for left, right in zip(G, state.dual_slacks, strict=True)) + _inner(
             state.slacks, y
         )
         degree = sum(data.sizes) + loose.sum() + (not state.settled)
@@ -259,9 +237,8 @@ class _Equations:
         self.degree = degree
         # Triangles of all matrices.
         self.triangles = [cholesky(X) for X in G]
-        self.left_triangles = [cholesky(Z) for Z in state.leftovers]
-        identity = [_like(Z, np.eye(n)) for Z, n in zip(state.leftovers, data.sizes, strict=True)]
-        roots = [solve_lower(L, one) for L, one in zip(self.left_triangles, identity, strict=True)]
+        self.left_triangles = [cholesky(Z) for Z in state.dual_slacks]
+        roots = [solve_lower(L, _like(L, np.eye(n))) for L, n in zip(self.left_triangles, data.sizes, strict=True)]
         self.inverses = [root.T @ root for root in roots]
         # Elimination: with G = U U' and Z = V V' rows of entries of U' A_i V'^-1, whose inner products are
         # <A_i, G A_j Z^-1>; to that of an inequality with itself its slack over its multiplier is added.
@@ -299,7 +276,7 @@ class _Equations:
         wanted = [inverse * target - X for X, inverse in zip(state.grams, self.inverses, strict=True)]
         scalar, kappa = data.loose * target, target
         if second:
-            changes = zip(second.grams, second.leftovers, self.inverses, strict=True)
+            changes = zip(second.grams, second.dual_slacks, self.inverses, strict=True)
             wanted = [W - _symmetric(dX @ dZ @ inverse) for W, (dX, dZ, inverse) in zip(wanted, changes, strict=True)]
             scalar, kappa = scalar - second.slacks * second.multipliers, kappa - second.tau * second.kappa
         by_form = data.forms(wanted) - self.missed * aim
@@ -314,14 +291,14 @@ class _Equations:
             d_tau = owed / (self.products[0, 0] + state.kappa / state.tau - _inner(both, y_tau) + _inner(self.c, f_tau))
             dy, df = dy + y_tau * d_tau, df + f_tau * d_tau
             d_kappa = of_kappa - state.kappa / state.tau * d_tau
-        leftovers = tuple(
+        dual_slacks = tuple(
             S - own[0] * d_tau + R * aim for S, own, R in zip(data.combined(dy), data.grams, self.dual, strict=True)
         )
         grams = tuple(
             W - _symmetric(X @ dZ @ inverse)
-            for W, X, dZ, inverse in zip(wanted, state.grams, leftovers, self.inverses, strict=True)
+            for W, X, dZ, inverse in zip(wanted, state.grams, dual_slacks, self.inverses, strict=True)
         )
-        return State(grams, df, slacks - self.ratios * dy, dy, leftovers, d_tau, d_kappa)
+        return State(grams, df, slacks - self.ratios * dy, dy, dual_slacks, d_tau, d_kappa)
 
     def longest(self, step: State) -> tuple[float, float]:
         """Return how often the point, and the multipliers, may take a step and stay inside."""
@@ -330,7 +307,7 @@ class _Equations:
         if not state.settled:
             numbers += [(one.reshape(1), change.reshape(1)) for one, change in zip(state[-2:], step[-2:], strict=True)]
         primal = _shrinking(self.triangles, step.grams, numbers)
-        dual = _shrinking(self.left_triangles, step.leftovers, [(state.multipliers[loose], step.multipliers[loose])])
+        dual = _shrinking(self.left_triangles, step.dual_slacks, [(state.multipliers[loose], step.multipliers[loose])])
         if not state.settled:
             primal = dual = max(primal, dual)
         return 1.0 / max(primal, 1e-300), 1.0 / max(dual, 1e-300)
@@ -397,7 +374,7 @@ class _Equations:
     def _products_after(self, step: State, primal: float, dual: float) -> float:
         """Return the sum of all products after shares of a step, in doubles."""
         there = self.state.moved(step, primal, dual)
-        pairs = zip((*there.grams, there.slacks), (*there.leftovers, there.multipliers), strict=True)
+        pairs = zip((*there.grams, there.slacks), (*there.dual_slacks, there.multipliers), strict=True)
         return sum(float(np.vdot(rounded(left), rounded(right))) for left, right in pairs)
 
 

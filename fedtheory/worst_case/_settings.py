@@ -1,4 +1,4 @@
-"""What all worst cases are told: checked, exact, and in units in which L and the largest constant are 1."""
+"""What all worst cases are given: checked, exact, and in units in which L and the largest constant are 1."""
 
 import math
 from collections.abc import Mapping, Sequence

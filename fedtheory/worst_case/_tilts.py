@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import count
 
 from fedtheory.worst_case._actors import Function, Linear, Operator
-from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Form, Vector
 from fedtheory.worst_case._null_squares import Direction
 from fedtheory.worst_case._rational import kernel

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
-from fedtheory.worst_case._classes import FunctionClass, OperatorClass
-from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._classes import FunctionClass, OperatorClass, Point
 from fedtheory.worst_case._gram import Basis, Form, Program, Value, Vector
 
 __all__: list[str] = []

@@ -25,7 +25,6 @@ from fedtheory.worst_case._double_double import rounded
 from fedtheory.worst_case._gram import Form, Program, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
 from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
-from fedtheory.worst_case._one_sided import completed, without_void
 
 __all__ = ["Proof"]
 
@@ -129,19 +128,7 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
     An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
     They are taken as the exact rationals that they are, and checked on the program as it is.
 
-    Parameters
-    ----------
-    program
-        To be maximized.
-    narrow
-        How far both sides may be apart, as a share of the value.
-    tilts
-        Directions whose squares are in no form.
-
-    Returns
-    -------
-    Proof
-        All that could be proved; a side may be missing.
+    ``tilts`` are directions whose squares are in no form. A side may be missing.
 
     Examples
     --------
@@ -201,27 +188,15 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
 
 
 def _without_null_squares(program: Program, narrow: float) -> Proof:
-    """Prove what can be proved with the products of null squares as free numbers, and without what these make void."""
+    """Prove what can be proved with the products of null squares as free numbers."""
     reduced, dropped = without(program, null_squares(program))
-    found = Proof(program)
     if not dropped:
-        return found
-    smaller, voids = without_void(reduced)
-    for tried, steps in ((reduced, []), (smaller, voids))[: 2 if voids else 1]:
-        proved = _proved(first_coordinates(tried), narrow, again=False)
-        void = {id(one) for step in steps for one in step.inequalities}
-        places = [place for place, one in enumerate(reduced.inequalities) if id(one) not in void]
-        with suppress(OracleError, ArithmeticError):
-            if proved.point is not None and not proved.infinite:
-                point = lifted(program, reduced, dropped, completed(reduced, tried, steps, proved.point))
-                found = _better(found, point=point)
-        if proved.multipliers is not None:
-            found = _better(found, multipliers=_padded(proved.multipliers, places, len(reduced.inequalities)))
-        if proved.contradiction is not None:
-            padded = _padded(proved.contradiction, places, len(reduced.inequalities))
-            return replace(found, contradiction=padded)
-        if _is_enough(found, narrow):
-            break
+        return Proof(program)
+    proved = _proved(first_coordinates(reduced), narrow, again=False)
+    found = _better(replace(Proof(program), contradiction=proved.contradiction), multipliers=proved.multipliers)
+    with suppress(OracleError, ArithmeticError):
+        if proved.point is not None and not proved.infinite:
+            found = _better(found, point=lifted(program, reduced, dropped, proved.point))
     return found
 
 
@@ -269,7 +244,7 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
 
 
 def _along(
-    data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, patience: float = math.inf
+    data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, most_failures: float = math.inf
 ) -> tuple[Proof, State]:
     """Return what is proved by the states of a path, and the last of them."""
     failures = hints = 0
@@ -279,7 +254,7 @@ def _along(
             found, failures = _with_both_sides(found, coordinates, state), failures + 1
         elif progress.empty or progress.infinite:
             found, hints = _with_no_solution(found, coordinates, progress), hints + 1
-        if failures == patience or _is_enough(found, narrow):
+        if failures == most_failures or _is_enough(found, narrow):
             return found, state
         if hints == _MOST_HINTS:
             break

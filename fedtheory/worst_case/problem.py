@@ -68,8 +68,6 @@ class Problem:
         self._objectives: list[Form] = []
         self._unnamed = 0
 
-    # ---- what there is
-
     def point(self, name: str = "") -> Vector:
         """Return a point that may lie anywhere.
 
@@ -335,8 +333,6 @@ class Problem:
         self._draft.at_most((found - vector).square - share * vector.square)
         return found
 
-    # ---- what is asked
-
     def at_most(self, form: Form | Value, bound: Any, name: str = "", share: Any = 1) -> None:
         """Demand that a form is at most a number.
 
@@ -476,8 +472,6 @@ class Problem:
             program = draft.maximize(objective)
         asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
         return program, tuple(labels), tilts(self.actors, asked)
-
-    # ---- helpers
 
     def _least(self, minimum: int | None) -> Value | None:
         if minimum not in (None, 0):

@@ -55,8 +55,11 @@ def fixed_step_distance__derived(T, eta, mu, L, m, zeta2, Delta_0):
 
 
 def local_steps_round__derived(Delta, eta, mu, L, tau, zeta2):
-    """1/beta sum_s (s c)^2 (beta + tau - 1)/(beta + tau), beta = 2 c/(eta (L - mu)) - 1, times eta^2 zeta2."""
+    """The largest 2 sum d_s a_s - (sum a_s)^2 - beta sum a_s^2, where a_s = (d_s - A)/beta and A is their sum."""
     c = 1 - eta * mu
     beta = 2 * c / (eta * (L - mu)) - 1
-    squares = sum((s * c) ** 2 for s in range(tau))
-    return c ** (2 * tau) * Delta + eta**2 * zeta2 * squares / beta * (beta + tau - 1) / (beta + tau)
+    d = [sum(c ** (tau - 1 - r) for r in range(s)) for s in range(tau)]
+    A = sum(d) / (beta + tau)
+    a = [(one - A) / beta for one in d]
+    largest = sum(2 * x * y for x, y in zip(d, a, strict=True)) - A**2 - beta * sum(x**2 for x in a)
+    return c ** (2 * tau) * Delta + eta**2 * zeta2 * largest

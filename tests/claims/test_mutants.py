@@ -9,11 +9,11 @@ import pytest
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.power_of_choice import lemmas, theorems, weighted
 from fedtheory.errors import AssumptionViolated
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import skew
+from fedtheory.rational._noises import two_point_noise
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import short_steps
-from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.noises import two_point_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import vector
 from fedtheory.statistics.law import Law

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.exact.moments import expected_gap
+from fedtheory.rational._averaging import RationalRun, constant_law
+from fedtheory.rational._noises import no_noise, two_point_noise
 from fedtheory.rational._rounds import elapsed, gap
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, draw_run
-from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.noises import no_noise, two_point_noise
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import combination, vector
-from fedtheory.sampling.selections import uniform_subsets, with_replacement
+from fedtheory.sampling._selections import uniform_subsets, with_replacement
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law

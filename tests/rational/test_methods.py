@@ -7,7 +7,15 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.bounds import scaffold as sc
+from fedtheory.bounds import sgd
 from fedtheory.rational._linear import solved
+from fedtheory.rational._scaffold import (
+    Controlled,
+    control_potential,
+    scaffold_limit,
+    scaffold_radius,
+    scaffold_round,
+)
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.scaffnew import (
     Apart,
@@ -16,13 +24,6 @@ from fedtheory.rational.scaffnew import (
     mean_potentials,
     potential,
     scaffnew_step,
-)
-from fedtheory.rational.scaffold import (
-    Controlled,
-    control_potential,
-    scaffold_limit,
-    scaffold_radius,
-    scaffold_round,
 )
 from fedtheory.rational.stationary_points import StationaryPoints
 
@@ -60,12 +61,13 @@ def test_what_a_round_leaves_of_control_variates(mu, L, eta, tau, kappa) -> None
     assert sc.one_round(Q(0), local_steps=tau, **known) == kappa
 
 
-def test_the_sums_of_a_round_in_closed_form_are_those_that_are_added_up() -> None:
-    symbolic = sc.one_round.symbolic()
-    names = {str(symbol): symbol for symbol in symbolic.free_symbols}
+@pytest.mark.parametrize("bound", [sc.one_round, sc.option_one_round, sgd.local_steps_round], ids=lambda b: b.__name__)
+def test_the_sums_of_a_round_in_closed_form_are_those_that_are_added_up(bound) -> None:
     given = {"distance2": Q(3), "control_error2": Q(5), "step_size": Q(1, 8), "mu": Q(1), "L": Q(4), "local_steps": 3}
-    value = symbolic.subs({names[name]: number for name, number in given.items()})
-    assert Q(int(value.p), int(value.q)) == sc.one_round(**given)
+    given = {name: given.get(name, Q(5)) for name in bound.domains}
+    symbolic = bound.symbolic()
+    value = symbolic.subs({symbol: given[str(symbol)] for symbol in symbolic.free_symbols})
+    assert Q(int(value.p), int(value.q)) == bound(**given)
 
 
 def test_a_server_that_starts_off_the_mean_of_control_variates_rests_elsewhere() -> None:

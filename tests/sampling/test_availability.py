@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.sampling import JointLaw, optimal_probabilities
-from fedtheory.sampling._availability import available_probabilities, error_parts
+from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.sampling.correlated import IndependentSampling
 
 

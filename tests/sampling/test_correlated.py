@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from fedtheory.sampling import JointLaw
+from fedtheory.sampling._selections import with_replacement
 from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
-from fedtheory.sampling.selections import with_replacement
 from fedtheory.testing import samplings
 
 SAMPLINGS = [

@@ -15,9 +15,9 @@ from scipy.stats import gamma
 
 import fedtheory.sampling._inclusion_kernels as kernels
 import fedtheory.sampling.inclusion as module
+from fedtheory.sampling._selections import successive
 from fedtheory.sampling.cohorts import cohort_law
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.sampling.selections import successive
 from tests.environment import takes_minutes_as_plain_python
 
 TOLERANCE = 1e-13  # of the quadrature, absolute and relative

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.sampling.selections import (
+from fedtheory.sampling._selections import (
     frequencies,
     independent,
     power_of_choice,
@@ -17,6 +16,7 @@ from fedtheory.sampling.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.statistics.law import Law
 from fedtheory.testing import weights
 

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 import fedtheory as ft
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.sampling import JointLaw
-from fedtheory.sampling._availability import available_probabilities, error_parts
+from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.selection.independent import Independent
 from tests.environment import sized
 

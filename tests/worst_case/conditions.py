@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction as Q
 from itertools import permutations
 
-from fedtheory.worst_case._function_classes import Point, of_pair
+from fedtheory.worst_case._classes import Point, of_pair
 from fedtheory.worst_case._gram import Form
 
 

@@ -20,7 +20,7 @@ from fedtheory.worst_case._certificates import (
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Constraint, Draft, Form, Program, Value, Vector
 from fedtheory.worst_case.worst_cases import enclosed
 from tests.worst_case.conditions import interpolation

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case import skewed_selection
-from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._settings import setting
 from fedtheory.worst_case.aligned_selection import fedalign

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case._certificates import verify_lower
+from fedtheory.worst_case._classes import Point, impose_quadratic
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._double_double import cholesky, rounded
-from fedtheory.worst_case._function_classes import Point, impose_quadratic
 from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
 from tests.worst_case.conditions import interpolation

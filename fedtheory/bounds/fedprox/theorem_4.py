@@ -28,8 +28,8 @@ def _printed_loss_change(
 
     Examples
     --------
-    With L = L_ = 1, mu = 17, B = 2, gamma = 1/4 and K = 8 it is, of 17408 = 17 * 1024, the ``-512 + 160 + 425/2`` of
-    ``loss_change`` and ``5/64 + 10 (25/1024)/8`` for the draws.
+    With ``L = L_ = 1``, mu = 17, B = 2, gamma = 1/4 and K = 8 it is, of 17408 = 17 * 1024, the
+    ``-512 + 160 + 425/2`` of ``loss_change`` and ``5/64 + 10 (25/1024)/8`` for the draws.
 
     >>> from fractions import Fraction as Q
     >>> loss_change.printed(
@@ -77,7 +77,8 @@ def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_d
 
     Examples
     --------
-    With L = L_ = 1, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512`` of 17408 = 17 * 1024.
+    With ``L = L_ = 1``, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512``, of
+    17408 = 17 * 1024.
 
     >>> from fractions import Fraction as Q
     >>> loss_change(

@@ -13,8 +13,8 @@ __all__ = [
     "PAPER",
     "STABLE",
     "lags",
-    "squared_ways",
     "steepness",
+    "ways",
 ]
 
 PAPER = Paper(
@@ -80,29 +80,32 @@ def _joined(rate, rest, m, left, n, right):
     )
 
 
-def squared_ways(step_size, *, mu, local_steps):
-    """Return ``sum_{s < tau} d_s^2``, d_s being the sum of the s powers of c below the tau-th, ``c^(tau - s) C_s``."""
+def ways(step_size, *, mu, local_steps):
+    """Return the sums of d_s and of d_s^2 over s < tau, d_s being the s powers of c below the tau-th, c^(tau-s) C_s."""
     rate, rest = step_size * mu, short_of_one(step_size, mu)
     if not isinstance(local_steps, int):
         (left, gone), (twice, gone2) = geometric(rate, local_steps, rest), geometric(rate, 2 * local_steps, rest)
-        ways = rest**2 * gone2 / (rate * (1 + rest)) - 2 * left * rest * gone / rate + local_steps * twice
-        return ways / rate**2
-    # As above, with the sums of c^(2 (n - s)) times 1, C_s and C_s^2 over s < n, where C_(m+j) = C_m + c^m C_j.
-    one = (rest**2, 0 * rate, 0 * rate)
+        squares = rest**2 * gone2 / (rate * (1 + rest)) - 2 * left * rest * gone / rate + local_steps * twice
+        return (rest * gone / rate - local_steps * left) / rate, squares / rate**2
+    # As above, with the sums over s < n of c^(n - s) times 1 and C_s, and of its square times 1, C_s and C_s^2; here
+    # C_(m+j) = C_m + c^m C_j.
+    one = (rest, 0 * rate, rest**2, 0 * rate, 0 * rate)
     m, known = 1, one
     for digit in f"{local_steps:b}"[1:]:
         known, m = _joined_ways(rate, rest, m, known, m, known), 2 * m
         if digit == "1":
             known, m = _joined_ways(rate, rest, m, known, 1, one), m + 1
-    return known[2]
+    return known[1], known[4]
 
 
 def _joined_ways(rate, rest, m, left, n, right):
     """Return the sums over s < m + n from those over s < m and s < n."""
-    (p, gone), (twice, _) = geometric(rate, m, rest), geometric(rate, 2 * n, rest)
-    (ones, ways, squares), first = right, gone / rate
+    (p, gone), (once, _), (twice, _) = (geometric(rate, k, rest) for k in (m, n, 2 * n))
+    (powers, total, powers2, products, squares), first = right, gone / rate
     return (
-        twice * left[0] + ones,
-        twice * left[1] + first * ones + p * ways,
-        twice * left[2] + first**2 * ones + 2 * first * p * ways + p**2 * squares,
+        once * left[0] + powers,
+        once * left[1] + first * powers + p * total,
+        twice * left[2] + powers2,
+        twice * left[3] + first * powers2 + p * products,
+        twice * left[4] + first**2 * powers2 + 2 * first * p * products + p**2 * squares,
     )

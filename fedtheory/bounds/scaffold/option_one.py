@@ -1,7 +1,7 @@
 """A round of SCAFFOLD with Option I, whose control variates are gradients at the server's model."""
 
 from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.scaffold._words import FUNCTIONS, PAPER, STABLE, squared_ways, steepness
+from fedtheory.bounds.scaffold._words import FUNCTIONS, PAPER, STABLE, steepness, ways
 from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
 from fedtheory.theorem.paper import Summands, states
@@ -52,5 +52,6 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
     2437.75
     """
     left, _ = geometric(step_size * mu, 2 * local_steps, short_of_one(step_size, mu))
-    ways = steepness(step_size, mu=mu, L=L) * squared_ways(step_size, mu=mu, local_steps=local_steps)
-    return {"models": left * distance2, "control variates": step_size**2 * ways * control_error2}
+    _, squares = ways(step_size, mu=mu, local_steps=local_steps)
+    slope = steepness(step_size, mu=mu, L=L)
+    return {"models": left * distance2, "control variates": step_size**2 * slope * squares * control_error2}

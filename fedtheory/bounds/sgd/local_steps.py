@@ -1,7 +1,7 @@
 r"""Local steps of all clients that differ at w*: heterogeneity at the minimizer in place of the objective gap."""
 
 from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.scaffold._words import STABLE
+from fedtheory.bounds.scaffold._words import STABLE, steepness, ways
 from fedtheory.bounds.sgd._words import ASSUMES, PAPER
 from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.paper import Summands, states
@@ -21,11 +21,11 @@ def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2) -> Sum
     r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``.
 
     .. math::
-        c^{2\tau}\Delta+\frac{(\tau-1)\tau(2\tau-1)}6\eta^2c^2\zeta^2\cdot\frac sr\cdot\frac{r+(\tau-1)s}{r+\tau s},
-        \quad c=1-\eta\mu,\ s=\eta(L-\mu),\ r=2c-s
+        c^{2\tau}\Delta+\frac{\eta^2\zeta^2}\beta\Big(\sum_{s<\tau}d_s^2-\frac{(\sum_{s<\tau}d_s)^2}{\beta+\tau}\Big),
+        \quad c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1,\ d_s=\sum_{r<s}c^{\tau-1-r}
 
-    It is ``fedavg.one_round`` with ``zeta^2`` in place of ``2 L Gamma``, which is never smaller, and for longer steps,
-    for any number of clients with any weights; a single local step costs no heterogeneity.
+    It holds for any number of clients with any weights, and is below ``fedavg.one_round``, which has Gamma and needs
+    shorter steps. A single local step costs no heterogeneity.
 
     Parameters
     ----------
@@ -36,20 +36,18 @@ def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2) -> Sum
 
     Notes
     -----
-    The proof of ``fedavg.one_round`` ends with a multiple of the mean of ``|grad F_k(w*)|^2``, which is zeta2; only for
-    the step from there to Gamma it needs smoothness of each client once more, and all that it needs of eta is r > 0.
+    The proof is that of ``fedavg.one_round``, whose quadratic function of the deviations has this maximum, a multiple
+    of the mean of ``|grad F_k(w*)|^2``.
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, s = 1/2, r = 1, and from Delta = 256 with zeta2 = 42 that is
-    ``(81/256) 256 + (1/16) (9/16) 42 (1/2) (3/2)/2 = 81 + 567/1024``.
+    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4), so that from Delta = 256 with zeta2 =
+    42 that is ``(81/256) 256 + (1/16) 42/2 (9/16 - (9/16)/4) = 81 + 567/1024``.
 
     >>> local_steps_round(256, step_size=1 / 4, mu=1, L=3, local_steps=2, zeta2=42)
     81.5537109375
     """
-    c, s = short_of_one(step_size, mu), step_size * (L - mu)
-    r = c + short_of_one(step_size, L)
-    steps = (local_steps - 1) * local_steps * (2 * local_steps - 1)
-    share = (r + (local_steps - 1) * s) / (r + local_steps * s)
-    left, _ = geometric(step_size * mu, 2 * local_steps, c)
-    return {"contraction": left * distance2, "drift": steps * step_size**2 * c**2 * zeta2 * s * share / (6 * r)}
+    left, _ = geometric(step_size * mu, 2 * local_steps, short_of_one(step_size, mu))
+    slope, (way, squares) = steepness(step_size, mu=mu, L=L), ways(step_size, mu=mu, local_steps=local_steps)
+    spread = squares - slope * way**2 / (1 + slope * local_steps)
+    return {"contraction": left * distance2, "drift": step_size**2 * slope * spread * zeta2}

@@ -13,7 +13,8 @@ from fedtheory.rational._sampled_rounds import inverse_estimate
 from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import whole
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
-from fedtheory.sampling._availability import available_probabilities, error_parts
+from fedtheory.sampling._selections import Selection, independent, uniform_subsets, with_replacement
+from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
     admissibility_margin,
@@ -22,7 +23,6 @@ from fedtheory.sampling.probability_matrices import (
     variance_bound,
 )
 from fedtheory.sampling.reference import rational_probabilities
-from fedtheory.sampling.selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement

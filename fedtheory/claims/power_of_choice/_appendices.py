@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.claims._comparisons import as_texts
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import client_gradient_bound, observed_gradient_bound, observed_skews
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import Snapshot, distance2, elapsed
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import StepSizes, decaying, short_steps, weighted_steps
 from fedtheory.rational._words import in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.draws import draw_model, whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled, vector
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling._selections import Selection
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import Check
 from fedtheory.verification.findings import Finding, at_most, worst_of

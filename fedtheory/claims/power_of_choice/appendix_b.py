@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.rational._averaging import RationalRun, mean_weights
 from fedtheory.rational._constants import client_gradient_bound
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._paths import LocalWork, first_round
 from fedtheory.rational._rounds import Snapshot
 from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.averaging import RationalRun, mean_weights
 from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
-from fedtheory.sampling.selections import power_of_choice
+from fedtheory.sampling._selections import power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

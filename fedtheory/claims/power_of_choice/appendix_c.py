@@ -22,14 +22,14 @@ from fedtheory.claims.power_of_choice._appendices import (
     on_steps,
     stopped,
 )
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational._constants import observed_gradient_bound, observed_skews
+from fedtheory.rational._noises import two_point_noise, variance_of
 from fedtheory.rational._rounds import Snapshot, distance2, gap
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.draws import draw_federation, whole
-from fedtheory.rational.noises import two_point_noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
 from fedtheory.statistics.law import Law

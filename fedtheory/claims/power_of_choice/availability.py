@@ -11,16 +11,16 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants
 from fedtheory.claims.power_of_choice._appendices import opposite_run
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational._constants import constants_of, initial_distance2, skew
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, fixed_step
 from fedtheory.rational._words import federation_in_words, in_words, run_in_words
-from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.draws import whole
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
-from fedtheory.sampling.selections import Selection, independent, power_of_choice
+from fedtheory.sampling._selections import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim

@@ -10,12 +10,12 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import at_steps, horizon_constants, one_step_distances
 from fedtheory.claims.power_of_choice._appendices import opposite_run
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational._constants import constants_of
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.vectors import norm2, vector
-from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
+from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.paper import Bound, Statement

@@ -7,11 +7,11 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import ascending, at_steps
+from fedtheory.rational._averaging import RationalRun
 from fedtheory.rational._constants import observed_gradient_bound
 from fedtheory.rational._rounds import Snapshot, distance2, elapsed
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import combination, difference, norm2, vector

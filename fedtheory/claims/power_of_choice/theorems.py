@@ -9,17 +9,17 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants, one_step_distances, theorem_constants
 from fedtheory.claims.power_of_choice._appendices import opposite_run
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.rational._noises import two_point_noise
 from fedtheory.rational._rounds import Snapshot, elapsed
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, fixed_step, short_steps
 from fedtheory.rational._words import federation_in_words, run_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.draws import whole
-from fedtheory.rational.noises import two_point_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
-from fedtheory.sampling.selections import with_replacement
+from fedtheory.sampling._selections import with_replacement
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable, worst_of

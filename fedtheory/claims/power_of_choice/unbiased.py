@@ -8,16 +8,16 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import horizon_constants
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import initial_distance2
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import distance2
 from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.draws import draw_federation, draw_shares, whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import inner, vector
-from fedtheory.sampling.selections import frequencies, power_of_choice
+from fedtheory.sampling._selections import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

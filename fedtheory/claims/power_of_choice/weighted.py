@@ -7,14 +7,14 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants
+from fedtheory.rational._averaging import RationalRun, constant_law
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling.selections import uniform_subsets
+from fedtheory.sampling._selections import uniform_subsets
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, not_applicable

@@ -8,8 +8,6 @@ from typing import Any
 from fedtheory._support import validate
 from fedtheory.statistics.law import Law
 
-__all__ = []
-
 Selection = tuple[int, ...]
 """The selected clients, in increasing order; a client that is drawn twice stands there twice."""
 

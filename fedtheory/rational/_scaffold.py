@@ -14,8 +14,6 @@ from fedtheory.rational._linear import solved
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
-__all__ = []
-
 
 @final
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ from fedtheory._support import validate
 from fedtheory.rational.vectors import Vector, norm2, scaled
 from fedtheory.statistics.law import Law
 
-__all__ = []
-
 Noise = Law[Vector]
 """The law of a gradient noise of mean zero."""
 

@@ -11,14 +11,12 @@ from typing import Any, final
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.rational._following import follow, standings
+from fedtheory.rational._noises import Noise, variance_of
 from fedtheory.rational._rounds import Beginning, Snapshot, Team
-from fedtheory.rational.noises import Noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector
-from fedtheory.sampling.selections import Selection
+from fedtheory.sampling._selections import Selection
 from fedtheory.statistics.law import Law
-
-__all__ = []
 
 
 def mean_weights(chosen: Selection) -> Vector:

@@ -15,6 +15,8 @@ from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.probability_matrices import estimator_variance
 from fedtheory.sampling.variances import variance
 
+__all__ = ["available_probabilities", "error_parts"]
+
 
 class ErrorParts(NamedTuple):
     """The three parts of ``E |G - grad f|^2`` in (39).
