@@ -73,6 +73,7 @@ _WIDE = (
     "contributing",
     "changelog",
     "theory/power_of_choice",
+    "api/words",
 )
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
