@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory._support.wording import short
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.results import Conformance, Failure
 
 FALSE_ALARMS = 1e-6

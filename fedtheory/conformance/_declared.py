@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.conformance._manners import Cases, Subject
-from fedtheory.conformance._patience import Broken
+from fedtheory.conformance._interface import Cases, Subject
 from fedtheory.conformance._selecting import Case, played
 from fedtheory.conformance._selection_laws import RandomCheck, grown
+from fedtheory.conformance._timeouts import Broken
 from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -12,8 +12,8 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
-from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 

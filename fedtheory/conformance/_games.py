@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support.wording import short
-from fedtheory.conformance._patience import Broken
+from fedtheory.conformance._timeouts import Broken
 
 __all__ = ["Game", "drawn_games"]
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
-from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import generator
+from fedtheory.conformance._timeouts import Broken, Watch
 
 __all__ = ["ALPHA", "Client", "Generator"]
 

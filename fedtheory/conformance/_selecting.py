@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedtheory._support.compiling import is_compiled, with_checked_bounds
 from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import short
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.engine.play import Played, play_round
 from fedtheory.sampling._selections import Selection
 from fedtheory.selection.rules import RULES, Rules, Strategy, rules_of

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array
+from fedtheory.conformance._interface import Cases, Subject, cases
 from fedtheory.conformance._joint_laws import joint_law
-from fedtheory.conformance._manners import Cases, Subject, cases
-from fedtheory.conformance._patience import Broken
 from fedtheory.conformance._selecting import Case, Draw
+from fedtheory.conformance._timeouts import Broken
 from fedtheory.sampling._selections import Selection
 from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects

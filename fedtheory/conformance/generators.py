@@ -21,8 +21,8 @@ from fedtheory._support.validate import Array, RNGLike
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
 from fedtheory.conformance._generated import Client, Generator
-from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law

@@ -13,8 +13,8 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import generator, same_generator
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.conformance._checks import Check, conformance, named
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.results import Conformance
 from fedtheory.sampling.certificates import certificate
 

@@ -11,9 +11,9 @@ from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._games import Game, drawn_games
-from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms

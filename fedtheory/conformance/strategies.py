@@ -1,4 +1,4 @@
-"""Client selection: its manners, what it does to clients under other numbers, and the law that it draws from."""
+"""Client selection: what it returns, what it does to clients under other numbers, and the law that it draws from."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.conformance import _declared, _manners, _selection_laws
+from fedtheory.conformance import _declared, _interface, _selection_laws
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
+from fedtheory.conformance._interface import Subject
 from fedtheory.conformance._joint_laws import joint_law
-from fedtheory.conformance._manners import Subject
-from fedtheory.conformance._patience import Watch
 from fedtheory.conformance._selecting import of_function, of_strategy
 from fedtheory.conformance._selection_laws import RandomCheck
+from fedtheory.conformance._timeouts import Watch
 from fedtheory.conformance.results import Conformance
 from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.law import Law
@@ -142,11 +142,11 @@ def strategy_checks(
     ['contract', 'runs']
     """
     own = None if weights is None else validate.probability_vector("weights", weights)
-    cases = _manners.cases(validate.count("num_clients", num_clients, 2), own)
+    cases = _interface.cases(validate.count("num_clients", num_clients, 2), own)
     law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)
     subject = _subject(strategy, Watch(validate.positive("patience", patience)), law)
     seeds, draws = validate.seed_sequence(rng), validate.count("num_draws", num_draws, 2)
-    plain = _manners.checks(subject, cases, _sizes(law, num_selected), seeds)
+    plain = _interface.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)
     if subject.strategy is not None:
         plain = _declared.contract(subject, cases) | plain

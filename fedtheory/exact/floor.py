@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
-from fedtheory.exact._door import frequency_law, quadratic
+from fedtheory.exact._arguments import frequency_law, quadratic
 from fedtheory.exact._parabolas import parabolas
 from fedtheory.exact._problem import busy_clients
 from fedtheory.exact._ranking import among

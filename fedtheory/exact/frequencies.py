@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory.exact._door import frequency_law
+from fedtheory.exact._arguments import frequency_law
 from fedtheory.selection.laws import KnowsItsLaw, Ranked
 
 __all__ = ["selection_frequencies"]

@@ -17,7 +17,7 @@ from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
-from fedtheory.exact._door import known_law, quadratic
+from fedtheory.exact._arguments import known_law, quadratic
 from fedtheory.exact._local_work import LocalWork, applied, spectra, works
 from fedtheory.exact._round_noise import RoundNoise, round_noise
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -9,8 +9,8 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array, RNGLike
+from fedtheory.exact._arguments import frequency_law, is_unbiased, quadratic
 from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
-from fedtheory.exact._door import frequency_law, is_unbiased, quadratic
 from fedtheory.exact._extremes import infimum
 from fedtheory.exact._one_dimension import sides_in_one_dimension
 from fedtheory.exact._problem import Problem, busy_clients, problem_of

@@ -12,7 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact._door import quadratic
+from fedtheory.exact._arguments import quadratic
 from fedtheory.exact._extremes import homogeneous_extremes, isotropic_extremes
 from fedtheory.exact._forms import forms, optimum
 from fedtheory.federation.quadratic import QuadraticFederation

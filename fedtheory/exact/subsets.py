@@ -15,7 +15,7 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
-from fedtheory.exact._door import quadratic
+from fedtheory.exact._arguments import quadratic
 from fedtheory.exact._forms import Forms, smallest_of_sums
 from fedtheory.exact._problem import problem_of
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.conformance._checks import Check, conformance, named
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.paper import standing_in
 from fedtheory.verification.catalogue import select_claims

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.conformance import aggregation as kit
 from fedtheory.conformance._checks import FALSE_ALARMS
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.aggregation import Updates
 from fedtheory.verification import check_aggregation
 

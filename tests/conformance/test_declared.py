@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import _declared
-from fedtheory.conformance._manners import cases
+from fedtheory.conformance._interface import cases
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.candidate_schedules import HalfTimeCandidates
 from fedtheory.selection.full import Full

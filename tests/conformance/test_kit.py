@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import Conformance
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.aggregation import aggregation_checks
 from fedtheory.conformance.generators import generator_checks
 from fedtheory.conformance.results import Failure

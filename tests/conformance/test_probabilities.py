@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import probabilities as kit
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.sampling.optimal import optimal_probabilities
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from fedtheory.conformance import _declared, _selecting, _selection_laws
 from fedtheory.conformance._checks import FALSE_ALARMS
-from fedtheory.conformance._manners import Subject
-from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._interface import Subject
 from fedtheory.conformance._selecting import Case, played
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice

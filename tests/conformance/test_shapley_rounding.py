@@ -10,7 +10,7 @@ import pytest
 
 from fedtheory.conformance import shapley as kit
 from fedtheory.conformance._games import Game
-from fedtheory.conformance._patience import Broken
+from fedtheory.conformance._timeouts import Broken
 from fedtheory.valuation.exact import shapley
 
 # Who is off, and by how many billionths of the largest utility.

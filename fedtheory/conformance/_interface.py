@@ -1,4 +1,4 @@
-"""Manners of a selection that no law is needed for: what it returns, what it leaves alone, what it depends on."""
+"""What a selection returns, what it leaves alone, and what it depends on: checks for which no law is needed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selecting import Case, Draw
+from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.sampling._selections import Selection
 
 __all__ = ["Subject", "cases", "checks"]
