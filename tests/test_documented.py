@@ -200,4 +200,4 @@ def test_every_parameter_of_a_bound_has_a_meaning_and_every_bound_its_source() -
 def test_what_makes_the_pages_can_be_imported(script: Path, monkeypatch) -> None:
     pytest.importorskip("sphinx")
     monkeypatch.syspath_prepend(ROOT / "docs")  # whose files import each other
-    runpy.run_path(str(script))
+    assert runpy.run_path(str(script))

@@ -14,7 +14,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Halving, InverseTime
-from fedtheory.methods import EF21, Compressed, ErrorFeedback, Scaffold, TopK
+from fedtheory.methods import EF21, Compressed, ErrorFeedback, FedNova, Scaffnew, Scaffold, TopK
 from fedtheory.selection import (
     ActiveFederated,
     AlternatingGroups,
@@ -62,6 +62,7 @@ _EXACT = {
     "sgd.subset_step": set[str](),
     "sgd.fixed_step_distance": set[str](),
     "sgd.local_steps_round": {STEPS},
+    "stationary.averaging_distance": {STEPS},
     # about a function h and three points: no run at all
     "optimal_client_sampling.perturbed_inner_product": set[str](),
     # about any models, whatever has led to them
@@ -73,12 +74,20 @@ _EXACT = {
 }
 
 
+_OF_METHODS = {
+    "error_feedback": {METHOD},
+    "proxskip": {METHOD},
+    "scaffold": {METHOD, STEPS},
+    "stationary": {METHOD, STEPS},
+}
+
+
 def _named(name: str) -> set[str]:
     paper, short = name.split(".")[:2]
     if name in _EXACT:
         return _EXACT[name]
-    if paper == "error_feedback":
-        return {METHOD}
+    if paper in _OF_METHODS:
+        return _OF_METHODS[paper]
     if paper != "optimal_client_sampling":
         return {NOISE, STEPS}
     if short.startswith("full_participation"):
@@ -186,8 +195,13 @@ def draw_strategy(rng, fed):
     return others[int(rng.integers(len(others)))] if rng.random() < 0.15 else strategy
 
 
-def draw_compressed(name, fed):
+def draw_method(name, rng, fed):
     """The method of a statement, on clients that it speaks about: one, or several with one minimizer, or any."""
+    paper = name.split(".")[0]
+    if paper != "error_feedback":
+        return fed, {"scaffold": Scaffold(), "stationary": FedNova(), "proxskip": Scaffnew(rng.choice([0.3, 1.0]))}[
+            paper
+        ]
     if name == "error_feedback.cgd_gap":
         return ft.QuadraticFederation(fed.curvatures[:1], fed.centers[:1], [1.0]), Compressed(TopK(1))
     if "ef21" in name:
@@ -213,7 +227,7 @@ def draw(name, rng):
     """A random case, more often than not one that the bound should accept."""
     bound, fed, method = FORMS[name], draw_federation(rng), None
     if METHOD in NAMED[name] and rng.random() < 0.9:
-        fed, method = draw_compressed(name, fed)
+        fed, method = draw_method(name, rng, fed)
     if name.startswith("fedalign"):
         fed, strategy = draw_aligned(rng, fed)
     else:
@@ -241,6 +255,16 @@ def draw(name, rng):
     if bound.step_sizes is None or rng.random() < 0.3:
         run["step_size"] = schedules[int(rng.integers(2))] if rng.random() < 0.1 else size
     return Case(name, fed, strategy, run, truths(case, rng))
+
+
+def rest_point(case, size):
+    """Where rounds of averaging, normalized or not, would leave the model."""
+    fed = case.fed
+    steps = np.broadcast_to(case.run.get(STEPS, 1), fed.num_clients)
+    shares = fed.weights / (steps if METHOD in case.run else 1)
+    left = [np.linalg.matrix_power(np.eye(fed.dim) - size * H, tau) for H, tau in zip(fed.matrices, steps, strict=True)]
+    moves = np.array([share * (np.eye(fed.dim) - one) for share, one in zip(shares, left, strict=True)])
+    return np.linalg.solve(moves.sum(axis=0), np.einsum("kij,kj->i", moves, fed.centers))
 
 
 def truths(case, rng):
@@ -284,6 +308,13 @@ def truths(case, rng):
         known["gamma"] = 2 * case.tau * kappa * float(rng.choice([1.0, 1.3, 5.0]))
     if case.name.startswith("fedalign") and NOISE in case.run and rng.random() < 0.8:
         known["G2"] = ft.federation.gradient_bound(fed, start, 1 / (4 * fed.smoothness), case.run[NOISE]).G2
+    if (
+        "stationary_distance2" in bound.domains
+        and np.isscalar(size)
+        and not isinstance(case.run.get(STEPS), Stragglers)
+    ):
+        known["stationary_distance2"] = float(np.sum((start - rest_point(case, size)) ** 2))
+        known["effective_steps"] = float(p @ np.broadcast_to(case.run.get(STEPS, 1), fed.num_clients))
     return {name: value for name, value in known.items() if name in bound.domains}
 
 
@@ -295,7 +326,14 @@ _ABOUT = {
         *("weighted_average_gap", "derived_weighted_average_gap", "full_participation_gap", "with_replacement_gap"),
         *("without_replacement_gap", "partial_participation_gap", "recursion_gap", "cgd_gap"),
     ),
-    "distance": ("fixed_step_distance", "decaying_steps_distance", "full_participation_distance", "ef_distance"),
+    "distance": (
+        "fixed_step_distance",
+        "decaying_steps_distance",
+        "full_participation_distance",
+        "ef_distance",
+        "fixed_step_potential",
+        "refined_fixed_step_potential",
+    ),
     "distance after a round": (
         *("one_round", "dsgd_strongly_convex", "dsgd_convex_clients", "dsgd_contraction", "fedavg_strongly_convex"),
         *("fedavg_strongly_convex_per_client", "fedavg_convex_clients", "fedavg_contraction", "full_participation"),

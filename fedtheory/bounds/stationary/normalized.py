@@ -4,13 +4,13 @@ from fedtheory.bounds.fedavg._words import EVERYBODY, SHORT_STEPS
 from fedtheory.bounds.sgd._words import ASSUMES
 from fedtheory.bounds.stationary._words import PAPER
 from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
-from fedtheory.theorem.assumptions import Hypothesis, method_is
+from fedtheory.theorem.assumptions import Hypothesis, knows, method_is
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["normalized_round"]
 
 _METHOD = Hypothesis("clients and server run FedNova", of_run=method_is("FedNova"))
-_QUADRATIC = Hypothesis("every F_k is quadratic")
+_QUADRATIC = Hypothesis("every F_k is quadratic", of_run=knows("matrices"))
 _SHORT_ROUNDS = Hypothesis(
     "step_size effective_steps L < 2",
     lambda step_size, effective_steps, L: (step_size * effective_steps * L, "<", 2),
@@ -35,28 +35,29 @@ def normalized_round(stationary_distance2, *, step_size, mu, L, effective_steps,
     r"""Bound on ``|w_+ - w_inf|^2`` after a round of normalized averaging, whose stationary point is w_inf.
 
     .. math::
-        \max\Big\{1-\frac{\tau_{\mathrm{eff}}}\tau(1-c^\tau),\ \eta\tau_{\mathrm{eff}}L-1\Big\}^2\|w-w_\infty\|^2,
-        \quad c=1-\eta\mu
+        \max\Big\{1-\frac{\bar\tau}\tau(1-c^\tau),\ \eta\bar\tau L-1\Big\}^2\|w-w_\infty\|^2,
+        \quad c=1-\eta\mu,
 
-    Where ``eta tau_eff L`` exceeds 2 it may diverge, at step sizes at which averaging converges.
+    where ``tau_bar`` is the mean of the clients' numbers of steps. Where ``eta tau_bar L`` exceeds 2 it may diverge, at
+    step sizes at which averaging converges.
 
     Parameters
     ----------
     stationary_distance2
         That of the model before the round.
     step_size
-        eta, at most 1/L and below ``2/(tau_eff L)``.
+        eta, at most 1/L and below ``2/(tau_bar L)``.
     local_steps
         The most local steps of a client, tau.
 
     Notes
     -----
-    A round multiplies the distance by ``I - tau_eff sum_k (p_k/tau_k) (I - (I - eta H_k)^tau_k)``. In the order of
+    A round multiplies the distance by ``I - tau_bar sum_k (p_k/tau_k) (I - (I - eta H_k)^tau_k)``. In the order of
     symmetric matrices ``(1 - c^t) I <= I - (I - eta H)^t <= eta t H``, and ``(1 - c^t)/t`` falls with t.
 
     Examples
     --------
-    With mu = 1, L = 4, eta = 1/8, tau = 2 and tau_eff = 3/2: the first is ``1 - (3/4) (1 - 49/64) = 211/256``.
+    With mu = 1, L = 4, eta = 1/8, tau = 2 and tau_bar = 3/2: the first is ``1 - (3/4) (1 - 49/64) = 211/256``.
 
     >>> normalized_round(65536, step_size=1 / 8, mu=1, L=4, effective_steps=1.5, local_steps=2)
     44521.0
