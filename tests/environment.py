@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ PLAIN_PYTHON = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 
 takes_minutes_as_plain_python = pytest.mark.skipif(PLAIN_PYTHON, reason="takes minutes as plain Python")
+
+
+def thinned(cases: Iterable[Any], every: int) -> list[Any]:
+    """Cases of a slow test of which .ci/run takes the first of so many; the others are ``long``."""
+    return [pytest.param(case, marks=pytest.mark.long if place % every else ()) for place, case in enumerate(cases)]
 
 
 def sized(compiled: int, plain: int) -> int:

@@ -16,6 +16,7 @@ from fedtheory.verification.claims import REFUTED, STORED, Claim, known_tapes, r
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.verdicts import Trials, examine, tried, verdict_on
 from fedtheory.worst_case.enclosures import NARROW
+from tests.environment import thinned
 
 CLAIMS = known_claims()
 TRUE = [key for key, claim in CLAIMS.items() if claim.expected == "holds" and not claim.is_single]
@@ -79,7 +80,7 @@ def test_a_claim_cites_the_paper_of_its_bound_and_explains_itself(key: str) -> N
 
 
 @pytest.mark.slow  # instances of one seed are checked at every run; these are others each time
-@pytest.mark.parametrize("key", TRUE)
+@pytest.mark.parametrize("key", thinned(TRUE, 3))
 @settings(max_examples=5)
 @given(seed=st.integers(0, 2**64))
 def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
@@ -87,11 +88,8 @@ def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
     assert finding.holds is not False
 
 
-# The worst known instances themselves are checked at every run; of three claims .ci/run hunts the first.
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "key", [pytest.param(key, marks=pytest.mark.long if place % 3 else ()) for place, key in enumerate(TRUE)]
-)
+@pytest.mark.slow  # the worst known instances themselves are checked at every run
+@pytest.mark.parametrize("key", thinned(TRUE, 6))
 def test_no_search_breaks_a_true_claim(key: str) -> None:
     claim = CLAIMS[key]  # one that simulates says itself how many instances are worth their time
     start = TAPES.get(key, ())
@@ -100,7 +98,7 @@ def test_no_search_breaks_a_true_claim(key: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", STRAINED)
+@pytest.mark.parametrize("key", thinned(STRAINED, 6))
 def test_a_stored_tape_strains_its_claim_more_than_a_search_from_nothing(key: str) -> None:
     """Where it does not, the claim draws in another way than it did: ``python -m tests.claims.worst_tapes KEY``."""
     found = hunt(CLAIMS[key], evaluations=20, rng=3).worst
