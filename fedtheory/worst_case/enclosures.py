@@ -24,7 +24,7 @@ from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._double_double import rounded
 from fedtheory.worst_case._gram import Form, Program, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
+from fedtheory.worst_case._null_squares import Direction, Products, lifted, null_squares, without
 
 __all__ = ["Proof"]
 
@@ -161,11 +161,22 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
         if not _is_enough(found, narrow):
             whole = _proved(first_coordinates(tilted), narrow)
             found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
-        with suppress(OracleError, ArithmeticError, LinAlgError):
-            point = found.point and lifted(program, tilted, dropped, found.point)
-            along = found.direction and lifted(program, tilted, dropped, found.direction)
-            return replace(found, program=program, point=point, direction=along).checked()
-        return found
+        return _of_the_whole(program, tilted, dropped, found)
+
+
+def _of_the_whole(
+    program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], found: Proof
+) -> Proof:
+    """Return what proofs about a rewritten program prove of the program itself, each checked on it."""
+    kept = Proof(program)
+    with suppress(OracleError):
+        kept = replace(kept, contradiction=found.contradiction).checked()
+    with suppress(OracleError):
+        kept = replace(kept, multipliers=found.multipliers).checked()
+    with suppress(OracleError, ArithmeticError, LinAlgError):
+        kept = replace(kept, point=found.point and lifted(program, reduced, dropped, found.point)).checked()
+        kept = replace(kept, direction=found.direction and lifted(program, reduced, dropped, found.direction)).checked()
+    return kept
 
 
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:

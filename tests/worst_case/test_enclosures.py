@@ -22,6 +22,7 @@ from fedtheory.worst_case._certificates import (
 )
 from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Constraint, Draft, Form, Program, Value, Vector
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import enclosed
 from tests.worst_case.conditions import interpolation
 
@@ -254,6 +255,28 @@ def test_a_start_that_may_be_translated_leaves_the_value_finite() -> None:
     found = prove(draft.maximize(least))
     assert found.lower <= Q(4, 15) <= found.upper
     assert width(found) < 1e-5
+
+
+def test_of_a_rewritten_program_only_what_is_checked_on_the_program_itself_is_claimed(monkeypatch) -> None:
+    p = Problem()
+    f, g = p.function(mu=Q(1, 10), L=1), p.function(mu=Q(1, 10), L=1)
+    best, x = (f + g).minimizer(), p.point()
+    p.at_most((x - best).square, 1)
+    p.maximize((x - (f + g).gradient(x) - best).square)
+    program, _, tilts = p.program()
+    assert tilts
+    both = enclosures.prove(program, tilts=tilts)
+    assert both.lower is not None
+
+    def nowhere(*_: object) -> FeasiblePoint:
+        message = "the point of the rewritten program is none of this one"
+        raise OracleError(message)
+
+    monkeypatch.setattr(enclosures, "lifted", nowhere)
+    found = enclosures.prove(program, tilts=tilts)
+    assert found.program is program
+    assert (found.lower, found.point) == (None, None)
+    assert found.checked().upper == found.upper == both.upper
 
 
 def test_a_gram_matrix_must_be_one() -> None:
