@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
 from fedtheory.worst_case._certificates import FeasiblePoint
-from fedtheory.worst_case._gram import Basis, Form, Program, Value, Vector
+from fedtheory.worst_case._gram import Basis, Block, Form, Program, Value, Vector
+from fedtheory.worst_case._rational import kernel, solve_exactly
 
 __all__ = ["Direction", "Products", "lifted", "null_squares", "without"]
 
@@ -81,7 +80,13 @@ def _without(program: Program, direction: Direction) -> tuple[Program, Products]
 
 
 def lifted(program: Program, reduced: Program, dropped: Dropped, point: FeasiblePoint) -> FeasiblePoint:
-    """Return the point of a program that one of the reduced program is, whose dropped vectors have long squares."""
+    """Return the point of a program that one of the reduced program is, whose dropped vectors have long squares.
+
+    Raises
+    ------
+    ArithmeticError
+        If no vector has the products with the others that one of the dropped ones must have.
+    """
     numbers = dict(zip(reduced.values, point.values, strict=True))
     grams = [[list(row) for row in gram] for gram in point.grams]
     for direction, products in reversed(dropped):
@@ -91,12 +96,17 @@ def lifted(program: Program, reduced: Program, dropped: Dropped, point: Feasible
             numbers.get(products[block, other], Fraction(0)) if (block, other) in products else Fraction(0)
             for other in range(len(gram))
         ]
-        beside, dense = np.array(row, dtype=float), np.array(gram, dtype=float)
-        # The vector must be as long as its shadow on the others, and is taken twice as long.
-        shadow = float(beside @ np.linalg.pinv(dense, rcond=1e-15, hermitian=True) @ beside)
+        # The vector must be as long as its shadow on the others, a combination of them, and is taken longer. Its
+        # products may be shifted along what no form sees: points that may be translated.
+        unseen = _unseen(reduced.rows.blocks[block], len(gram))
+        shadow = solve_exactly([*(_sparse(column) for column in gram), *unseen], _sparse(row))
+        for place_of_shift, shift in enumerate(unseen, start=len(gram)):
+            factor = shadow.get(place_of_shift, Fraction(0))
+            row = [x - factor * shift.get(other, Fraction(0)) for other, x in enumerate(row)]
+        length = sum((shadow.get(other, Fraction(0)) * x for other, x in enumerate(row)), start=Fraction(1))
         for other, number in enumerate(row):
             gram[other][place] = gram[place][other] = number
-        gram[place][place] = Fraction(2 * abs(shadow) + 1)
+        gram[place][place] = length
         for (_, other), c in direction.items():
             if other != place:
                 gram[other] = [x + c * y for x, y in zip(gram[other], gram[place], strict=True)]
@@ -108,3 +118,18 @@ def lifted(program: Program, reduced: Program, dropped: Dropped, point: Feasible
             entries[place] *= c
     values = tuple(numbers.get(value, Fraction(0)) for value in program.values)
     return FeasiblePoint(tuple(tuple(map(tuple, gram)) for gram in grams), values)
+
+
+def _sparse(entries: Sequence[Fraction]) -> dict[int, Fraction]:
+    """Return what is not 0, by its place."""
+    return {place: entry for place, entry in enumerate(entries) if entry}
+
+
+def _unseen(block: Block, size: int) -> list[Mapping[int, Fraction]]:
+    """Return combinations of basis vectors that change no form of a program when they are added to the vectors."""
+    columns: list[dict[int, Fraction]] = [{} for _ in range(size)]
+    for form, *places, whole in zip(block.forms, block.rows, block.columns, block.wholes, strict=True):
+        for i, j in (places, places[::-1]):
+            row = int(form) * size + int(i)
+            columns[j][row] = columns[j].get(row, Fraction(0)) + whole
+    return kernel([{row: c for row, c in column.items() if c} for column in columns])

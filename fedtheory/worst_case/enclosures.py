@@ -173,7 +173,7 @@ def _of_the_whole(
         kept = replace(kept, contradiction=found.contradiction).checked()
     with suppress(OracleError):
         kept = replace(kept, multipliers=found.multipliers).checked()
-    with suppress(OracleError, ArithmeticError, LinAlgError):
+    with suppress(OracleError, ArithmeticError):
         kept = replace(kept, point=found.point and lifted(program, reduced, dropped, found.point)).checked()
         kept = replace(kept, direction=found.direction and lifted(program, reduced, dropped, found.direction)).checked()
     return kept
