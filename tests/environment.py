@@ -51,15 +51,19 @@ _COMPILE = (
     *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates", "claims")),
 )
 _NEED_MANY = ("stud", "full_size")
+# One of the slow tests takes minutes; begun last, it would leave the other worker with nothing to do.
+_LONGEST = "tests/test_adding.py"
 
 
 def _place(item: pytest.Item) -> int:
     file, _, _ = item.nodeid.partition("::")
+    if file == _LONGEST:
+        return -1
     return 0 if file.startswith(_COMPILE) else 2 if any(word in file for word in _NEED_MANY) else 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that compile kernels, and end with the studies; otherwise keep the order."""
+    """Begin with the longest and those that compile kernels, and end with the studies; otherwise keep the order."""
     items.sort(key=_place)
 
 
