@@ -191,15 +191,15 @@ def _until_broken(
     running: dict[Future[Outcome], Configuration] = {}
     lost: list[Configuration] = []
     try:
-        while running or (queue and not lost):
-            while queue and not lost and len(running) < (at_once or 2 * workers.size):
+        while queue or running:
+            while queue and len(running) < (at_once or 2 * workers.size):
                 future = _submitted(workers.executor, work, queue[0])
                 running[future] = queue.popleft()
                 if workers.foreign and future.done():  # it may run what it is given at once
                     break
             done, _ = wait(running, timeout=_GLANCE, return_when=FIRST_COMPLETED)
             for future in [future for future in running if future in done]:
-                outcome, one = _outcome(future, alone=at_once == 1), running.pop(future)
+                outcome, one = _outcome(future, final=at_once == 1 or workers.foreign), running.pop(future)
                 if outcome is None:
                     lost.append(one)
                 else:
@@ -227,19 +227,21 @@ def _submitted(executor: Executor, work: Work | bytes, one: Configuration) -> "F
         return executor.submit(attempt, *arguments)
 
 
-def _outcome(future: "Future[Outcome]", *, alone: bool) -> Outcome | None:
-    """Return what a worker reports, None if it was lost with its worker.
+def _outcome(future: "Future[Outcome]", *, final: bool) -> Outcome | None:
+    """Return what a worker reports, None if it died.
 
-    Dask says `KilledWorker` of all that was queued where a worker died, and stumbles (a TypeError of its own) over what
-    had just been finished there. What fails when it is run alone fails for want of what it needs.
+    Other than that it can only fail for want of what it needs. But Dask stumbles, with a TypeError of its own, over
+    what was just finished where a worker dies: unless that is final, such a crew is taken for a broken one.
     """
     try:
         return future.result()
     except (BrokenExecutor, KeyboardInterrupt):
         raise
     except Exception as error:
-        if not alone or type(error).__name__ == "KilledWorker":
+        if type(error).__name__ == "KilledWorker":  # what Dask says of all that was queued where workers died
             return None
+        if not final:
+            raise BrokenExecutor from error
         told = " ".join(f"{type(error).__name__}: {error}".split())
         return Outcome(refused=f"workers must have fedtheory {made_by()}, got one that cannot run it ({told})")
 

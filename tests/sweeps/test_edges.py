@@ -299,18 +299,19 @@ def ended(error: BaseException | None = None) -> Future[Outcome]:
 
 
 def test_work_is_lost_where_workers_die_refused_where_they_lack_something_and_else_as_they_tell() -> None:
-    assert run._outcome(ended(KilledWorker()), alone=True) is None
-    assert run._outcome(ended(TypeError()), alone=False) is None
-    refused = run._outcome(ended(ModuleNotFoundError("no  fedtheory")), alone=True)
+    assert run._outcome(ended(KilledWorker()), final=True) is None
+    refused = run._outcome(ended(ModuleNotFoundError("no  fedtheory")), final=True)
     assert refused is not None
     assert refused.refused.startswith("workers must have fedtheory ")
     assert refused.refused.endswith(", got one that cannot run it (ModuleNotFoundError: no fedtheory)")
-    told = run._outcome(ended(), alone=True)
+    told = run._outcome(ended(), final=True)
     assert told is not None
     assert told.seconds == 7.0
     for error in (BrokenExecutor(), KeyboardInterrupt()):
         with pytest.raises(type(error)):
-            run._outcome(ended(error), alone=False)
+            run._outcome(ended(error), final=True)
+    with pytest.raises(BrokenExecutor):
+        run._outcome(ended(TypeError()), final=False)
 
 
 def test_what_is_finished_is_harvested_but_nothing_that_was_given_up_or_failed() -> None:

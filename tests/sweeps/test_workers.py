@@ -80,6 +80,16 @@ def test_who_kills_workers_twice_is_the_only_one_that_is_given_up(death: type[Ex
     assert worked_through(answer, GRID) == {d: "its worker died, twice" if d == killer else d * 1.5 for d in range(8)}
 
 
+def test_a_cluster_that_replaces_its_workers_goes_on_with_any_number_of_killers() -> None:
+    def answer(d: int) -> float:
+        raise KilledWorker
+
+    crews: list[Any] = []
+    many = list(gridded({"d": range(50)}))
+    assert set(worked_through(answer, many, crews).values()) == {"its worker died, twice"}
+    assert len(crews) < 50
+
+
 def test_what_others_finished_before_a_worker_died_is_kept() -> None:
     def submit(_: Any, __: Any, point: dict[str, int], *___: Any) -> "Future[Outcome]":
         future: Future[Outcome] = Future()
