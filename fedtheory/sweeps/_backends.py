@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,19 +26,23 @@ _STACK = 64 * 2**20
 _LOOK = 0.5
 # Seconds in which a worker of a cluster may finish what it is at, before it is ended.
 _GOODBYE = 0.25
+# Seconds in which a pool of processes hands over what it was given, at the very most.
+_HANDING_OVER = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Crew:
     """Workers: an executor, how many there are, and how to send them home, whatever they are at.
 
-    Those of somebody else, ``foreign``, are not sent home, and others cannot be hired in their place.
+    Those of somebody else, ``foreign``, are not sent home, and others cannot be hired in their place. What has not
+    begun by then is given to ``cancel``.
     """
 
     executor: Executor
     size: int
     dismiss: Callable[[], None]
     foreign: bool = False
+    cancel: Callable[[Future[Any]], object] = Future.cancel
 
 
 def known_backend(backend: Any) -> str | Executor:
@@ -127,7 +131,17 @@ def _processes(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: 
     from joblib.externals.loky import ProcessPoolExecutor
 
     executor = ProcessPoolExecutor(workers, initializer=_obey, initargs=(os.getpid(),))
-    yield Crew(executor, workers, lambda: executor.shutdown(kill_workers=True))
+    yield Crew(executor, workers, lambda: executor.shutdown(kill_workers=True), cancel=_handed_over)
+
+
+def _handed_over(future: Future[Any]) -> None:
+    """Wait until a pool has handed this to its workers, who are ended with it.
+
+    When it is shut down, loky fails over what it still has itself, whether or not that is cancelled.
+    """
+    deadline = time.monotonic() + _HANDING_OVER
+    while not (future.running() or future.done()) and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def _obey(parent: int) -> None:

@@ -215,7 +215,7 @@ def _until_broken(
         raise
     finally:
         for future in running:
-            future.cancel()
+            workers.cancel(future)
     return lost
 
 

@@ -1,6 +1,7 @@
 """What becomes of work whose workers die, and what workers do when they start, without a process of either kind."""
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import threading
@@ -58,7 +59,7 @@ def worked_through(
 
     @contextlib.contextmanager
     def hire() -> Iterator[Any]:
-        crews.append(SimpleNamespace(executor=Fragile(answer), size=2, foreign=False))
+        crews.append(SimpleNamespace(executor=Fragile(answer), size=2, foreign=False, cancel=Future.cancel))
         yield crews[-1]
 
     def keep(one: Configuration, outcome: Outcome) -> None:
@@ -100,7 +101,7 @@ def test_what_others_finished_before_a_worker_died_is_kept() -> None:
         return future
 
     kept: list[int] = []
-    workers: Any = SimpleNamespace(executor=SimpleNamespace(submit=submit), size=2, foreign=False)
+    workers: Any = SimpleNamespace(executor=SimpleNamespace(submit=submit), size=2, foreign=False, cancel=Future.cancel)
     queue = deque(GRID)
     lost = run._until_broken(
         queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None
@@ -194,12 +195,45 @@ def test_control_c_keeps_what_is_finished_and_goes_on_to_the_caller() -> None:
             raise KeyboardInterrupt
         return d * 1.5
 
-    workers: Any = SimpleNamespace(executor=Fragile(answer), size=2, foreign=False)
+    workers: Any = SimpleNamespace(executor=Fragile(answer), size=2, foreign=False, cancel=Future.cancel)
     queue = deque(GRID)
     with pytest.raises(KeyboardInterrupt):
         run._until_broken(queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None)
     # Twice as many as workers are under way: 0, 2 and 3 are finished beside the one that is interrupted.
     assert sorted(kept) == [0, 2, 3]
+
+
+@pytest.mark.slow  # starts a process
+def test_control_c_while_one_more_is_handed_over_leaves_no_error_of_the_pool(monkeypatch) -> None:
+    complaints: list[Any] = []
+    interrupted: list[Future[Outcome]] = []
+    monkeypatch.setattr(threading, "excepthook", complaints.append)
+
+    def interrupt(future: Future[Outcome]) -> None:
+        """Press Ctrl-C in the thread that hands things over, which thus is late for the next."""
+        if not interrupted and not future.cancelled() and future.exception() is None:
+            interrupted.append(future)
+            time.sleep(0.3)
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.3)
+
+    def keep(*_: Any) -> None: ...
+
+    work = _backends.packed(work_of(toy.slow), "processes")
+    with _backends.crew("processes", 1, None) as workers:
+        hand_in = workers.executor.submit
+
+        def submit(*given: Any) -> "Future[Outcome]":
+            future: Future[Outcome] = hand_in(*given)
+            future.add_done_callback(interrupt)
+            return future
+
+        monkeypatch.setattr(workers.executor, "submit", submit)
+        with pytest.raises(KeyboardInterrupt):
+            run._until_broken(deque(GRID), work, workers, keep, at_once=None)
+    for left in multiprocessing.active_children():  # those of a pool that failed, for whom this process would wait
+        left.terminate()
+    assert not complaints
 
 
 def test_deep_stacks_are_for_the_threads_that_compute_alone(monkeypatch) -> None:
