@@ -12,15 +12,15 @@ and b_k are alike; the labels of one client are a linear function's. No data sho
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
+from fedtheory._support.wording import short
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
-from fedtheory.conformance._generated import Client, Generator
 from fedtheory.conformance._repeatable import children, generator
 from fedtheory.conformance._timeouts import Broken, Watch
 from fedtheory.conformance.results import Conformance
@@ -28,6 +28,45 @@ from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
 __all__ = ["check_generator"]
+
+
+ALPHA = 0.5
+
+
+class Client(NamedTuple):
+    """Features, shape (n, f), and labels, shape (n,)."""
+
+    features: Array
+    labels: Any
+
+
+class Generator(NamedTuple):
+    """The function under check."""
+
+    watch: Watch
+    function: Callable[..., Any]
+    num_clients: int
+
+    def clients(self, seeds: np.random.SeedSequence, beta: float, num_clients: int) -> list[Client]:
+        """Ask for clients, whose data must be finite features and whole labels from 0 on."""
+        given = {"alpha": ALPHA, "beta": beta, "num_clients": num_clients}
+        arguments = (ALPHA, beta, num_clients, generator(seeds))
+        answer = self.watch.call(self.function, *arguments, case=given)
+        try:
+            pairs = [(np.asarray(x, dtype=np.float64), np.asarray(y)) for x, y in answer]
+        except (TypeError, ValueError) as error:
+            raise Broken(f"must return pairs of features and labels, got {short(type(answer))}", **given) from error
+        if len(pairs) != num_clients:
+            raise Broken(f"must return {num_clients} clients, got {len(pairs)}", **given)
+        for x, y in pairs:
+            if x.ndim != 2 or y.shape != x.shape[:1] or x.shape[1] != pairs[0][0].shape[1] or not y.size:
+                sentence = "features and labels must have shapes (n, f) and (n,), n > 0 and one f"
+                raise Broken(f"{sentence}, got {x.shape} and {y.shape}", **given)
+            if y.dtype.kind not in "iu" or y.min() < 0 or not np.isfinite(x).all():
+                wrong = "features that are not finite" if y.dtype.kind in "iu" and y.min() >= 0 else short(y[:4])
+                raise Broken(f"features must be finite, labels whole numbers from 0 on, got {wrong}", **given)
+        return [Client(x, y.astype(np.int64)) for x, y in pairs]
+
 
 _CELLS = 16
 _MOST = 20_000

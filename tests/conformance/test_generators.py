@@ -9,8 +9,8 @@ import pytest
 
 from fedtheory.conformance import generators
 from fedtheory.conformance._checks import FALSE_ALARMS
-from fedtheory.conformance._generated import Client
 from fedtheory.conformance._timeouts import Broken
+from fedtheory.conformance.generators import Client
 from fedtheory.verification import check_generator
 from tests.conformance.defects import synthetic
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _declared, _selecting, _selection_laws
+from fedtheory.conformance import _selecting, _selection_laws, strategies
 from fedtheory.conformance._checks import FALSE_ALARMS
 from fedtheory.conformance._interface import Subject
 from fedtheory.conformance._selecting import Case, played
@@ -23,7 +23,7 @@ from tests.conformance.right import everybody
 
 def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:
     spent: list[float] = []
-    for module, name in ((_declared, "_sampled"), (_selection_laws, "_equal_under"), (_selection_laws, "_has_law")):
+    for module, name in ((strategies, "_sampled"), (_selection_laws, "_equal_under"), (_selection_laws, "_has_law")):
         monkeypatch.setattr(module, name, lambda *arguments: spent.append(arguments[-1]))
     strategy = PowerOfChoice(2, 4)
     assert check_strategy(strategy, like=strategy, num_draws=8).holds

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import shapley as kit
-from fedtheory.conformance._games import Game
 from fedtheory.conformance._timeouts import Broken
+from fedtheory.conformance.shapley import Game
 from fedtheory.valuation.exact import shapley
 
 # Who is off, and by how many billionths of the largest utility.
