@@ -17,15 +17,7 @@ _PAUSE = 10.0
 
 @contextlib.contextmanager
 def reported(description: str, total: int, *, done: int = 0, patience: float = 0.0) -> Iterator[Report]:
-    """Yield what is told how many are done (and a note, such as the failures so far), and shows that on standard error.
-
-    Parameters
-    ----------
-    description, total, done
-        What is counted, up to what, and how much of it was there before.
-    patience
-        Seconds after which it begins to show anything: what is over sooner needs no bar.
-    """
+    """Yield a function of the number done (and a note), which shows both once ``patience`` seconds are over."""
     from rich.console import Console
 
     console, start = Console(stderr=True), time.monotonic()

@@ -68,25 +68,6 @@ class Check:
 def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
     """Excuse from the checks that are excepted.
 
-    Parameters
-    ----------
-    checks
-        Checks without excuses.
-    exceptions
-        Names of checks, each with its reason.
-
-    Returns
-    -------
-    list[Check]
-        The same checks; those that are excepted carry the reason.
-
-    Raises
-    ------
-    ValueError
-        If an exception names no check, or gives no reason.
-
-    Examples
-    --------
     >>> watch = Watch(patience=60.0)
     >>> asked = [Check("range", list, watch), Check("law", list, watch)]
     >>> [check.excuse for check in excused(asked, {"law": "it is not known"})]
@@ -106,27 +87,6 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Chec
 def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
     """Make checks in their order; none after the first one if code does not run at all, or after one that hangs.
 
-    Parameters
-    ----------
-    subject
-        The name of what is checked.
-    checks
-        To be made, in this order.
-    exceptions
-        Names of checks to leave out, each with its reason.
-
-    Returns
-    -------
-    Conformance
-        What was asked and what failed, each failure once.
-
-    Raises
-    ------
-    ValueError
-        If an exception names no check, or gives no reason.
-
-    Examples
-    --------
     >>> watch = Watch(patience=60.0)
     >>> asked = [Check("range", list, watch), Check("law", list, watch)]
     >>> conformance("draw", asked, {"law": "it is not known"}).checks
@@ -150,20 +110,6 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
 def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
     """Return seeds for one check, which do not depend on which others are made.
 
-    Parameters
-    ----------
-    rng
-        Seeds of the call.
-    name
-        Of the check.
-
-    Returns
-    -------
-    SeedSequence
-        Seeds that depend on both and on nothing else.
-
-    Examples
-    --------
     >>> seeds = np.random.SeedSequence(2)
     >>> seeds_of(seeds, "box").spawn_key == seeds_of(seeds, "ties").spawn_key
     False
@@ -174,18 +120,6 @@ def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
 def named(value: Any) -> str:
     """Return the name of somebody's function, or how the value prints.
 
-    Parameters
-    ----------
-    value
-        Usually a function.
-
-    Returns
-    -------
-    str
-        The qualified name, without the function that it was defined in.
-
-    Examples
-    --------
     >>> named(len), named(3)
     ('len', '3')
     """

@@ -146,24 +146,6 @@ def aggregation_checks(
 ) -> list[Check]:
     """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, like, exact, outliers, min_clients, rtol, variance, largest, num_draws, patience
-        As of ``check_aggregation``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If ``largest``, ``rtol`` or ``patience`` is not positive, or there are fewer than 2 draws, 1 client or 0
-        outliers.
-
-    Examples
-    --------
     >>> def divided(rng, vectors, weights):
     ...     return vectors.mean(axis=0)
     >>> [check.name for check in aggregation_checks(divided)][:2]

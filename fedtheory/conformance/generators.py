@@ -159,24 +159,6 @@ def generator_checks(
 ) -> list[Check]:
     """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, law, dispersion, num_clients, patience
-        As of ``check_generator``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If the law or the dispersion is none of the known ones, there are fewer than 50 clients, or ``patience`` is
-        not positive.
-
-    Examples
-    --------
     >>> from fedtheory.datasets.synthetic_softmax import synthetic
     >>> [check.name for check in generator_checks(synthetic)][:2]
     ['runs', 'shape']

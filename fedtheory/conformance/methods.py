@@ -138,23 +138,6 @@ def method_checks(
 ) -> list[Check]:
     """Return the checks that ``check_method`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    method, like, rng, patience
-        As of ``check_method``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``like`` is no method that is known here, or ``patience`` is not positive.
-
-    Examples
-    --------
     >>> from fedtheory.methods import FedNova
     >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]
     ['first rounds', 'limit']

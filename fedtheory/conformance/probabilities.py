@@ -84,23 +84,6 @@ def probability_checks(
 ) -> list[Check]:
     """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, rtol, patience
-        As of ``check_probabilities``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If ``rtol`` or ``patience`` is not positive.
-
-    Examples
-    --------
     >>> from fedtheory.sampling.optimal import optimal_probabilities
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
     ['runs', 'shape']

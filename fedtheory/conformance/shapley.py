@@ -162,23 +162,6 @@ def shapley_checks(
 ) -> list[Check]:
     """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, exact, largest, num_draws, patience
-        As of ``check_shapley``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If ``largest`` or ``patience`` is not positive, or there are fewer than 2 draws.
-
-    Examples
-    --------
     >>> from fedtheory import valuation
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
     ['runs', 'shape']

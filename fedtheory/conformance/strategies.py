@@ -124,25 +124,6 @@ def strategy_checks(
 ) -> list[Check]:
     """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    strategy, like, rng, num_selected, num_clients, weights, num_draws, patience
-        As of ``check_strategy``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    TypeError
-        If the joint law of ``like`` is not known.
-    ValueError
-        If the weights are no probabilities, a count is too small, or ``patience`` is not positive.
-
-    Examples
-    --------
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
     ['contract', 'runs']

@@ -43,13 +43,7 @@ class BoundLoop:
 
 
 def bound_loop(family: Family, rules: Rules, method: MethodRules | None = None) -> BoundLoop:
-    """Fill the slots; a missing rule leaves a 0.
-
-    Raises
-    ------
-    TypeError
-        If a kernel or a rule does not have the arguments and the result of its slot, or does not compile.
-    """
+    """Fill the slots; a missing rule leaves a 0."""
     homes = {**dict.fromkeys(SLOTS, rules), **dict.fromkeys(KERNELS, family), **dict.fromkeys(METHOD_RULES, method)}
     functions = {name: getattr(homes[name], name, None) for name in SLOTS}
     if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python

@@ -216,13 +216,7 @@ def _recorded(template: Template) -> list[str]:
 
 
 def load_checkpoint(path: Path, template: Template, seeds: Seeds) -> Replicates:
-    """Return the replicates in a checkpoint that have a seed; none if there is no file.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be written, is no checkpoint, or one of another run or of another fedtheory, whose bits may differ.
-    """
+    """Return the replicates in a checkpoint that have a seed; none if there is no file."""
     try:
         writable(path)
     except OSError as error:

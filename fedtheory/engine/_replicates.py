@@ -154,13 +154,7 @@ def start(template: Template, seed: np.random.SeedSequence) -> Running:
 
 
 def advance(template: Template, state: Running) -> Replicate | None:
-    """Let a replicate run on; return what it wrote, or None if it was stopped before its end.
-
-    Raises
-    ------
-    ValueError
-        If too few clients are available in a round, or a rule is at fault.
-    """
+    """Let a replicate run on; return what it wrote, or None if it was stopped before its end."""
     job, space, first = template.job, state.space, state.num_rounds
     plan = template.plan._replace(first_round=first) if first else template.plan
     work = job.work if job.method is None else job.work._replace(correction=space.correction)

@@ -31,8 +31,6 @@ def run_rounds(addresses, problem, judge, exam, server, space, recording, work, 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
 
-    Examples
-    --------
     Two rounds of everybody, with a step half way to 2 and to 7: from 0 half way to their mean 4, and half way again.
 
     >>> import fedtheory as ft

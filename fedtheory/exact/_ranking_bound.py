@@ -23,16 +23,6 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     least_ratios
         ``l_n``, or lower bounds of it, shape (K,); see ``subset_minima``.
 
-    Returns
-    -------
-    float
-        Rounded downwards by 1e-12 of itself.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is not finite, there are no clients, or the shapes differ.
-
     Examples
     --------
     Two opposite clients, d = 2, m = 1: one client alone has all frequency, and can be at its optimum.

@@ -124,8 +124,6 @@ class AlignedRun:
 def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
     """Law of the drawn average w' of eq. (56), given the models of all clients of the round.
 
-    Examples
-    --------
     With the one priority client drawn twice, nothing is random: half of its model 0, half of 1/4.
 
     >>> run = two_parabolas((Fraction(1),), local_steps=2, num_draws=2)
@@ -146,8 +144,6 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
 def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
     """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
 
-    Examples
-    --------
     The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 takes it to 1/4.
 
     >>> run = two_parabolas((Fraction(1),))

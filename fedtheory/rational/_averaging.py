@@ -22,18 +22,6 @@ from fedtheory.statistics.law import Law
 def mean_weights(chosen: Selection) -> Vector:
     """Coefficients 1/m of the plain mean.
 
-    Parameters
-    ----------
-    chosen
-        Clients of the round, with copies.
-
-    Returns
-    -------
-    Vector
-        As many as there are chosen ones, of sum 1.
-
-    Examples
-    --------
     >>> mean_weights((3, 3, 5, 7))
     (Fraction(1, 4), Fraction(1, 4), Fraction(1, 4), Fraction(1, 4))
     """
@@ -43,18 +31,6 @@ def mean_weights(chosen: Selection) -> Vector:
 def constant_law(law: Law[Selection]) -> Callable[[Vector], Law[Selection]]:
     """Select by the same law at every model.
 
-    Parameters
-    ----------
-    law
-        Of the selected clients.
-
-    Returns
-    -------
-    Callable[[Vector], Law[Selection]]
-        Takes a model and returns the law.
-
-    Examples
-    --------
     >>> constant_law(Law.certain((0,)))((Fraction(5),))
     Law({(0,): 1})
     """

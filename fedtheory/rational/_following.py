@@ -16,8 +16,6 @@ __all__: list[str] = []
 def follow(run: Run) -> tuple[Law[Beginning], ...]:
     """Return, for every round and for the one that would come after the last, how it can begin.
 
-    Examples
-    --------
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> [first, after] = follow(two_parabolas((Fraction(1),)))
     >>> [beginning.anchor for beginning in after]
@@ -71,8 +69,6 @@ def _snapshot(anchor: Vector, team: Team, local: tuple[Vector, ...]) -> Snapshot
 def standings(rounds: tuple[Law[Beginning], ...], local_steps: int, num_steps: int) -> tuple[Law[Snapshot], ...]:
     """Return the law of a run at each step 0..T from its rounds.
 
-    Examples
-    --------
     Both clients step by 1/4, towards 0 and 1, and then by 2/9: half of 0 and half of 1/4 + 2/9 * 3/4 = 5/12.
 
     >>> from fedtheory.rational._alignment import two_parabolas

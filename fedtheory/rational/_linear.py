@@ -24,8 +24,6 @@ def product(left: Matrix, right: Matrix) -> Matrix:
 def solved(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
     """Return the only solution of a square system of equations; a ``ValueError`` if there is none, or more than one.
 
-    Examples
-    --------
     ``x + y = 3`` and ``x - y = 1``:
 
     >>> one = Fraction(1)

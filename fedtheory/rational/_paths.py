@@ -28,8 +28,6 @@ class LocalWork(NamedTuple):
 def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
     """Return the law of what all active copies do in the first round of a run.
 
-    Examples
-    --------
     The client at -1 makes two steps of 1/4 from 2, against gradients 3 and 9/4: 2 - 3/4 = 5/4, and 5/4 - 9/16 = 11/16.
 
     >>> from fractions import Fraction

@@ -144,8 +144,6 @@ class Run(Protocol):
 def distance2(run: Run, step: int) -> Fraction:
     """Return ``E |w_t - w*|^2`` of the averaged model.
 
-    Examples
-    --------
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> distance2(two_parabolas((Fraction(1),)), 1)
     Fraction(1, 64)
@@ -157,8 +155,6 @@ def distance2(run: Run, step: int) -> Fraction:
 def gap(run: Run, step: int) -> Fraction:
     """Return ``E F(w_t) - F*`` of the averaged model.
 
-    Examples
-    --------
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> gap(two_parabolas((Fraction(1),)), 1)
     Fraction(1, 128)
@@ -169,8 +165,6 @@ def gap(run: Run, step: int) -> Fraction:
 def elapsed(run: Run, step: int) -> Fraction:
     """Sum of the step sizes that the round has used before a step.
 
-    Examples
-    --------
     Steps of 2/8 and 2/9, of which the second round of two local steps begins with the third, 2/10.
 
     >>> from fedtheory.rational._alignment import two_parabolas

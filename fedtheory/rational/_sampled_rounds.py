@@ -22,8 +22,6 @@ SamplingLaw = Callable[[tuple[Vector, ...]], Vector]
 def everybody(updates: tuple[Vector, ...]) -> Vector:
     """Full participation.
 
-    Examples
-    --------
     >>> everybody(((Fraction(2),), (Fraction(3),)))
     (Fraction(1, 1), Fraction(1, 1))
     """
@@ -33,8 +31,6 @@ def everybody(updates: tuple[Vector, ...]) -> Vector:
 def uniform_law(probability: Fraction) -> SamplingLaw:
     """Sample every client with the same probability.
 
-    Examples
-    --------
     >>> uniform_law(Fraction(1, 3))(((Fraction(2),), (Fraction(5),)))
     (Fraction(1, 3), Fraction(1, 3))
     """
@@ -44,8 +40,6 @@ def uniform_law(probability: Fraction) -> SamplingLaw:
 def optimal_law(budget: Fraction) -> SamplingLaw:
     """Optimal probabilities for the largest entries of the updates, which are their norms on the line.
 
-    Examples
-    --------
     >>> optimal_law(Fraction(2))(((Fraction(1),), (Fraction(1),), (Fraction(4),)))
     (Fraction(1, 2), Fraction(1, 2), Fraction(1, 1))
     """
@@ -55,8 +49,6 @@ def optimal_law(budget: Fraction) -> SamplingLaw:
 def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen: tuple[int, ...]) -> Vector:
     """``sum_{i in S} u_i / p_i`` for weighted updates u_i.
 
-    Examples
-    --------
     >>> inverse_estimate(((Fraction(2),), (Fraction(3),)), (Fraction(1, 2), Fraction(1, 4)), (1,))
     (Fraction(12, 1),)
     """

@@ -39,27 +39,6 @@ def scaffnew_step(
 ) -> Apart:
     """Return the state after a local step of all clients, and after averaging if the coin falls.
 
-    Parameters
-    ----------
-    fed, state
-        The clients, and where they are.
-    step_size, probability
-        gamma and p.
-    falls
-        Whether the coin falls.
-
-    Returns
-    -------
-    Apart
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the step size is not positive, p is not in (0, 1], or the state does not fit the clients.
-
-    Examples
-    --------
     With the coin of SCAFFOLD, fallen after one of one steps, the mean takes a gradient step:
 
     >>> from fedtheory.rational.quadratics import opposite_clients
@@ -82,25 +61,6 @@ def scaffnew_step(
 def potential(fed: RationalQuadratics, state: Apart, *, step_size: Fraction, probability: Fraction) -> Fraction:
     """Return ``mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - grad F_k(w*)|^2``, weighted means over the clients.
 
-    Parameters
-    ----------
-    fed, state
-        The clients, and where they are.
-    step_size, probability
-        gamma and p.
-
-    Returns
-    -------
-    Fraction
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As ``scaffnew_step``.
-
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> zero = (Fraction(0),)
     >>> known = {"step_size": Fraction(1), "probability": Fraction(1, 2)}

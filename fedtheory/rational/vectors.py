@@ -18,20 +18,10 @@ _UNFIT = (AttributeError, TypeError, ValueError)
 def vector(*numbers: Fraction | int | str) -> Vector:
     """Make a vector of exact rationals.
 
-    Parameters
-    ----------
-    *numbers
-        Whole numbers, fractions, or text such as ``1/2``.
-
     Returns
     -------
     Vector
         Shape (v,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is no rational.
 
     Examples
     --------
@@ -83,16 +73,6 @@ def norm2(x: Vector) -> Fraction:
     x
         Shape (v,).
 
-    Returns
-    -------
-    Fraction
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If something is no vector of rationals, or the sizes differ.
-
     Examples
     --------
     >>> norm2(vector(2, 3))
@@ -113,11 +93,6 @@ def added(left: Vector, right: Vector) -> Vector:
     -------
     Vector
         Shape (v,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If something is no vector of rationals, or the sizes differ.
 
     Examples
     --------

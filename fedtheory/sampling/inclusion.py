@@ -85,11 +85,6 @@ def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidate
     Callable[[Array], Array]
         Takes losses, shape (K,), and returns inclusion probabilities, shape (K,), of sum m.
 
-    Raises
-    ------
-    ValueError
-        If m is above d, d is above the number of positive weights, or a weight is negative.
-
     Examples
     --------
     >>> (inclusion_by_losses([1, 2, 3], 1, 2)(np.array([3.0, 2.0, 1.0])) * 12).round(12)

@@ -211,16 +211,6 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     num_rounds
         T.
 
-    Returns
-    -------
-    Rules
-        What the round loop is compiled with.
-
-    Raises
-    ------
-    TypeError
-        If it is none, but its class or its name, say, or returns something else.
-
     Examples
     --------
     >>> from fedtheory.selection.proportional import Proportional

@@ -91,23 +91,6 @@ def bound_checks(
 ) -> list[Check]:
     """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, claim, rng, exact, num_instances, patience
-        As of ``check_bound``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If the key names no claim, it has no bound, or its check does not ask for it.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
     ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
