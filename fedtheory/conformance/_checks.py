@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory._support.wording import short
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance, Failure
 
 FALSE_ALARMS = 1e-6
@@ -28,8 +28,8 @@ class Check:
     name
         What is asked, in a few words.
     work
-        Raises ``Broken`` if the code does not pass.
-    watch
+        Raises ``Failed`` if the code does not pass.
+    timer
         Ends calls that do not return.
     excuse
         Why it is not asked; empty if it is.
@@ -37,7 +37,7 @@ class Check:
 
     name: str
     work: Callable[[], Any]
-    watch: Watch
+    timer: Timer
     excuse: str = ""
 
     @property
@@ -48,8 +48,8 @@ class Check:
     def failure(self) -> Failure | None:
         """Make the check."""
         try:
-            self.watch.over(self.work)
-        except Broken as broken:
+            self.timer.over(self.work)
+        except Failed as broken:
             return Failure(broken.check or self.name, broken.sentence, broken.case)
         return None
 
@@ -68,8 +68,8 @@ class Check:
 def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
     """Excuse from the checks that are excepted.
 
-    >>> watch = Watch(patience=60.0)
-    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> timer = Timer(timeout=60.0)
+    >>> asked = [Check("range", list, timer), Check("law", list, timer)]
     >>> [check.excuse for check in excused(asked, {"law": "it is not known"})]
     ['', 'it is not known']
     """
@@ -87,8 +87,8 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Chec
 def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
     """Make checks in their order; none after the first one if code does not run at all, or after one that hangs.
 
-    >>> watch = Watch(patience=60.0)
-    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> timer = Timer(timeout=60.0)
+    >>> asked = [Check("range", list, timer), Check("law", list, timer)]
     >>> conformance("draw", asked, {"law": "it is not known"}).checks
     ('range',)
     """
@@ -102,7 +102,7 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
         if failure is not None:
             # Out of range, say, is found by every check that draws.
             failures += [failure] if failure.check not in [known.check for known in failures] else []
-            if len(made) == 1 or check.watch.hung:
+            if len(made) == 1 or check.timer.hung:
                 break
     return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.wording import short
-from fedtheory.conformance._timeouts import Broken
+from fedtheory.conformance._timeouts import Failed
 
 __all__ = ["children", "generator", "other_randomness", "same_generator"]
 
@@ -29,7 +29,7 @@ def same_generator(draw: Draw, seeds: np.random.SeedSequence, given: dict[str, A
     for seed in children(seeds, 10):
         one, two = (draw(generator(seed)) for _ in range(2))
         if not np.array_equal(one, two):
-            raise Broken(f"generators in the same state must give the same, got {_text(one)} and {_text(two)}", **given)
+            raise Failed(f"generators in the same state must give the same, got {_text(one)} and {_text(two)}", **given)
 
 
 def other_randomness(draw: Draw, seeds: np.random.SeedSequence, given: dict[str, Any]) -> None:
@@ -42,9 +42,9 @@ def other_randomness(draw: Draw, seeds: np.random.SeedSequence, given: dict[str,
             before = _global_states()
             found.append(draw(generator(seed)))
             if _global_states() != before:
-                raise Broken("must draw from its generator only, and moved a global one", **given)
+                raise Failed("must draw from its generator only, and moved a global one", **given)
         if not np.array_equal(*found):
-            raise Broken("must draw from its generator only, got something else with other global seeds", **given)
+            raise Failed("must draw from its generator only, got something else with other global seeds", **given)
 
 
 def _global_states() -> tuple[Any, ...]:

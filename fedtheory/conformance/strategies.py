@@ -18,7 +18,7 @@ from fedtheory.conformance._interface import Cases, Subject
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._selecting import Case, of_function, of_strategy, played
 from fedtheory.conformance._selection_laws import RandomCheck, grown
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
@@ -41,7 +41,7 @@ def check_strategy(
     weights: npt.ArrayLike | None = None,
     exceptions: Mapping[str, str] | None = None,
     num_draws: int = 2000,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a client selection, a strategy of fedtheory or any function ``(rng, weights, losses) -> client numbers``.
 
@@ -68,7 +68,7 @@ def check_strategy(
         Names of checks to leave out, each with its reason.
     num_draws
         Most draws for each case of a random check.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -106,7 +106,7 @@ def check_strategy(
     """
     checks = strategy_checks(
         strategy, like, rng, num_selected=num_selected, num_clients=num_clients, weights=weights,
-        num_draws=num_draws, patience=patience,
+        num_draws=num_draws, timeout=timeout,
     )  # fmt: skip
     return conformance(named(strategy), checks, exceptions or {})
 
@@ -120,7 +120,7 @@ def strategy_checks(
     num_clients: int = 6,
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same.
 
@@ -131,7 +131,7 @@ def strategy_checks(
     own = None if weights is None else validate.probability_vector("weights", weights)
     cases = _interface.cases(validate.count("num_clients", num_clients, 2), own)
     law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)
-    subject = _subject(strategy, Watch(validate.positive("patience", patience)), law)
+    subject = _subject(strategy, Timer(validate.positive("timeout", timeout)), law)
     seeds, draws = validate.seed_sequence(rng), validate.count("num_draws", num_draws, 2)
     plain = _interface.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)
@@ -139,8 +139,8 @@ def strategy_checks(
         plain = contract(subject, cases) | plain
         random |= checks(subject, cases, draws)
     level = FALSE_ALARMS / max(len(random), 1)
-    return [Check(name, work, subject.watch) for name, work in plain.items()] + [
-        Check(name, partial(_at_random, work, name, seeds, level), subject.watch) for name, work in random.items()
+    return [Check(name, work, subject.timer) for name, work in plain.items()] + [
+        Check(name, partial(_at_random, work, name, seeds, level), subject.timer) for name, work in random.items()
     ]
 
 
@@ -148,18 +148,18 @@ def _at_random(work: RandomCheck, name: str, seeds: np.random.SeedSequence, leve
     work(seeds_of(seeds, name), level)
 
 
-def _subject(strategy: Any, watch: Watch, law: Law[Any] | None) -> Subject:
+def _subject(strategy: Any, timer: Timer, law: Law[Any] | None) -> Subject:
     """Tell strategies, which have rules, from functions."""
     copies = law is not None and any(len(set(clients)) < len(clients) for clients in law)
     if not isinstance(strategy, type) and callable(getattr(strategy, "rules", None)):
         multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
-        prepare = partial(of_strategy, strategy, watch)
-        return Subject(named(strategy), watch, prepare, strategy, None, copies or multinomial)
+        prepare = partial(of_strategy, strategy, timer)
+        return Subject(named(strategy), timer, prepare, strategy, None, copies or multinomial)
     if isinstance(strategy, type) or not callable(strategy):
         got = f"the class {strategy.__name__}" if isinstance(strategy, type) else short(strategy)
         message = f"strategy must be a strategy or a function (rng, weights, losses), got {got}"
         raise TypeError(message)
-    return Subject(named(strategy), watch, partial(of_function, strategy, watch), None, strategy, copies)
+    return Subject(named(strategy), timer, partial(of_function, strategy, timer), None, strategy, copies)
 
 
 def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | None:
@@ -189,9 +189,9 @@ def _contract(subject: Subject, case: Case) -> None:
         return fedavg(fed, subject.strategy, **arguments, num_threads=num_threads, record=("models",)).models
 
     # What is compiled before takes its time.
-    one, two = (subject.watch.call(run, threads, case=case.given, times=10.0) for threads in (1, 2))
+    one, two = (subject.timer.call(run, threads, case=case.given, times=10.0) for threads in (1, 2))
     if one.tobytes() != two.tobytes():
-        raise Broken("a run must have the same bits whatever the number of threads, got others", **case.given)
+        raise Failed("a run must have the same bits whatever the number of threads, got others", **case.given)
 
 
 def checks(subject: Subject, known: Cases, num_draws: int) -> dict[str, RandomCheck]:
@@ -227,7 +227,7 @@ def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.ran
         if found is not None:
             k, mean, count = found
             sentence = f"declares that client {k} is taken {p[k]:.4g} times a round, and takes it {mean:.4g} times"
-            raise Broken(f"{sentence} on average of {count} rounds", **case.given)
+            raise Failed(f"{sentence} on average of {count} rounds", **case.given)
 
 
 def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
@@ -246,7 +246,7 @@ def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.rando
         found = _sampled(rounds, expected, upper, num_draws, seeds, level / len(some))
         if found is not None:
             i, mean, count = found
-            raise Broken(
+            raise Failed(
                 f"declares a {names[i]} of {expected[i]:.4g}, and {count} rounds have {mean:.4g}", **case.given
             )
 
@@ -292,8 +292,8 @@ def _expected(law: Moments | Fixed | Ranked, case: Case) -> tuple[list[str], Arr
 def _asked(subject: Subject, method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
     """Ask for a declaration; None where the strategy has none, a TypeError, or refuses the case, a ValueError."""
     try:
-        return subject.watch.call(method, *arguments, case=case.given)
-    except Broken as broken:
+        return subject.timer.call(method, *arguments, case=case.given)
+    except Failed as broken:
         if isinstance(broken.__cause__, TypeError | ValueError):
             return None
         raise
@@ -302,7 +302,7 @@ def _asked(subject: Subject, method: Callable[..., Any], case: Case, *arguments:
 def _numbers(name: str, value: Any, case: Case) -> Array:
     given: Array = np.asarray(value, dtype=np.float64)
     if given.shape != (case.num_clients,) or not np.isfinite(given).all() or (given < 0).any():
-        raise Broken(
+        raise Failed(
             f"{name} must be {case.num_clients} finite numbers, at least 0, got {given.tolist()}", **case.given
         )
     return given
@@ -317,7 +317,7 @@ class _Rounds(NamedTuple):
 
     def drawn(self, rng: np.random.Generator, size: int) -> Array:
         """Measure some rounds, shape (size, statistics)."""
-        play = played(self.subject.strategy, self.subject.watch, self.case)
+        play = played(self.subject.strategy, self.subject.timer, self.case)
         return np.array([self.measure(play(rng)) for _ in range(size)])
 
 

@@ -31,15 +31,15 @@ class BoundLoop:
     functions: tuple[Any, ...]
     plain: Mapping[str, Callable[..., Any]]
 
-    def __call__(self, problem: Any, judge: Any, exam: Any, *arguments: Any) -> int:
+    def __call__(self, problem: Any, validation: Any, test: Any, *arguments: Any) -> int:
         """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
         # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own
         # record are. So its cache never names a class of the family: to read it, another process had to import that.
         loop: Any = run_rounds
         if self.functions:
-            problem, judge, exam = (None if part is None else tuple(part) for part in (problem, judge, exam))
+            problem, validation, test = (None if part is None else tuple(part) for part in (problem, validation, test))
         with running(self.plain):
-            return int(loop(self.addresses, problem, judge, exam, *arguments))
+            return int(loop(self.addresses, problem, validation, test, *arguments))
 
 
 def bound_loop(family: Family, rules: Rules, method: MethodRules | None = None) -> BoundLoop:

@@ -123,7 +123,7 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
         yield count
         return
     number = len(run.seeds)
-    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds, patience=_QUIET) as report:
+    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds, delay=_QUIET) as report:
 
         def show(more: int) -> None:
             finished = f"{len(run.replicates.finished)} of {number} replicates"
@@ -272,7 +272,7 @@ def _identity(job: Job, seeds: Seeds) -> str:
     """Digest of all that the bits of the first replicate depend on; the others follow from the same seed."""
     return digest_of((
         job.family.arrays, job.family.reference, job.family.losses, job.family.train, job.family.excess,
-        *(None if family is None else family.arrays for family in (job.validation, job.exam)),
+        *(None if family is None else family.arrays for family in (job.validation, job.test)),
         tuple(vars(job.rules).items()), job.weights,
         tuple(job.work), job.initial, job.step_sizes, job.local_steps, job.own_steps, job.returned_noise,
         tuple(vars(job.method_rules).items()) if job.method_rules else None, job.server_step_size,

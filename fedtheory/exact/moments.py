@@ -18,7 +18,7 @@ from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._arguments import known_law, quadratic
-from fedtheory.exact._local_work import LocalWork, Spectra, applied, rotated, spectra, works
+from fedtheory.exact._local_moments import LocalMoments, Spectra, applied, rotated, spectra, works
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import KnowsItsLaw, Moments
 
@@ -61,7 +61,7 @@ class RoundNoise(NamedTuple):
         return full
 
 
-def round_noise(eigen: Spectra, work: LocalWork, factors: Array, sigma2: float, centers: Array) -> RoundNoise:
+def round_noise(eigen: Spectra, work: LocalMoments, factors: Array, sigma2: float, centers: Array) -> RoundNoise:
     """Weigh the noise of each client by its factor, ``E omega_k^2`` for copies that share it; shape (K,)."""
     variances = sigma2 * factors[:, None] * work.variance
     by_client = variances if eigen.vectors is None else rotated(variances, eigen.vectors)
@@ -214,7 +214,7 @@ def _rounds(
     fed: QuadraticFederation, moments: Moments, etas: Array, noise: _Noise, *, by_model: bool
 ) -> Iterator[_Round]:
     eigen, centers = spectra(fed), fed.centers - fed.minimizer
-    known: LocalWork | None = None
+    known: LocalMoments | None = None
     for work in works(eigen, etas, noise.relative):
         if work is not known:
             known = work

@@ -10,9 +10,9 @@ from typing import Any, final
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.rational._following import follow, standings
+from fedtheory.rational._following import follow, snapshots
 from fedtheory.rational._noises import Noise, variance_of
-from fedtheory.rational._rounds import Beginning, Snapshot, Team
+from fedtheory.rational._rounds import Beginning, Cohort, Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling._selections import Selection
@@ -88,14 +88,14 @@ class RationalRun:
         """Variance of the gradient noise."""
         return variance_of(self.noise)
 
-    def begin(self, number: int, model: Vector) -> Law[Team]:  # noqa: ARG002 - every round selects in the same way
+    def begin(self, number: int, model: Vector) -> Law[Cohort]:  # noqa: ARG002 - every round selects in the same way
         """Law of who takes part in a round, given the server's model."""
-        return self.select(model).map(self._team)
+        return self.select(model).map(self._cohort)
 
-    def _team(self, chosen: Selection) -> Team:
+    def _cohort(self, chosen: Selection) -> Cohort:
         coefficients = self.weigh(chosen)
         stays = self.aggregate == "deltas" or not chosen
-        return Team(chosen, coefficients, 1 - sum(coefficients, start=Fraction(0)) if stays else Fraction(0))
+        return Cohort(chosen, coefficients, 1 - sum(coefficients, start=Fraction(0)) if stays else Fraction(0))
 
     def end(self, at: Snapshot) -> Law[Vector]:
         """Return the law of the server's next model, the average."""
@@ -109,4 +109,4 @@ class RationalRun:
     @cached_property
     def snapshots(self) -> tuple[Law[Snapshot], ...]:
         """The law of the run at each step 0..T; at the start of a round the selection is drawn already."""
-        return standings(self.rounds, self.local_steps, self.num_steps)
+        return snapshots(self.rounds, self.local_steps, self.num_steps)

@@ -193,9 +193,9 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
 
 def _squared_gradients(run: Run) -> Iterator[Fraction]:
     for beginning in itertools.chain.from_iterable(run.rounds):
-        for standing in beginning.snapshots[:-1]:
-            for place, k in enumerate(beginning.team.chosen):
-                yield standing.mean(partial(_gradient_at, run.federation, k, place))
+        for snapshot in beginning.snapshots[:-1]:
+            for place, k in enumerate(beginning.cohort.chosen):
+                yield snapshot.mean(partial(_gradient_at, run.federation, k, place))
 
 
 def _gradient_at(fed: RationalQuadratics, client: int, place: int, at: Snapshot) -> Fraction:

@@ -56,7 +56,7 @@ def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen:
     return combination([Fraction(0), *(1 / probabilities[i] for i in chosen)], [zero, *(updates[i] for i in chosen)])
 
 
-class LocalPath(NamedTuple):
+class LocalUpdate(NamedTuple):
     """One way in which a client's local work can go.
 
     Attributes
@@ -141,22 +141,22 @@ class SampledRound:
         """eta_l."""
         return self.step_size / (self.local_steps * self.server_step_size)
 
-    def paths(self, client: int) -> Law[LocalPath]:
+    def paths(self, client: int) -> Law[LocalUpdate]:
         """Law of a client's local work."""
         zero = scaled(Fraction(0), self.model)
-        law = Law.certain(LocalPath(self.model, zero, zero, Fraction(0)))
+        law = Law.certain(LocalUpdate(self.model, zero, zero, Fraction(0)))
         for _ in range(self.local_steps):
             law = law.then(partial(self._stepped, client))
         return law
 
-    def _stepped(self, client: int, path: LocalPath) -> Law[LocalPath]:
+    def _stepped(self, client: int, path: LocalUpdate) -> Law[LocalUpdate]:
         exact, share = self.gradient(client, path.model), Fraction(1, self.local_steps)
         mean_gradient = added(path.mean_gradient, scaled(share, exact))
         drift = path.drift + share * norm2(difference(path.model, self.model))
 
-        def following(noisy: Vector) -> LocalPath:
+        def following(noisy: Vector) -> LocalUpdate:
             model = difference(path.model, scaled(self.local_step_size, noisy))
-            return LocalPath(model, added(path.update, scaled(share, noisy)), mean_gradient, drift)
+            return LocalUpdate(model, added(path.update, scaled(share, noisy)), mean_gradient, drift)
 
         return self._noisy(exact).map(following)
 
@@ -171,7 +171,7 @@ class SampledRound:
         )
 
     @cached_property
-    def clients(self) -> tuple[Law[LocalPath], ...]:
+    def clients(self) -> tuple[Law[LocalUpdate], ...]:
         """The local work of every client; clients are independent of each other."""
         return tuple(map(self.paths, range(self.num_clients)))
 
@@ -180,7 +180,7 @@ class SampledRound:
         """Law of the weighted updates with their inclusion probabilities."""
         return Law.product(*self.clients).map(self._weighted)
 
-    def _weighted(self, joint: tuple[LocalPath, ...]) -> Updates:
+    def _weighted(self, joint: tuple[LocalUpdate, ...]) -> Updates:
         weighted = tuple(scaled(w, path.update) for w, path in zip(self.weights, joint, strict=True))
         return Updates(weighted, tuple(self.law(weighted)))
 

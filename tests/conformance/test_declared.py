@@ -163,11 +163,11 @@ def test_the_engine_runs_the_case_that_is_told(monkeypatch) -> None:
     assert first == second
 
 
-def test_a_run_has_ten_times_the_patience_of_a_call_since_it_may_have_to_be_compiled(monkeypatch) -> None:
+def test_a_run_has_ten_times_the_timeout_of_a_call_since_it_may_have_to_be_compiled(monkeypatch) -> None:
     def hangs(*_: Any, **__: Any) -> None:
         while True:
             time.sleep(0.001)
 
     monkeypatch.setattr(strategies, "fedavg", hangs)
     with pytest.raises(AssertionError, match=r"^contract: did not return within 0.2 s"):
-        named(Full(), "contract", patience=0.02)()
+        named(Full(), "contract", timeout=0.02)()
