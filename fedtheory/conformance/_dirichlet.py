@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
-from fedtheory.conformance._repeatable import children, generator
+from fedtheory.conformance._checks import children, generator
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
+from fedtheory.conformance._checks import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selecting import Case, Draw
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.sampling._selections import Selection

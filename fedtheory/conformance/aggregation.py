@@ -9,8 +9,17 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
+from fedtheory.conformance._checks import (
+    FALSE_ALARMS,
+    Check,
+    children,
+    conformance,
+    generator,
+    named,
+    other_randomness,
+    same_generator,
+    seeds_of,
+)
 from fedtheory.conformance._selection_laws import grown
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance

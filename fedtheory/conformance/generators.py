@@ -19,9 +19,8 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, children, conformance, generator, named, seeds_of
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
-from fedtheory.conformance._repeatable import children, generator
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_law, rejects

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._repeatable import generator, same_generator
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, generator, named, same_generator, seeds_of
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg

@@ -10,8 +10,16 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._repeatable import children, other_randomness, same_generator
+from fedtheory.conformance._checks import (
+    FALSE_ALARMS,
+    Check,
+    children,
+    conformance,
+    named,
+    other_randomness,
+    same_generator,
+    seeds_of,
+)
 from fedtheory.conformance._selection_laws import grown
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance

@@ -26,7 +26,7 @@ from fedtheory.federation.constants import gradient_bound
 from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.rules import Strategy, rules_of
-from fedtheory.theorem._comparison import unmet
+from fedtheory.theorem.assumptions import unmet
 from fedtheory.theorem.paper import Bound
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory._support import validate
 from fedtheory.plotting.bound import measured
-from fedtheory.plotting.labels import label_of
-from fedtheory.plotting.style import COLORS, MARKERS
+from fedtheory.plotting.style import COLORS, MARKERS, label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

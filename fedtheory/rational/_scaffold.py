@@ -10,9 +10,8 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.rational import _checks
-from fedtheory.rational._linear import solved
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
+from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled, solved
 
 
 @final

@@ -14,7 +14,7 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
-from fedtheory.selection._layout import pack
+from fedtheory.selection.rules import pack
 
 __all__ = ["AlternatingGroups", "Availability", "BernoulliAvailability", "MarkovAvailability"]
 

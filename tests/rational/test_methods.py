@@ -8,7 +8,6 @@ import pytest
 import fedtheory as ft
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import sgd
-from fedtheory.rational._linear import solved
 from fedtheory.rational._scaffold import (
     Controlled,
     control_potential,
@@ -26,6 +25,7 @@ from fedtheory.rational.scaffnew import (
     scaffnew_step,
 )
 from fedtheory.rational.stationary_points import StationaryPoints
+from fedtheory.rational.vectors import solved
 
 ZERO = (Q(0),)
 EIGHTH = {"step_size": Q(1, 8), "local_steps": 2}
