@@ -15,7 +15,7 @@ from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
 from fedtheory.sampling.optimal import SATURATED, near_top
 
-__all__ = ["approximate_probabilities", "approximation", "approximation_path"]
+__all__ = ["approximate_probabilities", "approximation_path"]
 
 _MOST_RESCALINGS = 10**5
 
@@ -97,11 +97,6 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     Approximation
         ``probabilities``, shape (n,), ``num_rescalings`` that changed something, and whether it ``converged``: another
         one would change nothing.
-
-    Raises
-    ------
-    ValueError
-        As ``approximate_probabilities``.
 
     Examples
     --------
