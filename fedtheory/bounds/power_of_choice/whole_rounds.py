@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fedtheory._support import validate
-from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
+from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["one_round", "round_coefficients"]
@@ -126,3 +126,13 @@ def one_round(
         "bias": 2 * step_size * objective_gap * (rho_tilde * moved - rho_diagonal * high),
         "noise": step_size**2 * (sigma2 * (moved - 1) + sigma2 / num_selected),
     }
+
+
+def of_a_round(step_size, local_steps, *, mu, L):
+    """Return c^tau, 1 - c^tau, A and theta A."""
+    rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
+    kept, lost = geometric(step_size * mu, local_steps, rest)
+    # theta A = (1 - x) (c^tau - b^tau)/(c - b) with b = (1 - x)^2: b/c = 1 - ratio keeps the digits of short steps.
+    difference = step_size * ((L - mu) + L * away)
+    _, below = geometric(difference / rest, local_steps)
+    return kept, lost, lost / (step_size * mu), away * kept * below / difference
