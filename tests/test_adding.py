@@ -101,8 +101,8 @@ def test_with_the_examples_in_a_copy_no_test_fails_and_what_is_missing_is_named(
     new = [path for path in examples() if path.startswith("fedtheory")]
     # A random one of all bounds is seldom the new one.
     seldom = "tests/exact/test_random_runs.py::test_random_runs_that_are_accepted_keep_their_promises"
-    options = ("-q", "-rs", "--tb=short", "--no-showlocals", "-p", "choice", "-p", "no:cacheprovider")
-    options += ("--deselect", seldom)
+    options = ["-q", "-rs", "--tb=short", "--no-showlocals", "-p", "choice", "-p", "no:cacheprovider"]
+    options += ["--deselect", seldom]
     done = asked(copy, "pytest", *options, *new, *SCANNING)
     assert done.returncode == 0, done.stdout[-20_000:]
     told = [line for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
