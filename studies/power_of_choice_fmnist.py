@@ -189,7 +189,8 @@ QUICK = Config(
         halve_at=(20, 30), record_every=2,
     ),
     many=4, few=2, num_candidates=4, num_remembered=10, early_rounds=20, early=(BASE, SAME, "one pass"),
-    variants=("without replacement", CODE, "batches drawn anew"), runs=None,
+    variants=("without replacement", CODE, "batches drawn anew"), once=("one pass", CODE, "batches drawn anew"),
+    runs=None,
 )  # fmt: skip
 
 
