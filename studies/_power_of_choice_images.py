@@ -1,7 +1,7 @@
 """Runs of Power-of-Choice's deep network on images, each kept as it ends, so that a stopped study goes on."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,9 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition
 from fedtheory.engine.schedule import Halving
+
+# The supplementary code draws every partition with this seed, whatever seed it is started with.
+_SEED_OF_THE_CODE = 2020
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,12 @@ class Setting:
     """Whether the step size halves."""
     epochs: int | None = None
     """Passes that a client makes through its samples in a round, if not a number of local steps."""
+    one_partition: bool = False
+    """Whether all seeds have the partition that the supplementary code draws, whose seed is fixed there."""
+    batches: str = "epoch"
+    """Batches in turn through a client's samples, or drawn anew for every step, as the supplementary code does."""
+    same_clients: bool = False
+    """Whether the clients, or candidates, that are drawn in the first round are those of every round."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,10 @@ def strategies(many: int, few: int, candidates: int, remembered: int) -> dict[st
 
 def kept(folder: str, setting: Setting, size: Size, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
     """Return what ``trained`` does, from the folder if it was trained before."""
-    key = repr((replace(setting, name=""), size, concentration, strategy, seed))
+    # What differs only, so that a setting that is thought of later does not rename the runs of the others.
+    differs = {f.name: getattr(setting, f.name) for f in fields(setting) if f.name != "name"}
+    differs = {name: value for name, value in differs.items() if value != getattr(Setting(""), name)}
+    key = repr((differs, size, concentration, strategy, seed))
     file = Path(folder, hashlib.sha256(key.encode()).hexdigest()[:16] + ".npz")
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -100,20 +112,20 @@ def kept(folder: str, setting: Setting, size: Size, concentration: float, strate
 def trained(setting: Setting, size: Size, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
     """Train once; return the curves along the recorded rounds, accuracies in percent of the common test set.
 
-    ``accuracy`` is that of the whole network, ``accuracy_dropping`` that of one that still drops units; ``loss`` is F
-    at every fifth recorded round.
+    ``accuracy`` is that of the whole network, ``accuracy_dropping`` that of one that still drops units; ``loss`` is
+    that of all clients by their samples, at every fifth recorded round.
     """
-    fed = _federation(setting, size, concentration, seed)
-    training = np.random.SeedSequence([seed, 1])
-    if setting.distinct and isinstance(strategy, ft.selection.Proportional):
+    if (setting.distinct or setting.same_clients) and isinstance(strategy, ft.selection.Proportional):
         strategy = ft.selection.PowerOfChoice(strategy.num_selected, strategy.num_selected)
+    fed = _federation(setting, size, concentration, seed, strategy)
+    training = np.random.SeedSequence([seed, 1])
     run = ft.fedavg(
         fed,
         ft.selection.SizeWeighted(strategy) if setting.by_size else strategy,
         num_rounds=size.num_rounds,
         local_steps=_local_steps(fed, setting, size),
         batch_size=size.batch_size,
-        batches="epoch",
+        batches=setting.batches,
         step_size=Halving(setting.step_factor * size.step_size, size.halve_at if setting.halving else ()),
         initial=fed.initial(np.random.default_rng([seed, 2, *([setting.start] if setting.start else [])])),
         rng=training,
@@ -124,7 +136,7 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
     dropping = np.random.default_rng([seed, 3])
     return {
         "accuracy": 100 * fed.accuracy(run.models[0]),
-        "loss": np.array([fed.loss(model) for model in run.models[0, ::5]]),
+        "loss": np.array([fed.losses(model) @ fed.data.weights for model in run.models[0, ::5]]),
         "accuracy_dropping": np.array([100 * _accuracy_dropping(fed, model, dropping) for model in run.models[0]]),
     }
 
@@ -136,19 +148,57 @@ def _local_steps(fed: Any, setting: Setting, size: Size) -> Any:
     return np.minimum(size.local_steps, per_pass) if setting.one_pass else size.local_steps
 
 
-@lru_cache(maxsize=1)
-def _federation(setting: Setting, size: Size, concentration: float, seed: int) -> Any:
-    """Deal the images, with the common test set as held-out samples of the first client."""
-    (x, y), (test_x, test_y) = _images(size.images)
-    parts = capped_dirichlet_partition(
-        y, size.num_clients, concentration, min_samples=size.batch_size, rng=np.random.default_rng([seed, 0])
-    )
-    data = ft.federation.FederatedData.from_partition(
-        (x - setting.shift) / setting.scale, y, parts, test=((test_x - setting.shift) / setting.scale, test_y)
-    )
+def _federation(setting: Setting, size: Size, concentration: float, seed: int, strategy: Any) -> Any:
+    """Return the clients, whose weights say how likely they are drawn."""
+    data = _data(
+        size.images, size.num_clients, size.batch_size, concentration, setting.shift, setting.scale,
+        None if setting.one_partition else seed,
+    )  # fmt: skip
     weights: Any = np.full(size.num_clients, 1 / size.num_clients) if setting.equal_weights else None
+    if setting.same_clients:
+        if not (isinstance(strategy, ft.selection.PowerOfChoice) and isinstance(strategy.num_candidates, int)):
+            message = f"the same clients in every round must be those of random selection or pow-d, got {strategy}"
+            raise ValueError(message)
+        # Nobody else has a weight, so that everybody who has one is drawn in every round.
+        drawn = np.random.default_rng([seed, 4]).choice(
+            size.num_clients, strategy.num_candidates, p=data.weights, replace=False
+        )
+        weights = np.bincount(drawn, minlength=size.num_clients) / strategy.num_candidates
     drops = (*(0.0 for _ in size.hidden[1:]), setting.dropout)
     return ft.PerceptronFederation(data, size.hidden, size.l2, weights, drops)
+
+
+@lru_cache(maxsize=1)
+def _data(
+    images: str, num_clients: int, batch_size: int, concentration: float, shift: float, scale: float, seed: int | None
+) -> Any:
+    """Deal the images, with the common test set as held-out samples of the first client."""
+    (x, y), (test_x, test_y) = _images(images)
+    if seed is None:
+        parts = _partition_of_the_code(y, num_clients, concentration)
+    else:
+        rng = np.random.default_rng([seed, 0])
+        parts = capped_dirichlet_partition(y, num_clients, concentration, min_samples=batch_size, rng=rng)
+    return ft.federation.FederatedData.from_partition(
+        (x - shift) / scale, y, parts, test=((test_x - shift) / scale, test_y)
+    )
+
+
+def _partition_of_the_code(labels: Any, num_clients: int, concentration: float) -> list[Any]:
+    """Return the partition of ``capped_dirichlet_partition`` that the supplementary code's own generator draws."""
+    draw = np.random.RandomState(_SEED_OF_THE_CODE)
+    sizes = np.zeros(num_clients, dtype=np.int64)
+    while sizes.min() < 10:
+        owners, sizes = np.empty(labels.size, dtype=np.int64), np.zeros(num_clients, dtype=np.int64)
+        for label in range(10):
+            rows = np.flatnonzero(labels == label)
+            draw.shuffle(rows)
+            shares = draw.dirichlet(np.repeat(concentration, num_clients)) * (sizes * num_clients < labels.size)
+            cuts = (np.cumsum(shares / shares.sum()) * rows.size).astype(np.int64)[:-1]
+            counts = np.diff(cuts, prepend=0, append=rows.size)
+            owners[rows] = np.repeat(np.arange(num_clients), counts)
+            sizes += counts
+    return [np.flatnonzero(owners == k) for k in range(num_clients)]
 
 
 def _images(name: str) -> Any:
