@@ -234,6 +234,16 @@ def test_an_argument_without_a_domain_is_refused_when_the_bound_is_made():
             return {"heat": temperature}
 
 
+def test_a_hypothesis_about_an_argument_that_is_none_is_refused_when_the_bound_is_made():
+    short = Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L))
+    wanted = r"^gap must take step_size, which its hypothesis 'step_size <= 1/L' reads, got distance2, L$"
+    with pytest.raises(TypeError, match=wanted):
+
+        @states(PAPER, "Lemma 1", assumes=(short,))
+        def gap(distance2, *, L):
+            return {"quadratic": L / 2 * distance2}
+
+
 def test_statements_accept_the_schemes_they_name():
     mean = Statement(PAPER, "1", schemes=(Scheme("any", "mean"),))
     assert mean.accepts(Scheme("multinomial", "mean"))

@@ -56,8 +56,10 @@ def faults(call: Call) -> Iterator[str]:
 
 def asked(call: Call, name: str) -> dict[str, Callable[[], Any]]:
     """Return the wrong things for an argument; None is none where it is the default."""
-    things = WRONG if not call.door.startswith(SLOW) else NEVER | ({"10^30": WRONG["10^30"]} if is_count(name) else {})
-    optional = call.signature.parameters[name].default is None
+    default = call.signature.parameters[name].default
+    things, optional = WRONG, default is None
+    if call.door.startswith(SLOW) or name not in call.arguments:  # what is right may take a while, or compile a loop
+        things = NEVER | ({"10^30": WRONG["10^30"]} if is_count(name) or type(default) is int else {})
     return {word: make for word, make in things.items() if word != "None" or not optional}
 
 

@@ -22,6 +22,7 @@ NEVER: dict[str, Callable[[], Any]] = {
     "bytes": lambda: b"1",
     "a word": lambda: "1",
     "a bytearray": lambda: bytearray(b"1"),
+    "memory": lambda: memoryview(b"1"),
     "None": lambda: None,
     "True": lambda: True,
     "nan": lambda: float("nan"),
@@ -62,8 +63,9 @@ class Call:
     signature: inspect.Signature
 
     def numeric(self) -> list[str]:
-        """Name the arguments that are numbers or arrays of them."""
-        return [name for name, value in self.arguments.items() if is_numeric(value)]
+        """Name the arguments that are numbers or arrays of them, also where these are defaults."""
+        defaults = {name: parameter.default for name, parameter in self.signature.parameters.items()}
+        return [name for name, value in (defaults | self.arguments).items() if is_numeric(value)]
 
     def exchanged(self, name: str, wrong: Any) -> Any:
         """Call with another value of one argument."""

@@ -101,7 +101,7 @@ def sequence(name: str, value: Any, what: str = "a sequence of numbers") -> list
     if isinstance(value, np.ndarray):
         value = unmasked(name, value)
     fits = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
-    if isinstance(value, str | bytes | bytearray) or not fits:
+    if isinstance(value, str | bytes | bytearray | memoryview) or not fits:
         message = f"{name} must be {what}, got {short(value)} of type {type(value).__name__}"
         raise TypeError(message)
     return list(value)
@@ -261,9 +261,9 @@ def moderate(name: str, value: Array, largest: float) -> Array:
 def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
     """Return an array; one that hides some of its entries is refused, since computing with it would show them.
 
-    Bytes are no numbers, though NumPy reads those of a bytearray as such.
+    Bytes are no numbers, though NumPy reads those of a bytearray or a memoryview as such.
     """
-    if isinstance(value, bytes | bytearray):
+    if isinstance(value, bytes | bytearray | memoryview):
         message = f"{name} must be a number or an array, got {short(value)} of type {type(value).__name__}"
         raise TypeError(message)
     if isinstance(value, np.ma.MaskedArray):

@@ -4,10 +4,11 @@ import difflib
 import math
 import re
 from collections.abc import Iterable
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["close_to", "plain", "short", "short_exponent", "shown", "told_apart", "written"]
+__all__ = ["close_to", "outward", "plain", "short", "short_exponent", "shown", "told_apart", "written"]
 
 
 # Control characters but for tabs and new lines, marks that reorder a line, and halves of characters.
@@ -29,6 +30,17 @@ def shown(number: Any) -> str:
         digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
         return f"{'-' * (number < 0)}about 10^{digits:.0f}"
     return str(number)
+
+
+def outward(number: Fraction, digits: int, *, up: bool) -> str:
+    """Write a rational with some digits, rounded up or down, so that what is proved of it stays true.
+
+    >>> outward(Fraction(2, 3), 3, up=False), outward(Fraction(2, 3), 3, up=True), outward(Fraction(1, 4), 3, up=True)
+    ('0.666', '0.667', '0.25')
+    """
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    context = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)):g}"
 
 
 def written(value: Any) -> str:

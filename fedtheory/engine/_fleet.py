@@ -45,9 +45,10 @@ def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int,
     if isinstance(local_steps, Stragglers):
         all_epochs = local_steps.num_epochs * local_steps.num_batches
         return all_epochs, np.atleast_2d(local_steps.local_steps(num_clients, num_rounds))
-    if np.ndim(local_steps) == 0:
+    given = validate.unmasked("local_steps", local_steps)
+    if given.ndim == 0:
         return validate.count("local_steps", local_steps), np.empty((0, num_clients), dtype=np.int64)
-    counts: Whole = validate.counts("local_steps", validate.unmasked("local_steps", local_steps))
+    counts: Whole = validate.counts("local_steps", given)
     validate.array("local_steps", counts, shape=(num_clients,) if counts.ndim == 1 else (num_rounds, num_clients))
     # the loop is compiled for arrays that can be written, though it does not write into this one
     return int(counts.max(initial=1)), np.array(np.atleast_2d(counts), order="C")

@@ -193,7 +193,7 @@ def fedavg(
         returned_noise=noise_variances(returned_noise, fed.num_clients),
         server_step_size=step_server,
         record=recorded,
-        every=validate.count("record_every", record_every),
+        every=validate.size("record_every", record_every),
         method=method,
         method_rules=methodical,
     )
@@ -201,7 +201,7 @@ def fedavg(
     recipe = recipe_of(
         {name: value for name, value in given.items() if name not in _EXECUTION}, sequence, job.step_sizes
     )
-    seeds = sequence.spawn(validate.count("num_replicates", num_replicates))
+    seeds = sequence.spawn(validate.size("num_replicates", num_replicates))
     collect = partial(_collect, job, minimum, _config(job, given, sequence), recipe)
     return execute(
         job, seeds, collect, num_threads=num_threads, progress=progress, checkpoint=checkpoint,

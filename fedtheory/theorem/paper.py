@@ -205,6 +205,8 @@ def states(
     ------
     ValueError
         If ``side`` is neither ``upper`` nor ``lower``.
+    TypeError
+        When it decorates a function without an argument that a hypothesis is made of.
 
     Examples
     --------
@@ -219,6 +221,12 @@ def states(
 
     def attach(summands: Callable[..., Summands]) -> Bound:
         names = inspect.signature(summands).parameters
+        for assumed in assumes:
+            for name in assumed.reads if isinstance(assumed, Hypothesis) else ():
+                if name not in names:
+                    message = f"{summands.__name__} must take {name}, which its hypothesis {assumed.text!r} reads"
+                    message += f", got {', '.join(names)}"
+                    raise TypeError(message)
         rows = {name: paper.glossary.get(name, Symbol(name)) for name in names}
         rows |= {name: replace(rows[name], domain=domain) for name, domain in (domains or {}).items() if name in rows}
         symbols = explained(rows, summands)

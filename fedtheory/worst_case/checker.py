@@ -6,15 +6,16 @@ is at most column, and of ``number * f_i``.
 
 Upper side: multipliers, at least 0 for inequalities, with which the sum of multiplier times form, less the objective,
 has no f_i left and positive semidefinite matrices; then the objective is at most the sum of multiplier times bound.
-Lower side: matrices and numbers that fulfill all constraints, and the objective there.
-
-This file shares no code with the rest of the library, and trusts nothing in the certificate but the program itself.
+Lower side: matrices and numbers that fulfill all constraints, and the objective there. This file shares no code with
+the rest of the library, and trusts nothing in the certificate but the program itself.
 """
 
 import hashlib
 import json
+import os
 import re
 import sys
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -38,11 +39,11 @@ def check(document: Any) -> tuple[Fraction | None, Fraction | None]:
     if "multipliers" in document:
         upper = upper_bound(program, document["multipliers"])
         if rational(document.get("upper"), "upper") != upper:
-            raise Refused(f"its multipliers prove at most {float(upper):.12g}, which is not what it says")
+            raise Refused(f"its multipliers prove at most {digits(upper, ROUND_CEILING)}, which is not what it says")
     if "point" in document:
         lower = lower_bound(program, document["point"])
         if rational(document.get("lower"), "lower") != lower:
-            raise Refused(f"its point proves at least {float(lower):.12g}, which is not what it says")
+            raise Refused(f"its point proves at least {digits(lower, ROUND_FLOOR)}, which is not what it says")
     if upper is None and lower is None:
         raise Refused("it has neither multipliers nor a point")
     return lower, upper
@@ -60,12 +61,10 @@ class Program:
         self.sizes = [count(size, "a block", LARGEST_BLOCK) for size in array(document.get("blocks"), "blocks")]
         self.num_values = count(document.get("num_values"), "num_values", 10**6)
         self.objective = self.form(document.get("objective"))
-        self.equalities = self.constraints(document.get("equalities"), "equalities")
-        self.inequalities = self.constraints(document.get("inequalities"), "inequalities")
-
-    def constraints(self, written: Any, what: str) -> list[tuple[Form, Fraction]]:
-        """Return forms with their bounds."""
-        return [(self.form(one), rational(one.get("bound"), "a bound")) for one in array(written, what)]
+        self.equalities, self.inequalities = (
+            [(self.form(one), rational(one.get("bound"), "a bound")) for one in array(document.get(kind), kind)]
+            for kind in ("equalities", "inequalities")
+        )
 
     def form(self, written: Any) -> Form:
         """Return the numbers of entries (block, row, column), and of values."""
@@ -126,16 +125,11 @@ def lower_bound(program: Program, point: Any) -> Fraction:
             raise Refused(f"the point's matrix {number} is not symmetric and positive semidefinite")
 
     def at(form: Form) -> Fraction:
-        entries, coefficients = form
-        products = (number * grams[block][row][column] for (block, row, column), number in entries.items())
-        return sum(products, Fraction(0)) + sum(
-            (number * values[place] for place, number in coefficients.items()), Fraction(0)
-        )
+        products = [number * grams[block][i][j] for (block, i, j), number in form[0].items()]
+        return sum(products + [number * values[place] for place, number in form[1].items()], Fraction(0))
 
-    if any(at(form) != bound for form, bound in program.equalities):
-        raise Refused("the point does not fulfill an equality")
-    if any(at(form) > bound for form, bound in program.inequalities):
-        raise Refused("the point does not fulfill an inequality")
+    if any(at(one) != b for one, b in program.equalities) or any(at(one) > b for one, b in program.inequalities):
+        raise Refused("the point does not fulfill a constraint")
     return at(program.objective)
 
 
@@ -160,6 +154,12 @@ def rational(text: Any, what: str) -> Fraction:
     return Fraction(text)
 
 
+def digits(number: Fraction | None, rounding: str) -> str:
+    """Return twelve digits of a number, rounded so that what is said of it is proved."""
+    context = Context(prec=12, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return "" if number is None else f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)):g}"
+
+
 def count(number: Any, what: str, most: int) -> int:
     """Return an integer from 0 to most."""
     if type(number) is not int or not 0 <= number <= most:
@@ -179,18 +179,17 @@ def main(arguments: list[str]) -> tuple[str, int]:
     if len(arguments) != 1:
         return f"usage: checker.py certificate.json, got {len(arguments)} arguments", 2
     try:
+        size = os.path.getsize(arguments[0]) if os.path.isfile(arguments[0]) else 0  # noqa: PTH113, PTH202
+        if size > LARGEST_FILE or (not size and os.path.exists(arguments[0])):  # noqa: PTH110
+            return f"not read: it must be a regular file of 1 to {LARGEST_FILE} bytes", 2
         with open(arguments[0], encoding="utf-8") as file:  # noqa: PTH123
-            text = file.read(LARGEST_FILE + 1)
-        if len(text) > LARGEST_FILE:
-            raise Refused(f"it is longer than {LARGEST_FILE} characters")
-        lower, upper = check(json.loads(text))
+            lower, upper = check(json.load(file))
     except OSError as error:
         return f"not read: {error.strerror}", 2
     except (Refused, ValueError, RecursionError) as error:
         return f"not proved: {error}", 1
-    if lower is not None and upper is not None:
-        return f"proved: value between {float(lower):.12g} and {float(upper):.12g}", 0
-    side = f"at least {float(lower):.12g}" if lower is not None else f"at most {float(upper or 0):.12g}"
+    least, most = digits(lower, ROUND_FLOOR), digits(upper, ROUND_CEILING)
+    side = f"between {least} and {most}" if least and most else f"at least {least}" if least else f"at most {most}"
     return f"proved: value {side}", 0
 
 

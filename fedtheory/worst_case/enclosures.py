@@ -153,14 +153,17 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
         tilted, dropped = without(program, tilts)
-        coordinates = first_coordinates(tilted)
-        data = coordinates.data(pairs=False)
-        found, _ = _along(data, beginning(data), Proof(tilted), coordinates, narrow, _MOST_FAILURES)
-        if not _is_enough(found, narrow):
-            found = _without_null_squares(tilted, narrow)
-        if not _is_enough(found, narrow):
-            whole = _proved(first_coordinates(tilted), narrow)
-            found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
+        found = Proof(tilted)
+        # Numbers that no double can hold give no hint.
+        with suppress(OverflowError):
+            coordinates = first_coordinates(tilted)
+            data = coordinates.data(pairs=False)
+            found, _ = _along(data, beginning(data), found, coordinates, narrow, _MOST_FAILURES)
+            if not _is_enough(found, narrow):
+                found = _without_null_squares(tilted, narrow)
+            if not _is_enough(found, narrow):
+                whole = _proved(first_coordinates(tilted), narrow)
+                found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
         return _of_the_whole(program, tilted, dropped, found)
 
 

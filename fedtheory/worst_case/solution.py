@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 from fedtheory._storage.files import place
+from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificates import FeasiblePoint
 from fedtheory.worst_case._gram import Program, Vector
@@ -148,11 +149,11 @@ class Solution:
         more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
         note = f"; upper bound only, for {' and '.join(self.relaxed[:2])}{more}" if self.relaxed else ""
         lemma = " + ".join(f"{float(c):.6g} {name}" for name, c in self.multipliers.items() if c)
-        return f"Solution({self.value:.9g}: {self._sides()}{'; at most ' + lemma if lemma else ''}{note})"
+        return f"Solution({self._sides()}{'; at most ' + lemma if lemma else ''}{note})"
 
     def _sides(self) -> str:
-        sides = [f"at least {float(self.lower):.10g}"] if self.lower is not None else []
-        sides += [f"at most {float(self.upper):.10g}"] if self.upper is not None else []
+        sides = [f"at least {outward(self.lower, 10, up=False)}"] if self.lower is not None else []
+        sides += [f"at most {outward(self.upper, 10, up=True)}"] if self.upper is not None else []
         return " and ".join(sides)
 
 

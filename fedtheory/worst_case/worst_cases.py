@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, final
 
+from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Program
@@ -61,7 +62,7 @@ class Lemma(Mapping[str, Fraction]):
 
     @property
     def text(self) -> str:
-        """The inequality, with its coefficients rounded to six digits."""
+        """The inequality, with its coefficients rounded up to six digits: constants are not negative."""
         provided = [f"{_in_words(one)} < 0" for one in self.negative]
         inequality = f"{_SYMBOLS[self.error]} <= {_in_words(self.coefficients)}"
         return f"{inequality} where {' and '.join(provided)}" if provided else inequality
@@ -96,8 +97,8 @@ def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, 
 
 
 def _in_words(coefficients: Mapping[str, Fraction]) -> str:
-    """Write a sum with coefficients of six digits."""
-    summands = [f"{float(c):.6g} {name}" for name, c in coefficients.items() if c]
+    """Write a sum with coefficients of six digits, none of them smaller than it is."""
+    summands = [f"{outward(c, 6, up=True)} {name}" for name, c in coefficients.items() if c]
     return (" + ".join(summands) or "0").replace("+ -", "- ")
 
 
@@ -166,20 +167,21 @@ class WorstCase:
         return self._check()
 
     def __repr__(self) -> str:
-        lower, upper = map(float, self.enclosure)
-        return f"WorstCase({self.value:.9g} in [{lower:.10g}, {upper:.10g}]; {self.multipliers.text})"
+        return f"WorstCase({' to '.join(self._ends())}; {self.multipliers.text})"
 
     def _repr_html_(self) -> str:
-        lower, upper = map(float, self.enclosure)
         rows = {
-            "worst case": f"{self.value:.9g}",
-            "proved between": f"{lower:.10g} and {upper:.10g}",
+            "worst case, proved between": " and ".join(self._ends()),
             "for all constants": self.multipliers.text,
             "program": f"blocks of {', '.join(map(str, self.program.blocks))} rows; "
             f"{self.program.num_inequalities} inequalities",
         }
         cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
         return f"<table>{cells}</table>"
+
+    def _ends(self) -> tuple[str, str]:
+        lower, upper = self.enclosure
+        return outward(lower, 10, up=False), outward(upper, 10, up=True)
 
 
 Play = tuple[Problem, Callable[[Embedding], Instance]]
@@ -246,8 +248,8 @@ def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
     lowers = [proof.lower for proof in possible if proof.lower is not None]
     uppers = [proof.upper for proof in possible if proof.upper is not None]
     if not lowers or len(uppers) < len(possible):
-        sides = [f"at least {float(max(lowers)):.6g}"] if lowers else []
-        sides += [f"at most {float(max(uppers)):.6g}"] if len(uppers) == len(possible) else []
+        sides = [f"at least {outward(max(lowers), 6, up=False)}"] if lowers else []
+        sides += [f"at most {outward(max(uppers), 6, up=True)}"] if len(uppers) == len(possible) else []
         message = (
             f"a worst case must be proved from both sides, got {' and '.join(sides) or 'no proof'} (without units)"
         )

@@ -83,11 +83,14 @@ def decaying_step_sizes(T, mu, L, E):
 
 
 def one_round__derived(Delta, eta, mu, L, E, Gamma):
-    """Gamma costs 2 L eta^2 sum_s (s c)^2 (beta + E - 1)/(beta (beta + E)), beta = 2 c/(eta (L - mu)) - 1."""
+    """Gamma costs 2 L eta^2 <d, (beta I + 1 1')^-1 d>, beta = 2 c/(eta (L - mu)) - 1, d_s = c^(E-s) + ... + c^(E-1)."""
     c = 1 - eta * mu
     beta = 2 * c / (eta * (L - mu)) - 1
-    squares = sum((s * c) ** 2 for s in range(E))
-    return c ** (2 * E) * Delta + 2 * L * eta**2 * squares * (beta + E - 1) / (beta * (beta + E)) * Gamma
+    d = [sum(c ** (E - 1 - r) for r in range(s)) for s in range(E)]
+    # What solves (beta I + 1 1') x = d is (d - mean)/beta, and mean/(beta + E) for its mean.
+    mean = sum(d) / Q(E)
+    x = [(one - mean) / beta + mean / (beta + E) for one in d]
+    return c ** (2 * E) * Delta + 2 * L * eta**2 * sum(one * other for one, other in zip(d, x, strict=True)) * Gamma
 
 
 def fixed_step_distance__derived(R, eta, mu, L, E, Gamma, Delta_0):

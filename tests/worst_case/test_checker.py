@@ -4,6 +4,7 @@ import contextlib
 import copy
 import hashlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -48,7 +49,10 @@ def test_the_file_alone_says_between_what_the_value_lies(certificate: Path, tmp_
     lower, upper = checker.check(json.loads(certificate.read_text(encoding="utf-8")))
     assert lower is not None
     assert upper is not None
-    assert done.stdout == f"proved: value between {float(lower):.12g} and {float(upper):.12g}\n"
+    least, most = (Q(words) for words in done.stdout.removeprefix("proved: value between ").split(" and "))
+    # Twelve digits, rounded so that both numbers are proved.
+    assert lower - Q(1, 10**11) * lower < least <= lower
+    assert upper <= most < upper + Q(1, 10**11) * upper
     assert done.returncode == 0
 
 
@@ -63,6 +67,34 @@ def test_the_file_is_short_and_imports_the_standard_library_only() -> None:
     assert len(text.splitlines()) <= 200
     imported = {line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))}
     assert imported <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("power", [-400, 400])
+def test_no_size_of_a_number_makes_what_is_said_false(certificate: Path, tmp_path: Path, power: int) -> None:
+    document, factor = json.loads(certificate.read_text(encoding="utf-8")), Q(10) ** power
+
+    def times(number: str) -> str:
+        return str(factor * Q(number))
+
+    # All that is linear in the program's bounds.
+    for one in (*document["inequalities"], *document["equalities"]):
+        one["bound"] = times(one["bound"])
+    document |= {side: times(document[side]) for side in ("lower", "upper")}
+    point = document["point"]
+    point["grams"] = [[[*map(times, row)] for row in gram] for gram in point["grams"]]
+    point["values"] = [*map(times, point["values"])]
+    path = tmp_path / "scaled.json"
+    path.write_text(json.dumps(sealed(document)), encoding="utf-8")
+    said, code = told(path)
+    least, most = (Q(words) for words in said.removeprefix("proved: value between ").split(" and "))
+    assert code == 0
+    assert 0 < least <= Q(document["lower"]) <= Q(document["upper"]) <= most
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert told(pipe) == told(tmp_path) == ("not read: it must be a regular file of 1 to 50000000 bytes", 2)
 
 
 def places(document: Any) -> list[tuple[Any, Any]]:
@@ -149,7 +181,7 @@ def test_a_point_outside_proves_nothing(certificate: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "not proved: Expecting value"),
+        (" ", "not proved: Expecting value"),
         ("[" * 100000, "not proved:"),
         ("[]", "not proved: its format is not"),
         ('{"format": "fedtheory certificate 1"}', "not proved: it was changed"),

@@ -16,6 +16,7 @@ from fedtheory.bounds.fedavg._words import (
     SUBSET,
     SUBSETS,
 )
+from fedtheory.bounds.scaffold._words import drift_of_a_round
 from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS
 from fedtheory.theorem.paper import Summands, states
@@ -27,11 +28,9 @@ _ASSUMES = (*FUNCTIONS, EXACT_GRADIENTS, SHORT_STEPS)
 
 def _per_round(step_size, *, mu, L, local_steps):
     """Return what is left of a distance after a step, and what a round adds for each unit of the objective gap."""
-    rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
-    spread, room = step_size * (L - mu), rest + away
-    steps = (local_steps - 1) * local_steps * (2 * local_steps - 1)
-    share = (room + (local_steps - 1) * spread) / (2 * rest + (local_steps - 1) * spread)
-    return rest, L * step_size**2 * rest**2 * (steps * spread * share / room) / 3
+    # The mean of |grad F_k(w*)|^2 is at most 2 L Gamma.
+    drift = drift_of_a_round(step_size, mu=mu, L=L, local_steps=local_steps)
+    return short_of_one(step_size, mu), 2 * L * drift
 
 
 @states(
@@ -41,8 +40,8 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap) -> Sum
     r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``, without bounded gradients.
 
     .. math::
-        c^{2\tau}\Delta+\frac{(\tau-1)\tau(2\tau-1)}3\eta^2c^2L\Gamma\cdot\frac{s}{r}\cdot
-        \frac{r+(\tau-1)s}{2c+(\tau-1)s},\quad c=1-\eta\mu,\ s=\eta(L-\mu),\ r=2c-s
+        c^{2\tau}\Delta+\frac{2\eta^2L\Gamma}\beta\Big(\sum_{s<\tau}d_s^2-\frac{(\sum_{s<\tau}d_s)^2}{\beta+\tau}\Big),
+        \quad c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1,\ d_s=\sum_{r<s}c^{\tau-1-r}
 
     It holds for any number of clients with any weights.
 
@@ -63,8 +62,8 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap) -> Sum
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, s = 1/2, r = 1, and from Delta = 256 with Gamma = 7 that is
-    ``(81/256) 256 + 2 (1/16) (9/16) 3 * 7 (1/2) (3/2)/2 = 81 + 567/1024``.
+    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4), so that from Delta = 256 with
+    Gamma = 7 that is ``(81/256) 256 + 2 (1/16) (3 * 7/2) (9/16 - (9/16)/4) = 81 + 567/1024``.
 
     >>> one_round(256, step_size=1 / 4, mu=1, L=3, local_steps=2, objective_gap=7)
     81.5537109375

@@ -28,9 +28,12 @@ def round_coefficients(
     r"""Coefficients of ``one_round`` for step sizes that change within the round, each at most 1/L.
 
     .. math::
-        \Delta^+\le\Big(\prod_sc_s\Big)\Delta-2\rho\big(\tfrac\mu2\Delta+\Gamma\big)
-        \sum_s\eta_s(1-x_s)\prod_{i<s}(1-x_i)^2\prod_{i>s}c_i+2\tilde\rho\Gamma\sum_s\eta_s\prod_{i>s}c_i
+        \begin{aligned}
+        \Delta^+\le{}&\Big(\prod_sc_s\Big)\Delta-2\rho\big(\tfrac\mu2\Delta+\Gamma\big)
+        \sum_s\eta_s(1-x_s)\prod_{i<s}(1-x_i)^2\prod_{i>s}c_i\\
+        &+2\tilde\rho\Gamma\sum_s\eta_s\prod_{i>s}c_i
         +\sigma^2\Big[\sum_{s<\tau-1}\eta_s^2\prod_{i>s}c_i+\frac{\eta_{\tau-1}^2}m\Big]
+        \end{aligned}
 
     Parameters
     ----------
@@ -87,9 +90,11 @@ def one_round(
     r"""Bound on ``E |w_{t+tau} - w*|^2`` after a round from ``Delta = E |w_t - w*|^2``, without bounded gradients.
 
     .. math::
-        [1-(1-c^\tau)(1+\rho\theta)]\Delta+2\eta A\Gamma(\tilde\rho-\rho\theta)
-        +\eta^2\sigma^2\big(A-1+\tfrac1m\big),\quad A=\sum_{j<\tau}c^j,\
-        \theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}
+        \begin{aligned}
+        &[1-(1-c^\tau)(1+\rho\theta)]\Delta+2\eta A\Gamma(\tilde\rho-\rho\theta)
+        +\eta^2\sigma^2\big(A-1+\tfrac1m\big),\\
+        &A=\sum_{j<\tau}c^j,\quad\theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}
+        \end{aligned}
 
     with ``x = eta L`` and ``c = 1 - eta mu``: several local steps and their length cost the factor theta on rho.
 

@@ -12,6 +12,7 @@ __all__ = [
     "METHOD",
     "PAPER",
     "STABLE",
+    "drift_of_a_round",
     "lags",
     "steepness",
     "ways",
@@ -96,6 +97,12 @@ def ways(step_size, *, mu, local_steps):
         if digit == "1":
             known, m = _joined_ways(rate, rest, m, known, 1, one), m + 1
     return known[1], known[4]
+
+
+def drift_of_a_round(step_size, *, mu, L, local_steps):
+    """Return what a round of local steps of all clients adds for each unit of the mean of ``|grad F_k(w*)|^2``."""
+    slope, (way, squares) = steepness(step_size, mu=mu, L=L), ways(step_size, mu=mu, local_steps=local_steps)
+    return step_size**2 * slope * (squares - slope * way**2 / (1 + slope * local_steps))
 
 
 def _joined_ways(rate, rest, m, left, n, right):

@@ -1,7 +1,7 @@
 r"""Local steps of all clients that differ at w*: heterogeneity at the minimizer in place of the objective gap."""
 
 from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.scaffold._words import STABLE, steepness, ways
+from fedtheory.bounds.scaffold._words import STABLE, drift_of_a_round
 from fedtheory.bounds.sgd._words import ASSUMES, PAPER
 from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.paper import Summands, states
@@ -24,8 +24,8 @@ def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2) -> Sum
         c^{2\tau}\Delta+\frac{\eta^2\zeta^2}\beta\Big(\sum_{s<\tau}d_s^2-\frac{(\sum_{s<\tau}d_s)^2}{\beta+\tau}\Big),
         \quad c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1,\ d_s=\sum_{r<s}c^{\tau-1-r}
 
-    It holds for any number of clients with any weights, and is below ``fedavg.one_round``, which has Gamma and needs
-    shorter steps. A single local step costs no heterogeneity.
+    It holds for any number of clients with any weights, and is at most ``fedavg.one_round``, which has ``2 L Gamma`` in
+    the place of zeta2. A single local step costs no heterogeneity.
 
     Parameters
     ----------
@@ -48,6 +48,5 @@ def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2) -> Sum
     81.5537109375
     """
     left, _ = geometric(step_size * mu, 2 * local_steps, short_of_one(step_size, mu))
-    slope, (way, squares) = steepness(step_size, mu=mu, L=L), ways(step_size, mu=mu, local_steps=local_steps)
-    spread = squares - slope * way**2 / (1 + slope * local_steps)
-    return {"contraction": left * distance2, "drift": step_size**2 * slope * spread * zeta2}
+    drift = drift_of_a_round(step_size, mu=mu, L=L, local_steps=local_steps)
+    return {"contraction": left * distance2, "drift": drift * zeta2}
