@@ -57,13 +57,7 @@ def netcdf_data(content: bytes) -> "Dataset":
 
 
 def netcdf_arrays(content: bytes) -> Arrays:
-    """Return the arrays of a netCDF file, where `netcdf_data` would take ten times as long to label them.
-
-    Raises
-    ------
-    OtherFileError
-        As `netcdf_data`.
-    """
+    """Return the arrays of a netCDF file, where `netcdf_data` would take ten times as long to label them."""
     import h5py
 
     with h5py.File(io.BytesIO(content), "r") as opened:

@@ -75,11 +75,6 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -
     rng
         Seed, SeedSequence or Generator.
 
-    Returns
-    -------
-    FederatedData
-        New data; the given one is not changed.
-
     Examples
     --------
     >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1])])
@@ -109,11 +104,6 @@ def add_irrelevant_samples(
         Standard deviation of the irrelevant features.
     rng
         Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    FederatedData
-        New data; the given one is not changed.
 
     Examples
     --------

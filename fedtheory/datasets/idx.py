@@ -51,11 +51,6 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
     max_bytes
         Largest content that is accepted, in bytes.
 
-    Returns
-    -------
-    ndarray
-        Of the shape and the type that the header declares.
-
     Examples
     --------
     >>> import tempfile, pathlib

@@ -51,13 +51,7 @@ def _type_of(name: str, slot: Slot, problem: Any) -> Any:
 
 
 def address_of(function: Any, signature: Any) -> int:
-    """Compile a function for a signature and return where its machine code begins.
-
-    Raises
-    ------
-    NumbaError, TypeError
-        If the function does not have these arguments and this result.
-    """
+    """Compile a function for a signature and return where its machine code begins."""
     return _compiled(function, signature)[1]
 
 

@@ -13,13 +13,6 @@ Noise = Law[Vector]
 def no_noise(dim: int) -> Noise:
     """Return the noise that is always zero.
 
-    Returns
-    -------
-    Noise
-        The law that is certain of the zero vector, shape (v,).
-
-    Examples
-    --------
     >>> no_noise(2)
     Law({(Fraction(0, 1), Fraction(0, 1)): 1})
     """

@@ -35,13 +35,6 @@ def pick(rng: np.random.Generator, options: list[Any]) -> Any:
 def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vector:
     """Draw positive shares of sum 1, with ratios up to ``largest``.
 
-    Returns
-    -------
-    Vector
-        Shape (count,).
-
-    Examples
-    --------
     >>> sum(draw_shares(np.random.default_rng(0), 4))
     Fraction(1, 1)
     """

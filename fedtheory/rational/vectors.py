@@ -18,13 +18,6 @@ _UNFIT = (AttributeError, TypeError, ValueError)
 def vector(*numbers: Fraction | int | str) -> Vector:
     """Make a vector of exact rationals.
 
-    Returns
-    -------
-    Vector
-        Shape (v,).
-
-    Examples
-    --------
     >>> vector(1, "1/2")
     (Fraction(1, 1), Fraction(1, 2))
     """
@@ -68,13 +61,6 @@ def inner(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
 def norm2(x: Vector) -> Fraction:
     """Squared Euclidean norm.
 
-    Parameters
-    ----------
-    x
-        Shape (v,).
-
-    Examples
-    --------
     >>> norm2(vector(2, 3))
     Fraction(13, 1)
     """
@@ -84,18 +70,6 @@ def norm2(x: Vector) -> Fraction:
 def added(left: Vector, right: Vector) -> Vector:
     """Entrywise sum.
 
-    Parameters
-    ----------
-    left, right
-        Shape (v,) each.
-
-    Returns
-    -------
-    Vector
-        Shape (v,).
-
-    Examples
-    --------
     >>> added(vector(2, 3), vector(5, 7))
     (Fraction(7, 1), Fraction(10, 1))
     """

@@ -80,13 +80,6 @@ def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
 def independent(probabilities: Sequence[Any]) -> Law[Selection]:
     """Take every client by its own coin; the empty selection is one of the outcomes.
 
-    Parameters
-    ----------
-    probabilities
-        Of each client, shape (K,).
-
-    Examples
-    --------
     >>> independent([0.5, 0.25])
     Law({(0, 1): 0.125, (0,): 0.375, (1,): 0.125, (): 0.375})
     """
@@ -156,13 +149,6 @@ def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) ->
 def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
     """Return the expected number of copies of each client, shape (K,); inclusion probabilities if there are no copies.
 
-    Returns
-    -------
-    tuple[Any, ...]
-        Shape (K,); exact if the probabilities are.
-
-    Examples
-    --------
     >>> frequencies(with_replacement([0.25, 0.75], 2), 2)
     (0.5, 1.5)
     """

@@ -92,13 +92,6 @@ def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
     """Return the numbers of candidates of all rounds, from a schedule.
 
-    Returns
-    -------
-    Counts
-        Shape (num_rounds,).
-
-    Examples
-    --------
     >>> scheduled(HalfTimeCandidates(), num_rounds=3, num_selected=2, num_clients=5)
     array([5, 5, 2])
     """

@@ -47,11 +47,6 @@ def thresholds(threshold: Any, num_rounds: int) -> Array:
     num_rounds
         T.
 
-    Returns
-    -------
-    Array
-        Shape (num_rounds,), at least 0.
-
     Examples
     --------
     >>> thresholds(float("inf"), 2)

@@ -70,18 +70,6 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
 def mixed(log_evidences: Sequence[Array]) -> Array:
     """Logarithm of the mean of test martingales, which is a test martingale: that of a gambler who splits the capital.
 
-    Parameters
-    ----------
-    log_evidences
-        Logarithms of test martingales, of equal shapes.
-
-    Returns
-    -------
-    Array
-        Of the shape of one of them.
-
-    Examples
-    --------
     >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)
     array([ True,  True])
     """

@@ -27,11 +27,6 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
     confidence
         Probability of covering, pointwise, between 0 and 1.
 
-    Returns
-    -------
-    Interval
-        Limits of the shape of the estimate.
-
     Examples
     --------
     The quantile of 3/4 at one degree of freedom is tan(pi/4) = 1.

@@ -136,11 +136,6 @@ def mean_and_error(samples: Array) -> tuple[Array, Array]:
     samples
         Shape (samples, n).
 
-    Returns
-    -------
-    tuple[Array, Array]
-        Two arrays of shape (n,).
-
     Examples
     --------
     >>> mean_and_error(np.array([[1.0], [3.0]]))

@@ -114,6 +114,9 @@ def test_a_run_with_a_threshold_for_each_round_takes_the_local_steps_of_all_roun
     runs = [one.run for one in drawn(draw_alignment)]
     assert all(run.num_steps == len(run.thresholds) * run.local_steps for run in runs)
     assert max(run.num_steps for run in runs) == 3 * 4
+    # One or two clients that have priority beside one or two that have none.
+    sizes = {(sum(map(bool, run.federation.weights)), run.federation.num_clients) for run in runs}
+    assert sizes == {(1, 2), (1, 3), (2, 3), (2, 4)}
 
 
 def test_noise_is_drawn_where_paths_stay_few() -> None:
