@@ -144,7 +144,7 @@ def generator_checks(
     """
     watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
-    size = validate.count("num_clients", num_clients, 50)
+    size = validate.size("num_clients", num_clients, 50)
     if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":
         return _dirichlet_checks(SharesMade(watch, function, size), seeds)
     made = Generator(watch, function, size)
