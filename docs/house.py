@@ -12,6 +12,7 @@ from typing import Any
 
 import sphinx.application
 import underflow
+from contract_tables import tables
 from pictures import MADE, draw_errata
 from reference import anchor
 
@@ -93,8 +94,6 @@ def write_theory(app: sphinx.application.Sphinx) -> None:
 
 def write_contracts(app: sphinx.application.Sphinx) -> None:
     """Write the tables of what the round loop calls and records."""
-    from fedtheory.engine._tables import tables
-
     folder = Path(app.srcdir) / "api" / "tables"
     folder.mkdir(exist_ok=True)
     for name, table in tables().items():

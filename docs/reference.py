@@ -118,12 +118,17 @@ def letters() -> list[str]:
     rows = []
     for name in dict.fromkeys([*SYMBOLS, *(row.name for paper in papers for row in paper.symbols)]):
         there = {paper: paper.glossary[name] for paper in papers if name in own[paper]}
-        if any(row.letter for row in there.values()):
+        users: dict[str, list[str]] = {}
+        for paper, row in there.items():
+            if row.letter:
+                users.setdefault(row.letter, []).append(paper.key)
+        if users:
             kinds = SYMBOLS[name].meaning if name in SYMBOLS else ""
             meaning = kinds or "; ".join(dict.fromkeys(row.meaning for row in there.values()))
-            written = (f"${there[paper].letter}$" if paper in there and there[paper].letter else "" for paper in papers)
-            rows.append([f"`{name}`", meaning.replace("``", "`").replace("|", "\\|"), *written])
-    heads = ["Name", "Meaning", *(paper.key for paper in papers)]
+            shared = len(users) == 1
+            written = (f"${letter}$" if shared else f"${letter}$ {', '.join(keys)}" for letter, keys in users.items())
+            rows.append([f"`{name}`", meaning.replace("``", "`").replace("|", "\\|"), "; ".join(written)])
+    heads = ["Name", "Meaning", "Letter, and whose where papers differ"]
     # A bar would end a cell of the table.
     return [
         f"| {' | '.join(row)} |".replace(r"$\|", r"$\Vert ").replace(r"\|^2$", r"\Vert^2$")

@@ -31,7 +31,7 @@ from fedtheory.bounds import proxskip as ps
 from fedtheory.plotting.bound import measured, theory
 from fedtheory.plotting.style import appearance, legend_below
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.scaffnew import Apart, disagreement_radius, mean_potentials
+from fedtheory.rational.scaffnew import ScaffnewState, disagreement_radius, mean_potentials
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         tuple((Fraction(h),) for h in CURVATURES), tuple((Fraction(a),) for a in CENTERS), third, (Fraction(0),) * 3
     )
     p, gamma, zero = Fraction(config.probability), Fraction(1, 4), (Fraction(0),)
-    start = Apart((zero,) * 3, (zero,) * 3)
+    start = ScaffnewState((zero,) * 3, (zero,) * 3)
     [means] = [
         mean_potentials(exact, start, steps, step_size=gamma, probability=p)
         for steps in progress([config.exact_steps], "coins")

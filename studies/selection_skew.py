@@ -46,8 +46,7 @@ import fedtheory as ft
 from fedtheory import study
 from fedtheory.estimates.skews import sampled_models
 from fedtheory.plotting.intervals import certified
-from fedtheory.plotting.labels import label_of
-from fedtheory.plotting.style import COLORS, appearance, legend_below
+from fedtheory.plotting.style import COLORS, appearance, label_of, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,6 @@ from fedtheory.bounds import fedalign, fedavg, optimal_client_sampling, power_of
 from fedtheory.bounds.recursion import unroll
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem import assumptions
-from fedtheory.theorem._comparison import unmet
 from fedtheory.theorem.assumptions import (
     AggregationWeights,
     Assumption,
@@ -22,6 +21,7 @@ from fedtheory.theorem.assumptions import (
     Noise,
     Smooth,
     StronglyConvex,
+    unmet,
 )
 from fedtheory.theorem.implications import consequences
 from fedtheory.theorem.paper import Paper, states

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory._support.console import _fitting, show_table
+from fedtheory._support.blocks import in_blocks
+from fedtheory._support.console import _fitting, show_blocks, show_table
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import plain
 from tests.environment import ROOT
@@ -98,3 +99,45 @@ def test_a_table_on_a_terminal_does_not_show_what_steers_it(monkeypatch: pytest.
 def test_the_summary_of_a_run_from_somebody_else_does_not_steer_the_terminal() -> None:
     text = plain(STEERING)
     assert Summary(f"Run {STEERING}", {"strategy": STEERING}).text == f"Run {text}\n  strategy  {text}"
+
+
+WIDE = [
+    {"K": str(30 + row // 2), "m": "3", "d": str(row), "rounds until the loss is halved": "7" * 9, "bound": f"b{row}"}
+    for row in range(4)
+]
+
+
+@pytest.mark.parametrize("width", [16, 20, 25, 27])
+def test_blocks_are_no_wider_than_lines_and_show_each_column_once_beside_those_that_tell_rows_apart(width: int) -> None:
+    lines = list(in_blocks(WIDE, {"K", "m", "d"}, width))
+    assert max(map(len, lines)) <= width
+    blocks = [block.split("\n") for block in "\n".join(lines).split("\n\n")]
+    # Of K, m and d the last one is enough.
+    assert all([line.split()[0] for line in block[-4:]] == ["0", "1", "2", "3"] for block in blocks)
+    entries = " ".join(word for block in blocks for line in block[-4:] for word in line.split()[1:])
+    assert sorted(entries.split()) == sorted(row[name] for row in WIDE for name in row if name != "d")
+
+
+def test_a_table_that_fits_is_not_folded() -> None:
+    [heading, *rows] = in_blocks(WIDE, {"K"}, 49)
+    assert heading == " K  m  d  rounds until the loss is halved  bound"
+    assert [row.split() for row in rows] == [list(row.values()) for row in WIDE]
+    assert len(list(in_blocks(WIDE, {"K"}, len(heading)))) == len(WIDE) + 1
+    assert len(list(in_blocks(WIDE, {"K"}, len(heading) - 1))) > len(WIDE) + 1
+
+
+def test_columns_that_cannot_tell_rows_apart_are_not_repeated_but_for_the_first_one() -> None:
+    rows = [{"a": "1", "b": "2" * 9, "c": "3" * 9}] * 2
+    assert [line.split() for line in in_blocks(rows, set(), 12)] == [
+        ["a", "b"], *[["1", "2" * 9]] * 2, [], ["a", "c"], *[["1", "3" * 9]] * 2,
+    ]  # fmt: skip
+
+
+def test_a_study_on_a_terminal_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setenv("COLUMNS", "40")
+    show_blocks(WIDE, title="a title " * 9, caption=f"a caption {STEERING} " * 9)
+    assert max(map(len, shown.getvalue().splitlines())) <= 40
+    assert "\x07" not in shown.getvalue()

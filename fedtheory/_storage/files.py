@@ -61,13 +61,7 @@ def publish(folder: Path, files: Mapping[str, bytes], seal: str, sealed: Mapping
 
 
 def published(folder: Path, seal: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return what a seal holds, and the files that were written with it.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not what it was.
-    """
+    """Return what a seal holds, and the files that were written with it."""
     content = read_json(folder / seal)
     files = {name: read_bytes(folder / name) for name in content["files"]}
     for name, expected in content["files"].items():

@@ -7,15 +7,19 @@ import contextlib
 import itertools
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fedtheory._support.blocks import in_blocks
 from fedtheory._support.wording import plain, written
 
-__all__ = ["first_sentence", "live_progress", "say", "show_table", "warn"]
+__all__ = ["first_sentence", "live_progress", "say", "show_blocks", "show_table", "warn"]
 
 # A column of sentences folds down to this many characters; narrower it would be a tower of words.
 _NARROWEST = 20
+# What is no terminal, such as a page that shows what a study prints, has lines of this many characters.
+_WIDTH = 100
 
 
 def say(*lines: str, end: str = "\n") -> None:
@@ -64,8 +68,7 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     apart.
     """
     title, caption = plain(title), plain(caption)
-    cells = [{plain(name): plain(written(value)) for name, value in row.items()} for row in rows]
-    right = {plain(name) for name, value in rows[0].items() if not isinstance(value, str)}
+    cells, right = _cells(rows)
     if not sys.stdout.isatty():
         # The gallery takes the place of standard output with something that only writes.
         say(*_plain(cells, right, title, caption))
@@ -77,6 +80,20 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     dropped = [name for name in cells[0] if name not in names]
     hidden = f"not shown at this width: {', '.join(dropped)}" if dropped else ""
     console.print(_grid(cells, names, right, title, "\n".join(filter(None, (caption, hidden)))))
+
+
+def show_blocks(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str = "") -> None:
+    """Print all columns of a table, in blocks as wide as the terminal, or as a page."""
+    from rich.console import Console
+
+    width = Console().width if sys.stdout.isatty() else _WIDTH
+    say(*textwrap.wrap(plain(title), width), *in_blocks(*_cells(rows), width), *textwrap.wrap(plain(caption), width))
+
+
+def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, str]], set[str]]:
+    """Return what is shown of all entries, and the columns that stand to the right: those of numbers."""
+    cells = [{plain(name): plain(written(value)) for name, value in row.items()} for row in rows]
+    return cells, {plain(name) for name, value in rows[0].items() if not isinstance(value, str)}
 
 
 def _plain(cells: Sequence[Mapping[str, str]], right: set[str], title: str, caption: str) -> Iterator[str]:

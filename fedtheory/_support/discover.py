@@ -25,11 +25,6 @@ def surface(folder: str, name: str = "") -> dict[str, str]:
     """Names that the modules in a folder offer, with their modules: those of ``__all__``, or functions and classes.
 
     Only modules in whose text ``name`` occurs are looked at, since no others can offer it.
-
-    Raises
-    ------
-    ImportError
-        If two modules offer the same name, so that it would depend on the alphabet which of them a user gets.
     """
     found: dict[str, str] = {}
     for file in sorted(Path(folder).glob("[!_]*.py")):

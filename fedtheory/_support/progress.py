@@ -16,16 +16,8 @@ _PAUSE = 10.0
 
 
 @contextlib.contextmanager
-def reported(description: str, total: int, *, done: int = 0, patience: float = 0.0) -> Iterator[Report]:
-    """Yield what is told how many are done (and a note, such as the failures so far), and shows that on standard error.
-
-    Parameters
-    ----------
-    description, total, done
-        What is counted, up to what, and how much of it was there before.
-    patience
-        Seconds after which it begins to show anything: what is over sooner needs no bar.
-    """
+def reported(description: str, total: int, *, done: int = 0, delay: float = 0.0) -> Iterator[Report]:
+    """Yield a function of the number done (and a note), which shows both once ``delay`` seconds are over."""
     from rich.console import Console
 
     console, start = Console(stderr=True), time.monotonic()
@@ -33,7 +25,7 @@ def reported(description: str, total: int, *, done: int = 0, patience: float = 0
         show: list[Report] = []
 
         def report(now: int, note: str = "") -> None:
-            if not show and time.monotonic() - start >= patience:
+            if not show and time.monotonic() - start >= delay:
                 lively = console.is_terminal or console.is_jupyter
                 show.append(stack.enter_context(_bar(console, description, total)) if lively else _log(description))
             for shown in show:

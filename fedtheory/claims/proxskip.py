@@ -10,7 +10,7 @@ from fedtheory.claims._comparisons import against_worst_case, curvatures, step_s
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.scaffnew import Apart, mean_potentials, potential, scaffnew_step
+from fedtheory.rational.scaffnew import ScaffnewState, mean_potentials, potential, scaffnew_step
 from fedtheory.rational.vectors import combination, difference, norm2, scaled
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -25,7 +25,7 @@ class _Start(NamedTuple):
     fed: RationalQuadratics
     step_size: Fraction
     probability: Fraction
-    state: Apart
+    state: ScaffnewState
 
     @property
     def run(self) -> dict[str, Any]:
@@ -50,7 +50,9 @@ def _draw(rng: np.random.Generator, *, together: bool, longest: Fraction = Fract
     mean = combination(fed.weights, raw)
     first = draw_model(rng, fed.dim)
     models = tuple(first if together else draw_model(rng, fed.dim) for _ in range(fed.num_clients))
-    return _Start(fed, share / fed.smoothness, probability, Apart(models, tuple(difference(h, mean) for h in raw)))
+    return _Start(
+        fed, share / fed.smoothness, probability, ScaffnewState(models, tuple(difference(h, mean) for h in raw))
+    )
 
 
 @claim(
@@ -115,7 +117,7 @@ def refined(rng: np.random.Generator) -> Finding:
 def mean_stays(rng: np.random.Generator) -> Finding:
     start = _draw(rng, together=True)
     fed, off = start.fed, draw_model(rng, start.fed.dim)
-    state = Apart(start.state.models, tuple(difference(h, scaled(-1, off)) for h in start.state.variates))
+    state = ScaffnewState(start.state.models, tuple(difference(h, scaled(-1, off)) for h in start.state.variates))
     for coin in range(4):
         state = scaffnew_step(fed, state, falls=bool(coin % 2), **start.run)
     return equal_to(norm2(difference(combination(fed.weights, state.variates), off)), Fraction(0), instance=start.words)

@@ -13,7 +13,7 @@ from fedtheory.rational._scaffold import Controlled, control_potential, scaffold
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.scaffnew import Apart, scaffnew_step
+from fedtheory.rational.scaffnew import ScaffnewState, scaffnew_step
 from fedtheory.rational.vectors import added, combination, difference, norm2
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -156,7 +156,7 @@ def option_one(rng: np.random.Generator) -> Finding:
 def is_scaffnew(rng: np.random.Generator) -> Finding:
     start = draw_start(rng)
     fed, state, tau = start.fed, start.state, start.local_steps
-    apart = Apart((state.model,) * fed.num_clients, tuple(difference(c, state.server) for c in state.clients))
+    apart = ScaffnewState((state.model,) * fed.num_clients, tuple(difference(c, state.server) for c in state.clients))
     for step in range(2 * tau):
         apart = scaffnew_step(
             fed, apart, step_size=start.step_size, probability=Fraction(1, tau), falls=step % tau == tau - 1

@@ -1,5 +1,6 @@
 """Named checks, and what comes of making them one after the other."""
 
+import random
 import unittest
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory._support.wording import short
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance, Failure
 
 FALSE_ALARMS = 1e-6
@@ -28,8 +29,8 @@ class Check:
     name
         What is asked, in a few words.
     work
-        Raises ``Broken`` if the code does not pass.
-    watch
+        Raises ``Failed`` if the code does not pass.
+    timer
         Ends calls that do not return.
     excuse
         Why it is not asked; empty if it is.
@@ -37,7 +38,7 @@ class Check:
 
     name: str
     work: Callable[[], Any]
-    watch: Watch
+    timer: Timer
     excuse: str = ""
 
     @property
@@ -48,8 +49,8 @@ class Check:
     def failure(self) -> Failure | None:
         """Make the check."""
         try:
-            self.watch.over(self.work)
-        except Broken as broken:
+            self.timer.over(self.work)
+        except Failed as broken:
             return Failure(broken.check or self.name, broken.sentence, broken.case)
         return None
 
@@ -68,27 +69,8 @@ class Check:
 def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
     """Excuse from the checks that are excepted.
 
-    Parameters
-    ----------
-    checks
-        Checks without excuses.
-    exceptions
-        Names of checks, each with its reason.
-
-    Returns
-    -------
-    list[Check]
-        The same checks; those that are excepted carry the reason.
-
-    Raises
-    ------
-    ValueError
-        If an exception names no check, or gives no reason.
-
-    Examples
-    --------
-    >>> watch = Watch(patience=60.0)
-    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> timer = Timer(timeout=60.0)
+    >>> asked = [Check("range", list, timer), Check("law", list, timer)]
     >>> [check.excuse for check in excused(asked, {"law": "it is not known"})]
     ['', 'it is not known']
     """
@@ -106,29 +88,8 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Chec
 def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
     """Make checks in their order; none after the first one if code does not run at all, or after one that hangs.
 
-    Parameters
-    ----------
-    subject
-        The name of what is checked.
-    checks
-        To be made, in this order.
-    exceptions
-        Names of checks to leave out, each with its reason.
-
-    Returns
-    -------
-    Conformance
-        What was asked and what failed, each failure once.
-
-    Raises
-    ------
-    ValueError
-        If an exception names no check, or gives no reason.
-
-    Examples
-    --------
-    >>> watch = Watch(patience=60.0)
-    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> timer = Timer(timeout=60.0)
+    >>> asked = [Check("range", list, timer), Check("law", list, timer)]
     >>> conformance("draw", asked, {"law": "it is not known"}).checks
     ('range',)
     """
@@ -142,7 +103,7 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
         if failure is not None:
             # Out of range, say, is found by every check that draws.
             failures += [failure] if failure.check not in [known.check for known in failures] else []
-            if len(made) == 1 or check.watch.hung:
+            if len(made) == 1 or check.timer.hung:
                 break
     return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
 
@@ -150,20 +111,6 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
 def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
     """Return seeds for one check, which do not depend on which others are made.
 
-    Parameters
-    ----------
-    rng
-        Seeds of the call.
-    name
-        Of the check.
-
-    Returns
-    -------
-    SeedSequence
-        Seeds that depend on both and on nothing else.
-
-    Examples
-    --------
     >>> seeds = np.random.SeedSequence(2)
     >>> seeds_of(seeds, "box").spawn_key == seeds_of(seeds, "ties").spawn_key
     False
@@ -174,20 +121,53 @@ def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
 def named(value: Any) -> str:
     """Return the name of somebody's function, or how the value prints.
 
-    Parameters
-    ----------
-    value
-        Usually a function.
-
-    Returns
-    -------
-    str
-        The qualified name, without the function that it was defined in.
-
-    Examples
-    --------
     >>> named(len), named(3)
     ('len', '3')
     """
     name = getattr(value, "__qualname__", None)
     return name.rpartition("<locals>.")[2] if isinstance(name, str) else short(value)
+
+
+Draw = Callable[[np.random.Generator], Any]
+
+
+def children(seeds: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
+    """Return the same children again at every call, which spawning would not."""
+    return [np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, i)) for i in range(count)]
+
+
+def generator(seeds: np.random.SeedSequence) -> np.random.Generator:
+    """Return the same generator again at every call: also one from which other people's code spawns."""
+    return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=seeds.spawn_key))
+
+
+def same_generator(draw: Draw, seeds: np.random.SeedSequence, given: dict[str, Any]) -> None:
+    """Draw twice with generators in the same state."""
+    for seed in children(seeds, 10):
+        one, two = (draw(generator(seed)) for _ in range(2))
+        if not np.array_equal(one, two):
+            raise Failed(f"generators in the same state must give the same, got {_text(one)} and {_text(two)}", **given)
+
+
+def other_randomness(draw: Draw, seeds: np.random.SeedSequence, given: dict[str, Any]) -> None:
+    """Draw with NumPy's and Python's global generators in other states: they must neither matter nor move."""
+    for seed in children(seeds, 10):
+        found = []
+        for state in (1, 2):
+            random.seed(state)
+            np.random.seed(state)  # noqa: NPY002 (the generator that must not be used)
+            before = _global_states()
+            found.append(draw(generator(seed)))
+            if _global_states() != before:
+                raise Failed("must draw from its generator only, and moved a global one", **given)
+        if not np.array_equal(*found):
+            raise Failed("must draw from its generator only, got something else with other global seeds", **given)
+
+
+def _global_states() -> tuple[Any, ...]:
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), name, np.asarray(keys).tobytes(), tuple(rest)
+
+
+def _text(value: Any) -> str:
+    return short(value.tolist() if isinstance(value, np.ndarray) else list(value))

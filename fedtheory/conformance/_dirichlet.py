@@ -12,8 +12,8 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
-from fedtheory.conformance._repeatable import children, generator
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._checks import children, generator
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
@@ -26,29 +26,29 @@ Made = Callable[[np.random.SeedSequence, float], None]
 class SharesMade(NamedTuple):
     """The function under check: from a concentration, C, K and a Generator to shares of shape (K, C)."""
 
-    watch: Watch
+    timer: Timer
     function: Callable[..., Any]
     num_clients: int
 
     def shares(self, seeds: np.random.SeedSequence, concentration: float, num_clients: int) -> Array:
         """Ask for shares, which must be at least 0 and sum to 1."""
         given = {"concentration": concentration, "num_classes": _NUM_CLASSES, "num_clients": num_clients}
-        answer = self.watch.call(self.function, *given.values(), generator(seeds), case=given)
+        answer = self.timer.call(self.function, *given.values(), generator(seeds), case=given)
         try:
             shares = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise Broken(f"must return shares, got {short(type(answer))}", **given) from error
+            raise Failed(f"must return shares, got {short(type(answer))}", **given) from error
         if shares.shape != (num_clients, _NUM_CLASSES):
-            raise Broken(f"shares must have shape {(num_clients, _NUM_CLASSES)}, got {shares.shape}", **given)
+            raise Failed(f"shares must have shape {(num_clients, _NUM_CLASSES)}, got {shares.shape}", **given)
         if not (shares >= 0).all() or np.abs(shares.sum(axis=1) - 1).max() > 1e-9:
-            raise Broken(f"shares of a client must be at least 0 with the sum 1, got {short(shares[0])}", **given)
+            raise Failed(f"shares of a client must be at least 0 with the sum 1, got {short(shares[0])}", **given)
         return shares
 
 
 def sure_checks(made: SharesMade) -> dict[str, Callable[[np.random.SeedSequence], None]]:
     """Return the checks that leave nothing to chance."""
     return {
-        "runs": lambda seeds: made.watch.call(made.function, 1.0, 2, 1, generator(seeds), case={"num_clients": 1}),
+        "runs": lambda seeds: made.timer.call(made.function, 1.0, 2, 1, generator(seeds), case={"num_clients": 1}),
         "shape": lambda seeds: _shaped(made, seeds),
         "same generator": lambda seeds: _again(made, seeds),
         "new draws": lambda seeds: _new(made, seeds),
@@ -68,13 +68,13 @@ def _shaped(made: SharesMade, seeds: np.random.SeedSequence) -> None:
 def _again(made: SharesMade, seeds: np.random.SeedSequence) -> None:
     one, two = (made.shares(seeds, 1.0, 3).tobytes() for _ in range(2))
     if one != two:
-        raise Broken("generators in the same state must give the same shares, got others", num_clients=3)
+        raise Failed("generators in the same state must give the same shares, got others", num_clients=3)
 
 
 def _new(made: SharesMade, seeds: np.random.SeedSequence) -> None:
     one, two = (made.shares(seed, 1.0, 3) for seed in children(seeds, 2))
     if np.array_equal(one, two):
-        raise Broken("other generators must give other shares, got the same", num_clients=3)
+        raise Failed("other generators must give other shares, got the same", num_clients=3)
 
 
 def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) -> None:
@@ -91,7 +91,7 @@ def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
         if alike
         else ""
     )
-    raise Broken(
+    raise Failed(
         f"at the concentration {_SMALL:g} at most {100 * allowed:.2g} % of the clients may have no class with more "
         f"than half, got {spread} of {len(shares)}{why}",
         concentration=_SMALL,
@@ -108,7 +108,7 @@ def _marginals(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
         places = betainc(concentration, (_NUM_CLASSES - 1) * concentration, one)
         cells = np.minimum((_CELLS * places).astype(int), _CELLS - 1)
         if rejects(against_law(cells.tolist(), Law.uniform(range(_CELLS))), level / 2):
-            raise Broken(
+            raise Failed(
                 f"a share must have the law Beta(a, (C - 1) a), got the mean {one.mean():.3g} and the deviation "
                 f"{one.std():.3g} for a = {concentration:g}, C = {_NUM_CLASSES}",
                 concentration=concentration,

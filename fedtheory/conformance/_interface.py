@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
+from fedtheory.conformance._checks import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selecting import Case, Draw
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.sampling._selections import Selection
 
 __all__ = ["Subject", "cases", "checks"]
@@ -30,7 +30,7 @@ class Subject:
     ----------
     name
         What to call it.
-    watch
+    timer
         Ends calls that do not return.
     prepare
         From a case to the draw of one round.
@@ -41,7 +41,7 @@ class Subject:
     """
 
     name: str
-    watch: Watch
+    timer: Timer
     prepare: Callable[[Case], Draw]
     strategy: Any
     function: Any
@@ -127,19 +127,19 @@ def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.Se
         for chosen in _run(subject, case, seeds, _NUM_SEEDS):
             if only != "duplicates" and sizes is not None and len(chosen) not in sizes:
                 wanted = " or ".join(map(str, sorted(sizes)))
-                raise Broken(f"must select {wanted} clients, got {len(chosen)}: {list(chosen)}", **case.given)
+                raise Failed(f"must select {wanted} clients, got {len(chosen)}: {list(chosen)}", **case.given)
             if only != "count" and not subject.copies and len(set(chosen)) < len(chosen):
-                raise Broken(f"must select different clients, got {list(chosen)}", **case.given)
+                raise Failed(f"must select different clients, got {list(chosen)}", **case.given)
 
 
 def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
     for case in some:
         for seed in children(seeds, 5):
             weights, losses = case.weights.copy(), case.losses.copy()
-            subject.watch.call(subject.function, generator(seed), weights, losses, case=case.given)
+            subject.timer.call(subject.function, generator(seed), weights, losses, case=case.given)
             for name, now, before in (("weights", weights, case.weights), ("losses", losses, case.losses)):
                 if now.tobytes() != before.tobytes():
-                    raise Broken(f"must leave {name} as they are, got {now.tolist()} back", **case.given)
+                    raise Failed(f"must leave {name} as they are, got {now.tolist()} back", **case.given)
 
 
 def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
@@ -147,11 +147,11 @@ def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) ->
     answers = []
     for seed in children(seeds, 8):
         arguments = (generator(seed), case.weights.copy(), case.losses.copy())
-        answer = subject.watch.call(subject.function, *arguments, case=case.given)
+        answer = subject.timer.call(subject.function, *arguments, case=case.given)
         answers.append((answer, np.array(answer)) if isinstance(answer, np.ndarray | list) else (0, np.array(0)))
     for answer, before in answers:
         if not np.array_equal(np.asarray(answer), before):
-            raise Broken(f"an answer must stay as it was, {before.tolist()} became {np.asarray(answer).tolist()}")
+            raise Failed(f"an answer must stay as it was, {before.tolist()} became {np.asarray(answer).tolist()}")
 
 
 def _same_generator(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
@@ -174,13 +174,13 @@ def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> N
         again = draw(generator(seed))
         if first != again:
             sentence = f"earlier calls must not matter, got {list(first)} and, after other calls, {list(again)}"
-            raise Broken(sentence, **case.given)
+            raise Failed(sentence, **case.given)
 
 
 def _zero_weights(subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence) -> None:
     """Take a refusal by ValueError as right, too: there may be too few clients left to draw from."""
     try:
         _sound(subject, [known["zero weight"]], sizes, seeds)
-    except Broken as broken:
+    except Failed as broken:
         if not isinstance(broken.__cause__, ValueError):
             raise

@@ -27,8 +27,6 @@ def joint_law(strategy: object, weights: Array, losses: Array) -> Law[Selection]
 
     ``joint_law.register`` adds strategies of your own.
 
-    Examples
-    --------
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> law = joint_law(PowerOfChoice(1, 2), np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, 2.0]))
     >>> {clients: round(p, 12) for clients, p in law.items()}  # client 0 would have to meet a client with less

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedtheory._support.compiling import is_compiled, with_checked_bounds
 from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import short
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.engine.play import Played, play_round
 from fedtheory.sampling._selections import Selection
 from fedtheory.selection.rules import RULES, Rules, Strategy, rules_of
@@ -43,34 +43,34 @@ class Case:
         return Case(self.weights[order], self.losses[order])
 
 
-def of_function(function: Callable[..., Any], watch: Watch, case: Case) -> Draw:
+def of_function(function: Callable[..., Any], timer: Timer, case: Case) -> Draw:
     """Return the draw of a function ``(rng, weights, losses) -> client numbers``."""
 
     def draw(rng: np.random.Generator) -> Selection:
         arguments = (rng, case.weights.copy(), case.losses.copy())
-        answer = watch.call(function, *arguments, case=case.given)
+        answer = timer.call(function, *arguments, case=case.given)
         return clients_in(answer, case)
 
     return draw
 
 
 def clients_in(answer: object, case: Case) -> Selection:
-    """Return an answer as clients in increasing order; ``Broken`` if it is no list of clients."""
+    """Return an answer as clients in increasing order; ``Failed`` if it is no list of clients."""
     if isinstance(answer, set | frozenset):
         answer = list(answer)
     try:
         clients = np.asarray(answer)
     except Exception as error:
-        raise Broken(f"must return client numbers, got {short(answer)}", **case.given) from error
+        raise Failed(f"must return client numbers, got {short(answer)}", **case.given) from error
     if clients.size == 0 and clients.ndim == 1:
         return ()
     if clients.ndim != 1 or clients.dtype.kind not in "iu":
         kind = f"an array of {clients.dtype} of shape {clients.shape}" if clients.ndim else type(answer).__name__
-        raise Broken(f"must return a row of client numbers, got {kind}", **case.given)
+        raise Failed(f"must return a row of client numbers, got {kind}", **case.given)
     chosen = tuple(sorted(clients.tolist()))
     if chosen[0] < 0 or chosen[-1] >= case.num_clients:
         wrong = chosen[0] if chosen[0] < 0 else chosen[-1]
-        raise Broken(f"clients must be in 0..{case.num_clients - 1}, got {wrong}", **case.given).of("range")
+        raise Failed(f"clients must be in 0..{case.num_clients - 1}, got {wrong}", **case.given).of("range")
     return chosen
 
 
@@ -81,15 +81,15 @@ class Present(NamedTuple):
     mask: Mask
 
 
-def of_strategy(strategy: Strategy, watch: Watch, case: Case) -> Draw:
+def of_strategy(strategy: Strategy, timer: Timer, case: Case) -> Draw:
     """Return the draw of a strategy's first round, with losses and updates that the case prescribes."""
-    play = played(strategy, watch, case)
+    play = played(strategy, timer, case)
     return lambda rng: clients_in(play(rng).chosen, case)
 
 
-def played(strategy: Strategy, watch: Watch, case: Case) -> Callable[[np.random.Generator], Played]:
+def played(strategy: Strategy, timer: Timer, case: Case) -> Callable[[np.random.Generator], Played]:
     """Return a function that plays a first round; updates have norms that grow with the losses."""
-    rules = _safe(watch.call(rules_of, strategy, case.weights, 1, case=case.given))
+    rules = _safe(timer.call(rules_of, strategy, case.weights, 1, case=case.given))
     with np.errstate(over="ignore"):
         updates = np.minimum(np.sqrt(np.abs(case.losses)), 1e9)[:, None]
 
@@ -100,7 +100,7 @@ def played(strategy: Strategy, watch: Watch, case: Case) -> Callable[[np.random.
         here = there.mask[round_.chosen]
         return round_._replace(chosen=round_.chosen[here], coefficients=round_.coefficients[here])
 
-    return lambda rng: watch.call(first_round, rng, case=case.given)
+    return lambda rng: timer.call(first_round, rng, case=case.given)
 
 
 def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> Present:

@@ -13,7 +13,7 @@ from fedtheory._support.validate import Array
 from fedtheory.conformance._interface import Cases, Subject, cases
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._selecting import Case, Draw
-from fedtheory.conformance._timeouts import Broken
+from fedtheory.conformance._timeouts import Failed
 from fedtheory.sampling._selections import Selection
 from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
@@ -84,7 +84,7 @@ def _equal_under(
                 f"other numbers must not change who is selected: in {len(first)} draws, client {k} {one} times, "
                 f"and {two} times as client {int(np.flatnonzero(order == k)[0])}"
             )
-            raise Broken(sentence, **case.given)
+            raise Failed(sentence, **case.given)
 
 
 def _different(first: list[Selection], second: list[Selection], num_clients: int) -> Array:
@@ -138,7 +138,7 @@ def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence,
             k = int(evidence.max(axis=0).argmax())
             sentence = f"must select client {k} of {_MANY} {expected[k]:.4g} times a round"
             found = f"{copies[:, k].sum():g} times in {len(copies)} rounds"
-            raise Broken(f"{sentence}, and did {found}", num_clients=_MANY, weight=case.weights[k], loss=case.losses[k])
+            raise Failed(f"{sentence}, and did {found}", num_clients=_MANY, weight=case.weights[k], loss=case.losses[k])
 
 
 def _has_law(
@@ -149,7 +149,7 @@ def _has_law(
     for size in grown(most):
         chosen += _drawn(draw, rng, size)
         if rejects(_unlike(chosen, law, case.num_clients), level):
-            raise Broken(_in_words(chosen, law), **case.given)
+            raise Failed(_in_words(chosen, law), **case.given)
 
 
 def _unlike(chosen: list[Selection], law: Law[Selection], num_clients: int) -> Array:

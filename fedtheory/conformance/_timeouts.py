@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory._support.wording import short
 
-__all__ = ["Broken", "Watch", "in_words"]
+__all__ = ["Failed", "Timer", "in_words"]
 
 _BETWEEN_LOOKS = 0.1
 """Seconds after which somebody looks again whether the present call takes too long."""
@@ -27,7 +27,7 @@ _GRACE = 1.0
 
 
 @final
-class Broken(Exception):
+class Failed(Exception):
     """What a check has against the code under it: one sentence, and the case that shows it."""
 
     check = ""
@@ -36,24 +36,24 @@ class Broken(Exception):
     def __init__(self, sentence: str, **case: Any) -> None:
         self.sentence, self.case = sentence, case
 
-    def of(self, check: str) -> "Broken":
+    def of(self, check: str) -> "Failed":
         """Name the check that it breaks."""
         self.check = check
         return self
 
 
 @final
-class _OutOfPatience(BaseException):
+class _TimedOut(BaseException):
     """Thrown into a thread that has to stop; no ``except Exception`` holds it up."""
 
 
 @final
-class Watch:
+class Timer:
     """Looks at how long the present call takes.
 
     Parameters
     ----------
-    patience
+    timeout
         Seconds that one call may take.
 
     Attributes
@@ -62,29 +62,29 @@ class Watch:
         Whether some call did not return in time.
     """
 
-    def __init__(self, patience: float) -> None:
-        self.patience = patience
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
         self.hung = False
         self._since: float | None = None
-        self._limit = patience
+        self._limit = timeout
         self._case: dict[str, Any] = {}
 
     def call(self, function: Callable[..., Any], *args: Any, case: dict[str, Any], times: float = 1.0) -> Any:
-        """Call the function, so many times as patiently; whatever it raises becomes ``Broken``, with the case."""
-        self._case, self._since, self._limit = case, time.monotonic(), times * self.patience
+        """Call the function, with so many times the timeout; whatever it raises becomes ``Failed``, with the case."""
+        self._case, self._since, self._limit = case, time.monotonic(), times * self.timeout
         try:
             return function(*args)
-        except Broken:  # what it was handed found something wrong
+        except Failed:  # what it was handed found something wrong
             raise
         except Exception as error:
-            raise Broken(f"raised {in_words(error)}", **case) from error
+            raise Failed(f"raised {in_words(error)}", **case) from error
         except (SystemExit, KeyboardInterrupt) as error:
-            raise Broken(f"raised {type(error).__name__}, which ends the program", **case) from error
+            raise Failed(f"raised {type(error).__name__}, which ends the program", **case) from error
         finally:
             self._since = None
 
     def over(self, work: Callable[[], Any]) -> Any:
-        """Do work that makes such calls, in a thread of its own; ``Broken`` if one of them does not return."""
+        """Do work that makes such calls, in a thread of its own; ``Failed`` if one of them does not return."""
         outcome: list[Any] = []
         context = contextvars.copy_context()
 
@@ -102,9 +102,9 @@ class Watch:
             self._wait(thread)
         random.setstate(global_states[0])
         np.random.set_state(global_states[1])  # noqa: NPY002
-        if not outcome or isinstance(outcome[0][1], _OutOfPatience):
+        if not outcome or isinstance(outcome[0][1], _TimedOut):
             self.hung = True
-            raise Broken(f"did not return within {self._limit:g} s", **self._case)
+            raise Failed(f"did not return within {self._limit:g} s", **self._case)
         returned, value = outcome[0]
         if returned:
             return value
@@ -119,7 +119,7 @@ class Watch:
                     break
             else:
                 return
-        except KeyboardInterrupt:  # whoever waits has no patience left
+        except KeyboardInterrupt:  # whoever waits has no timeout left
             _throw_into(thread)
             raise
         _throw_into(thread)
@@ -127,7 +127,7 @@ class Watch:
 
 
 def _throw_into(thread: threading.Thread) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_OutOfPatience))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_TimedOut))
 
 
 def in_words(error: BaseException) -> str:

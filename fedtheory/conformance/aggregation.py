@@ -9,10 +9,19 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
+from fedtheory.conformance._checks import (
+    FALSE_ALARMS,
+    Check,
+    children,
+    conformance,
+    generator,
+    named,
+    other_randomness,
+    same_generator,
+    seeds_of,
+)
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
@@ -55,7 +64,7 @@ def check_aggregation(
     largest: float = 8.0,
     num_draws: int = 4000,
     exceptions: Mapping[str, str] | None = None,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a function ``(rng, vectors, weights) -> estimate`` of the weighted mean ``sum_i w_i v_i``.
 
@@ -87,7 +96,7 @@ def check_aggregation(
         Most draws for each case of a random check.
     exceptions
         Names of checks to leave out, each with its reason.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -125,7 +134,7 @@ def check_aggregation(
     """
     checks = aggregation_checks(
         function, rng, like=like, exact=exact, outliers=outliers, min_clients=min_clients, rtol=rtol,
-        variance=variance, largest=largest, num_draws=num_draws, patience=patience,
+        variance=variance, largest=largest, num_draws=num_draws, timeout=timeout,
     )  # fmt: skip
     return conformance(named(function), checks, exceptions or {})
 
@@ -142,36 +151,18 @@ def aggregation_checks(
     variance: Callable[..., Any] | None = None,
     largest: float = 8.0,
     num_draws: int = 4000,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, like, exact, outliers, min_clients, rtol, variance, largest, num_draws, patience
-        As of ``check_aggregation``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If ``largest``, ``rtol`` or ``patience`` is not positive, or there are fewer than 2 draws, 1 client or 0
-        outliers.
-
-    Examples
-    --------
     >>> def divided(rng, vectors, weights):
     ...     return vectors.mean(axis=0)
     >>> [check.name for check in aggregation_checks(divided)][:2]
     ['runs', 'shape']
     """
-    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
+    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
     sampled = _Sampled(
-        watch, function, validate.positive("largest", largest), validate.size("num_draws", num_draws, 2),
+        timer, function, validate.positive("largest", largest), validate.size("num_draws", num_draws, 2),
         like or _weighted_mean, validate.positive("rtol", rtol),
     )  # fmt: skip
     least, far = validate.size("min_clients", min_clients), validate.size("outliers", outliers, 0)
@@ -208,7 +199,7 @@ def aggregation_checks(
     }
     level = FALSE_ALARMS / 3
     made = {name: work for name, work in works.items() if not left_out.get(name, False)}
-    return [Check(name, partial(_at_level, work, name, seeds, level), watch) for name, work in made.items()]
+    return [Check(name, partial(_at_level, work, name, seeds, level), timer) for name, work in made.items()]
 
 
 def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
@@ -243,7 +234,7 @@ def _filled(updates: Updates, least: int, rng: np.random.Generator) -> Updates:
 class _Sampled(NamedTuple):
     """The function under check, how it is sampled, and what it should be."""
 
-    watch: Watch
+    timer: Timer
     function: Callable[..., Any]
     largest: float
     num_draws: int
@@ -257,7 +248,7 @@ class _Sampled(NamedTuple):
     def raw(self, updates: Updates, rng: np.random.Generator) -> Any:
         """Ask for an estimate, whatever it is."""
         arguments = (rng, updates.vectors.copy(), updates.weights.copy())
-        return self.watch.call(self.function, *arguments, case=updates.given)
+        return self.timer.call(self.function, *arguments, case=updates.given)
 
     def estimate(self, updates: Updates, rng: np.random.Generator) -> Array:
         """Ask for an estimate, which must be as many finite numbers as a vector has."""
@@ -265,11 +256,11 @@ class _Sampled(NamedTuple):
         try:
             estimate = np.array(answer, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise Broken(f"must return numbers, got {short(answer)}", **updates.given) from error
+            raise Failed(f"must return numbers, got {short(answer)}", **updates.given) from error
         if estimate.shape != shape:
-            raise Broken(f"must return a vector of shape {shape}, got shape {estimate.shape}", **updates.given)
+            raise Failed(f"must return a vector of shape {shape}, got shape {estimate.shape}", **updates.given)
         if not np.isfinite(estimate).all():
-            raise Broken(f"an estimate must be finite, got {estimate.tolist()}", **updates.given)
+            raise Failed(f"an estimate must be finite, got {estimate.tolist()}", **updates.given)
         return estimate
 
     def limit(self, updates: Updates) -> float:
@@ -284,7 +275,7 @@ class _Sampled(NamedTuple):
             sentence = (
                 f"an estimate must not be longer than {self.largest:g} sum w |v| = {limit:.4g}, got {longest:.4g}"
             )
-            raise Broken(f"{sentence}; give a larger largest= if smaller probabilities are meant", **updates.given)
+            raise Failed(f"{sentence}; give a larger largest= if smaller probabilities are meant", **updates.given)
         return drawn
 
 
@@ -303,10 +294,10 @@ def _inputs(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequenc
     for updates in some:
         for seed in children(seeds, 5):
             mine = Updates(updates.vectors.copy(), updates.weights.copy())
-            sampled.watch.call(sampled.function, generator(seed), *mine, case=updates.given)
+            sampled.timer.call(sampled.function, generator(seed), *mine, case=updates.given)
             for name, now, before in zip(updates._fields, mine, updates, strict=True):
                 if now.tobytes() != before.tobytes():
-                    raise Broken(f"must leave {name} as they are, got {now.tolist()} back", **updates.given)
+                    raise Failed(f"must leave {name} as they are, got {now.tolist()} back", **updates.given)
 
 
 def _own_answers(sampled: _Sampled, updates: Updates, seeds: np.random.SeedSequence) -> None:
@@ -314,7 +305,7 @@ def _own_answers(sampled: _Sampled, updates: Updates, seeds: np.random.SeedSeque
     answers = [sampled.raw(updates, generator(seed)) for seed in children(seeds, 4)]
     for place, one in enumerate(answers):
         if isinstance(one, np.ndarray) and any(np.shares_memory(one, other) for other in answers[:place]):
-            raise Broken("answers must be new arrays, got the same memory twice", **updates.given)
+            raise Failed("answers must be new arrays, got the same memory twice", **updates.given)
 
 
 def _zero(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
@@ -322,7 +313,7 @@ def _zero(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence)
         for seed in children(seeds, 20):
             estimate = sampled.estimate(updates, generator(seed))
             if estimate.any():
-                raise Broken(
+                raise Failed(
                     f"without anything to add up the estimate must be 0, got {estimate.tolist()}", **updates.given
                 )
 
@@ -338,7 +329,7 @@ def _unbiased(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSeque
             evidence = against_mean(clean, mean, -limit, limit)
             if rejects(mixed(list(evidence.T)), level / len(some)):
                 found = f"{drawn.mean(axis=0).round(6).tolist()} over {len(drawn)} draws"
-                raise Broken(f"the mean must be {mean.round(6).tolist()}, got {found}", **updates.given)
+                raise Failed(f"the mean must be {mean.round(6).tolist()}, got {found}", **updates.given)
 
 
 def _exact(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001
@@ -348,7 +339,7 @@ def _exact(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence
         for seed in children(seeds, 5):
             estimate = sampled.estimate(updates, generator(seed))
             if _differ(estimate, mean, sampled.rtol * updates.size):
-                raise Broken(f"must be {mean.round(6).tolist()}, got {estimate.round(6).tolist()}", **updates.given)
+                raise Failed(f"must be {mean.round(6).tolist()}, got {estimate.round(6).tolist()}", **updates.given)
 
 
 def _relabeled(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
@@ -357,7 +348,7 @@ def _relabeled(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequ
         one, two = (sampled.estimate(order, generator(seeds)) for order in (updates, backward))
         if _differ(one, two, sampled.rtol * updates.size):
             found = f"{one.round(6).tolist()} and, backward, {two.round(6).tolist()}"
-            raise Broken(f"the order of the clients must not matter, got {found}", **updates.given)
+            raise Failed(f"the order of the clients must not matter, got {found}", **updates.given)
 
 
 def _outlying(sampled: _Sampled, outliers: int, seeds: np.random.SeedSequence) -> None:
@@ -378,7 +369,7 @@ def _outlying(sampled: _Sampled, outliers: int, seeds: np.random.SeedSequence) -
                 if ((estimate < low - slack) | (estimate > high + slack)).any():
                     kept = f"between {low.tolist()} and {high.tolist()}"
                     sentence = f"{outliers} of {n} clients must be harmless, and the estimate {kept}"
-                    raise Broken(f"{sentence}, got {estimate.round(6).tolist()}", vectors=sent, weights=weights)
+                    raise Failed(f"{sentence}, got {estimate.round(6).tolist()}", vectors=sent, weights=weights)
 
 
 def _differ(one: Array, two: Array, slack: float) -> bool:
@@ -390,19 +381,19 @@ def _variance(
 ) -> None:
     for updates, seed in zip(some, seeds.spawn(len(some)), strict=True):
         arguments = (updates.vectors.copy(), updates.weights.copy())
-        claim = float(sampled.watch.call(claimed, *arguments, case=updates.given))
+        claim = float(sampled.timer.call(claimed, *arguments, case=updates.given))
         # A difference of moments may be a little less than 0 where there is no variance.
         expected = float(_rounded(claim, updates.size**2))
         limit, rng = (sampled.limit(updates) + updates.size) ** 2, generator(seed)
         if not 0 <= expected <= limit:
-            raise Broken(f"a variance must be in [0, {limit:.4g}], got the claim {expected:.6g}", **updates.given)
+            raise Failed(f"a variance must be in [0, {limit:.4g}], got the claim {expected:.6g}", **updates.given)
         squares = np.empty(0)
         for size in grown(sampled.num_draws):
             errors = _rounded(sampled.samples(updates, rng, size) - sampled.mean(updates), updates.size)
             squares = np.concatenate([squares, (errors**2).sum(axis=1)])
             if rejects(against_mean(squares, expected, 0.0, limit), level / len(some)):
                 sentence = f"the variance is claimed to be {expected:.6g}, got {squares.mean():.6g}"
-                raise Broken(f"{sentence} over {len(squares)} draws", **updates.given)
+                raise Failed(f"{sentence} over {len(squares)} draws", **updates.given)
 
 
 def _rounded(values: Any, unit: float) -> Any:

@@ -12,22 +12,60 @@ and b_k are alike; the labels of one client are a linear function's. No data sho
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
+from fedtheory._support.wording import short
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, children, conformance, generator, named, seeds_of
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
-from fedtheory.conformance._generated import Client, Generator
-from fedtheory.conformance._repeatable import children, generator
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
 __all__ = ["check_generator"]
+
+
+ALPHA = 0.5
+
+
+class Client(NamedTuple):
+    """Features, shape (n, f), and labels, shape (n,)."""
+
+    features: Array
+    labels: Any
+
+
+class Generator(NamedTuple):
+    """The function under check."""
+
+    timer: Timer
+    function: Callable[..., Any]
+    num_clients: int
+
+    def clients(self, seeds: np.random.SeedSequence, beta: float, num_clients: int) -> list[Client]:
+        """Ask for clients, whose data must be finite features and whole labels from 0 on."""
+        given = {"alpha": ALPHA, "beta": beta, "num_clients": num_clients}
+        arguments = (ALPHA, beta, num_clients, generator(seeds))
+        answer = self.timer.call(self.function, *arguments, case=given)
+        try:
+            pairs = [(np.asarray(x, dtype=np.float64), np.asarray(y)) for x, y in answer]
+        except (TypeError, ValueError) as error:
+            raise Failed(f"must return pairs of features and labels, got {short(type(answer))}", **given) from error
+        if len(pairs) != num_clients:
+            raise Failed(f"must return {num_clients} clients, got {len(pairs)}", **given)
+        for x, y in pairs:
+            if x.ndim != 2 or y.shape != x.shape[:1] or x.shape[1] != pairs[0][0].shape[1] or not y.size:
+                sentence = "features and labels must have shapes (n, f) and (n,), n > 0 and one f"
+                raise Failed(f"{sentence}, got {x.shape} and {y.shape}", **given)
+            if y.dtype.kind not in "iu" or y.min() < 0 or not np.isfinite(x).all():
+                wrong = "features that are not finite" if y.dtype.kind in "iu" and y.min() >= 0 else short(y[:4])
+                raise Failed(f"features must be finite, labels whole numbers from 0 on, got {wrong}", **given)
+        return [Client(x, y.astype(np.int64)) for x, y in pairs]
+
 
 _CELLS = 16
 _MOST = 20_000
@@ -45,7 +83,7 @@ def check_generator(
     dispersion: str = "std",
     num_clients: int = 100,
     exceptions: Mapping[str, str] | None = None,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a generator ``(alpha, beta, num_clients, rng) -> [(features, labels), ...]`` of Synthetic(alpha, beta).
 
@@ -69,7 +107,7 @@ def check_generator(
         Clients to ask for, at least 50; the random checks take all of them.
     exceptions
         Names of checks to leave out, each with its reason.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -105,7 +143,7 @@ def check_generator(
     >>> check_generator(shares, law="dirichlet").holds
     True
     """
-    checks = generator_checks(function, rng, law=law, dispersion=dispersion, num_clients=num_clients, patience=patience)
+    checks = generator_checks(function, rng, law=law, dispersion=dispersion, num_clients=num_clients, timeout=timeout)
     return conformance(named(function), checks, exceptions or {})
 
 
@@ -116,40 +154,22 @@ def generator_checks(
     law: str = "synthetic",
     dispersion: str = "std",
     num_clients: int = 100,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, law, dispersion, num_clients, patience
-        As of ``check_generator``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If the law or the dispersion is none of the known ones, there are fewer than 50 clients, or ``patience`` is
-        not positive.
-
-    Examples
-    --------
     >>> from fedtheory.datasets.synthetic_softmax import synthetic
     >>> [check.name for check in generator_checks(synthetic)][:2]
     ['runs', 'shape']
     """
-    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
+    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
     size = validate.size("num_clients", num_clients, 50)
     if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":
-        return _dirichlet_checks(SharesMade(watch, function, size), seeds)
-    made = Generator(watch, function, size)
+        return _dirichlet_checks(SharesMade(timer, function, size), seeds)
+    made = Generator(timer, function, size)
     works: dict[str, Work] = {
-        "runs": lambda seeds, _: watch.call(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
+        "runs": lambda seeds, _: timer.call(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
         "shape": lambda seeds, _: _shaped(made, seeds),
         "same generator": lambda seeds, _: _again(made, seeds),
         "new draws": lambda seeds, _: _new(made, seeds),
@@ -164,7 +184,7 @@ def generator_checks(
     works |= {name: partial(_sampled, made, check) for name, check in random.items()}
     works["linear labels"] = partial(_sampled, made, _linear)
     level = FALSE_ALARMS / len(random)
-    return [Check(name, partial(_at_level, work, name, seeds, level), watch) for name, work in works.items()]
+    return [Check(name, partial(_at_level, work, name, seeds, level), timer) for name, work in works.items()]
 
 
 def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[Check]:
@@ -172,7 +192,7 @@ def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[C
     works: dict[str, Work] = {name: partial(_without_level, work) for name, work in sure_checks(made).items()}
     level = FALSE_ALARMS / len(chances)
     return [
-        Check(name, partial(_at_level, work, name, seeds, level), made.watch)
+        Check(name, partial(_at_level, work, name, seeds, level), made.timer)
         for name, work in (works | chances).items()
     ]
 
@@ -196,13 +216,13 @@ def _shaped(made: Generator, seeds: np.random.SeedSequence) -> None:
 def _again(made: Generator, seeds: np.random.SeedSequence) -> None:
     one, two = ([part.tobytes() for client in made.clients(seeds, _BETA, 3) for part in client] for _ in range(2))
     if one != two:
-        raise Broken("generators in the same state must give the same clients, got others", num_clients=3)
+        raise Failed("generators in the same state must give the same clients, got others", num_clients=3)
 
 
 def _new(made: Generator, seeds: np.random.SeedSequence) -> None:
     one, two = (made.clients(seed, _BETA, 3)[0].features for seed in children(seeds, 2))
     if np.array_equal(one[:1], two[:1]):
-        raise Broken("other generators must give other clients, got the same features", num_clients=3)
+        raise Failed("other generators must give other clients, got the same features", num_clients=3)
 
 
 def _scales(clients: list[Client]) -> Array:
@@ -249,7 +269,7 @@ def _means(reading: str, made: Generator, seeds: np.random.SeedSequence, level: 
     ratio = np.cumsum(np.log(mine / theirs) + (means / mine) ** 2 / 2 - (means / theirs) ** 2 / 2)
     if rejects(ratio, level / 2):
         sentence = f"beta must be the {words[reading]} of feature means, and fits better as their {words[other]}"
-        raise Broken(f"{sentence}, seen in {len(clients)} clients", beta=_BETA)
+        raise Failed(f"{sentence}, seen in {len(clients)} clients", beta=_BETA)
     _compare(means / mine, level / 2, f"the B_k must be normal with the {words[reading]} beta = {_BETA:g}")
 
 
@@ -264,18 +284,18 @@ def _compare(normal: Array, level: float, sentence: str) -> None:
 
     cells = np.minimum((_CELLS * ndtr(normal[:_MOST])).astype(int), _CELLS - 1)
     if rejects(against_law(cells.tolist(), Law.uniform(range(_CELLS))), level):
-        raise Broken(f"{sentence}, got {normal.std():.4g} for the deviation of 1 of {cells.size} numbers", beta=_BETA)
+        raise Failed(f"{sentence}, got {normal.std():.4g} for the deviation of 1 of {cells.size} numbers", beta=_BETA)
 
 
 def _labels(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     clients = made.clients(seeds, _BETA, made.num_clients)
     num_classes = 1 + max(int(y.max()) for _, y in clients)
     if min(int(y.min()) for _, y in clients) > 0:
-        raise Broken("labels must be 0, 1, ..., got no 0", num_clients=made.num_clients)
+        raise Failed("labels must be 0, 1, ..., got no 0", num_clients=made.num_clients)
     first = [int(y[0]) for _, y in clients]
     if rejects(against_law(first, Law.uniform(range(num_classes))), level):
         counts = np.bincount(first, minlength=num_classes).tolist()
-        raise Broken(
+        raise Failed(
             f"first labels of the clients must be uniform, as their models are alike, got {counts}", beta=_BETA
         )
 
@@ -297,4 +317,4 @@ def _linear(made: Generator, seeds: np.random.SeedSequence, level: float) -> Non
     margin = -linprog([*[0.0] * size, -1.0], A_ub=constraints, b_ub=np.zeros(kept.size), bounds=bounds).fun
     if margin < 1e-6:
         sentence = f"labels must be the largest of linear functions: no plane parts labels {common.tolist()}"
-        raise Broken(f"{sentence} of a client with {len(y)} samples", beta=_BETA)
+        raise Failed(f"{sentence} of a client with {len(y)} samples", beta=_BETA)

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._repeatable import generator, same_generator
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, generator, named, same_generator, seeds_of
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -68,7 +67,7 @@ def check_method(
     rng: RNGLike = 0,
     *,
     exceptions: Mapping[str, str] | None = None,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
 
@@ -87,7 +86,7 @@ def check_method(
         Seed or SeedSequence.
     exceptions
         Names of checks to leave out, each with its reason.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -130,31 +129,14 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    return conformance(named(method), method_checks(method, like, rng, patience=patience), exceptions or {})
+    return conformance(named(method), method_checks(method, like, rng, timeout=timeout), exceptions or {})
 
 
 def method_checks(
-    method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0, *, patience: float = 60.0
+    method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0, *, timeout: float = 60.0
 ) -> list[Check]:
     """Return the checks that ``check_method`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    method, like, rng, patience
-        As of ``check_method``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``like`` is no method that is known here, or ``patience`` is not positive.
-
-    Examples
-    --------
     >>> from fedtheory.methods import FedNova
     >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]
     ['first rounds', 'limit']
@@ -168,8 +150,8 @@ def method_checks(
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
         message = f"method must be a function or a value with method_rules, got {short(method)}"
         raise TypeError(message)
-    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
-    asked = _Asked(watch, method if callable(method) else partial(_as_function, method), like)
+    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    asked = _Asked(timer, method if callable(method) else partial(_as_function, method), like)
     cases = [_case(like, 2), _case(like, 1)]
     works: dict[str, Callable[[np.random.SeedSequence], Any]] = {
         "runs": lambda seeds: asked.raw(cases[0], 1, seeds),
@@ -186,7 +168,7 @@ def method_checks(
         works["limit"] = lambda seeds: _limit(asked, cases, seeds)
     if isinstance(like, Scaffnew):
         works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
-    return [Check(name, partial(_seeded, work, name, seeds), watch) for name, work in works.items()]
+    return [Check(name, partial(_seeded, work, name, seeds), timer) for name, work in works.items()]
 
 
 def _is_compressed(like: Method | None) -> bool:
@@ -201,7 +183,7 @@ def _seeded(work: Callable[[np.random.SeedSequence], Any], name: str, seeds: np.
 class _Asked(NamedTuple):
     """The method under check, and what it should be."""
 
-    watch: Watch
+    timer: Timer
     function: Callable[..., Any]
     like: Any
 
@@ -209,7 +191,7 @@ class _Asked(NamedTuple):
         """Ask for a model, whatever it is."""
         given = (case.gradients, case.fed.weights.copy(), case.initial.copy(), num_rounds)
         steps = np.array(case.local_steps)
-        return self.watch.call(self.function, *given, steps, case.step_size, generator(seeds), case=case.given)
+        return self.timer.call(self.function, *given, steps, case.step_size, generator(seeds), case=case.given)
 
     def model(self, case: _Case, num_rounds: int, seeds: np.random.SeedSequence) -> Array:
         """Ask for a model, which must be as many finite numbers as there are parameters."""
@@ -217,9 +199,9 @@ class _Asked(NamedTuple):
         try:
             model = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError):
-            raise Broken(f"must return a model, got {short(answer)}", **case.given).of("shape") from None
+            raise Failed(f"must return a model, got {short(answer)}", **case.given).of("shape") from None
         if model.shape != case.initial.shape:
-            raise Broken(f"must return a model of shape {case.initial.shape}, got {model.shape}", **case.given).of(
+            raise Failed(f"must return a model of shape {case.initial.shape}, got {model.shape}", **case.given).of(
                 "shape"
             )
         return model
@@ -265,7 +247,7 @@ def _case(like: Method | None, dim: int) -> _Case:
 
 def _compare(found: Array, wanted: Array, what: str, case: _Case) -> None:
     if not np.allclose(found, wanted, rtol=_ROUNDING, atol=_ROUNDING):
-        raise Broken(f"must {what} {_text(wanted)}, got {_text(found)}", **case.given)
+        raise Failed(f"must {what} {_text(wanted)}, got {_text(found)}", **case.given)
 
 
 def _text(model: Array) -> str:
@@ -275,7 +257,7 @@ def _text(model: Array) -> str:
 def _inputs(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     weights, initial, steps = case.fed.weights.copy(), case.initial.copy(), np.array(case.local_steps)
     given = (case.gradients, weights, initial, 2, steps, case.step_size, generator(seeds))
-    asked.watch.call(asked.function, *given, case=case.given)
+    asked.timer.call(asked.function, *given, case=case.given)
     pairs = (
         ("weights", weights, case.fed.weights),
         ("initial", initial, case.initial),
@@ -283,13 +265,13 @@ def _inputs(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     )
     for name, after, before in pairs:
         if not np.array_equal(after, before):
-            raise Broken(f"must not write into its input, and changed {name}", **case.given)
+            raise Failed(f"must not write into its input, and changed {name}", **case.given)
 
 
 def _same(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     def draw(rng: np.random.Generator) -> Array:
         given = (case.gradients, case.fed.weights.copy(), case.initial.copy(), 5, np.array(case.local_steps))
-        model: Array = np.asarray(asked.watch.call(asked.function, *given, case.step_size, rng, case=case.given))
+        model: Array = np.asarray(asked.timer.call(asked.function, *given, case.step_size, rng, case=case.given))
         return model
 
     same_generator(draw, seeds, case.given)
@@ -334,6 +316,6 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, _ROUNDING**2)
     found = float(np.sum((asked.model(case, steps, seeds) - case.fed.minimizer) ** 2))
     if not found <= most:
-        raise Broken(
+        raise Failed(
             f"must come within {most:.3g} of the minimizer, squared, in {steps} steps, got {found:.3g}", **case.given
         )

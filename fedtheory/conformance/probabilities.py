@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.conformance._checks import Check, conformance, named
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.sampling.certificates import certificate
 
@@ -28,7 +28,7 @@ def check_probabilities(
     *,
     rtol: float = 1e-8,
     exceptions: Mapping[str, str] | None = None,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a function ``(norms, expected_size) -> probabilities`` that minimizes ``sum_i t_i^2 / p_i``.
 
@@ -46,7 +46,7 @@ def check_probabilities(
         Largest relative distance of the objective from its optimum.
     exceptions
         Names of checks to leave out, each with its reason.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -75,38 +75,21 @@ def check_probabilities(
     >>> found.failures[0].check, found.failures[0].case["norms"]
     ('box', array([ 1.,  1.,  1., 10.]))
     """
-    checks = probability_checks(function, rng, rtol=rtol, patience=patience)
+    checks = probability_checks(function, rng, rtol=rtol, timeout=timeout)
     return conformance(named(function), checks, exceptions or {})
 
 
 def probability_checks(
-    function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8, patience: float = 60.0
+    function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8, timeout: float = 60.0
 ) -> list[Check]:
     """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, rtol, patience
-        As of ``check_probabilities``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If ``rtol`` or ``patience`` is not positive.
-
-    Examples
-    --------
     >>> from fedtheory.sampling.optimal import optimal_probabilities
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
     ['runs', 'shape']
     """
-    watch, rtol = Watch(validate.positive("patience", patience)), validate.positive("rtol", rtol)
-    rule, optimal = _Rule(watch, function), partial(_optimal, rtol)
+    timer, rtol = Timer(validate.positive("timeout", timeout)), validate.positive("rtol", rtol)
+    rule, optimal = _Rule(timer, function), partial(_optimal, rtol)
     usual = _usual(np.random.default_rng(validate.seed_sequence(rng)))
     demands: dict[str, tuple[Demand, list[Instance]]] = {
         "runs": (_runs, usual[:1]),
@@ -127,7 +110,7 @@ def probability_checks(
         "own answers": (_own_answers, usual[:8]),
         "same answer": (_again, usual[:8]),
     }
-    return [Check(name, partial(_each, *demand, rule), watch) for name, demand in demands.items()]
+    return [Check(name, partial(_each, *demand, rule), timer) for name, demand in demands.items()]
 
 
 def _each(demand: "Demand", instances: list["Instance"], rule: "_Rule") -> None:
@@ -150,12 +133,12 @@ class Instance(NamedTuple):
 class _Rule(NamedTuple):
     """The function under check."""
 
-    watch: Watch
+    timer: Timer
     function: Callable[..., Any]
 
     def raw(self, instance: Instance) -> Any:
         """Ask for probabilities, whatever they are."""
-        return self.watch.call(self.function, instance.norms.copy(), instance.budget, case=instance.given)
+        return self.timer.call(self.function, instance.norms.copy(), instance.budget, case=instance.given)
 
     def probabilities(self, instance: Instance) -> Array:
         """Ask for probabilities, which must be as many finite numbers as there are norms."""
@@ -163,11 +146,11 @@ class _Rule(NamedTuple):
         try:
             p = np.array(answer, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise Broken(f"must return numbers, got {type(answer).__name__}", **instance.given) from error
+            raise Failed(f"must return numbers, got {type(answer).__name__}", **instance.given) from error
         if p.shape != (size,):
-            raise Broken(f"must return {size} probabilities, got shape {p.shape}", **instance.given)
+            raise Failed(f"must return {size} probabilities, got shape {p.shape}", **instance.given)
         if not np.isfinite(p).all():
-            raise Broken(f"probabilities must be finite, got {p.tolist()}", **instance.given)
+            raise Failed(f"probabilities must be finite, got {p.tolist()}", **instance.given)
         return p
 
 
@@ -199,13 +182,13 @@ def _box(rule: _Rule, instance: Instance) -> None:
     p = rule.probabilities(instance)
     worst = max(p.max(), 1 - p.min())
     if worst > 1 + _ROUNDING:
-        raise Broken(f"probabilities must be in [0, 1], got {p[np.abs(p - 0.5).argmax()]:.6g}", **instance.given)
+        raise Failed(f"probabilities must be in [0, 1], got {p[np.abs(p - 0.5).argmax()]:.6g}", **instance.given)
 
 
 def _budget(rule: _Rule, instance: Instance) -> None:
     total = float(rule.probabilities(instance).sum())
     if total > instance.budget * (1 + _ROUNDING):
-        raise Broken(f"probabilities must sum to at most {instance.budget:g}, got {total:.9g}", **instance.given)
+        raise Failed(f"probabilities must sum to at most {instance.budget:g}, got {total:.9g}", **instance.given)
 
 
 def _feasible(rule: _Rule, instance: Instance) -> None:
@@ -218,7 +201,7 @@ def _unused(rule: _Rule, instance: Instance) -> None:
     usable = min(instance.budget, float(positive.sum()))
     spent = float(rule.probabilities(instance)[positive].sum())
     if spent < usable * (1 - 1e-6):
-        raise Broken(f"must use the budget of {usable:g}, got a sum of {spent:.9g}", **instance.given)
+        raise Failed(f"must use the budget of {usable:g}, got a sum of {spent:.9g}", **instance.given)
 
 
 def _optimal(rtol: float, rule: _Rule, instance: Instance) -> None:
@@ -228,14 +211,14 @@ def _optimal(rtol: float, rule: _Rule, instance: Instance) -> None:
     gap = float(certificate(instance.norms, np.clip(p, 0.0, 1.0), instance.budget).relative_gap)
     if not gap <= rtol:
         sentence = f"sum t_i^2 / p_i must be within {rtol:g} of its minimum, got {p.tolist()}"
-        raise Broken(f"{sentence}, up to {gap:.3g} above", **instance.given)
+        raise Failed(f"{sentence}, up to {gap:.3g} above", **instance.given)
 
 
 def _tied(rule: _Rule, instance: Instance) -> None:
     p = rule.probabilities(instance)
     for norm in np.unique(instance.norms):
         if np.ptp(p[instance.norms == norm]) > _FLAT:
-            raise Broken(f"equal norms must have equal probabilities, got {p.tolist()}", **instance.given)
+            raise Failed(f"equal norms must have equal probabilities, got {p.tolist()}", **instance.given)
 
 
 def _relabeled(rule: _Rule, instance: Instance) -> None:
@@ -243,23 +226,23 @@ def _relabeled(rule: _Rule, instance: Instance) -> None:
     backward = rule.probabilities(Instance(instance.norms[::-1].copy(), instance.budget))[::-1]
     if np.abs(p - backward).max() > _FLAT:
         sentence = f"the order of the norms must not matter, got {p.tolist()} and backward {backward.tolist()}"
-        raise Broken(sentence, **instance.given)
+        raise Failed(sentence, **instance.given)
 
 
 def _untouched(rule: _Rule, instance: Instance) -> None:
     norms = instance.norms.copy()
-    rule.watch.call(rule.function, norms, instance.budget, case=instance.given)
+    rule.timer.call(rule.function, norms, instance.budget, case=instance.given)
     if norms.tobytes() != instance.norms.tobytes():
-        raise Broken(f"must leave norms as they are, got {norms.tolist()} back", **instance.given)
+        raise Failed(f"must leave norms as they are, got {norms.tolist()} back", **instance.given)
 
 
 def _own_answers(rule: _Rule, instance: Instance) -> None:
     one, two = rule.raw(instance), rule.raw(instance)
     if isinstance(one, np.ndarray) and np.shares_memory(one, two):
-        raise Broken("answers must be new arrays, got the same memory twice", **instance.given)
+        raise Failed("answers must be new arrays, got the same memory twice", **instance.given)
 
 
 def _again(rule: _Rule, instance: Instance) -> None:
     one, two = rule.probabilities(instance), rule.probabilities(instance)
     if np.abs(one - two).max() > _FLAT:
-        raise Broken(f"the same norms must give the same, got {one.tolist()} and {two.tolist()}", **instance.given)
+        raise Failed(f"the same norms must give the same, got {one.tolist()} and {two.tolist()}", **instance.given)

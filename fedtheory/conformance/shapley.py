@@ -1,6 +1,7 @@
 """Shapley values: exact ones by their axioms and by all coalitions, estimates by their means."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,17 +10,85 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._games import Game, drawn_games
-from fedtheory.conformance._repeatable import children, other_randomness, same_generator
+from fedtheory.conformance._checks import (
+    FALSE_ALARMS,
+    Check,
+    children,
+    conformance,
+    named,
+    other_randomness,
+    same_generator,
+    seeds_of,
+)
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
 from fedtheory.valuation.exact import shapley
 
 __all__ = ["check_shapley"]
+
+
+class Game(NamedTuple):
+    """A game by its table of utilities in bit order: entry ``sum of 2^k over k in A`` is that of A."""
+
+    name: str
+    table: tuple[Any, ...]
+
+    @property
+    def num_players(self) -> int:
+        """Return n."""
+        return len(self.table).bit_length() - 1
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The game by name, for messages."""
+        return {"game": self.name, "utilities": [float(value) for value in self.table]}
+
+    @property
+    def unit(self) -> float:
+        """The largest utility, for rounding."""
+        return float(max(map(abs, self.table)))
+
+    def utility(self, coalition: Iterable[int]) -> float:
+        """Return what a coalition is worth; ``Failed`` if it is none."""
+        try:
+            players = [int(k) for k in coalition]
+        except TypeError as error:
+            raise Failed(f"must ask for coalitions of players, asked for {short(coalition)}", **self.given) from error
+        if len(set(players)) < len(players) or not all(0 <= k < self.num_players for k in players):
+            wanted = f"different players of 0..{self.num_players - 1}"
+            raise Failed(f"coalitions must be {wanted}, asked for {sorted(players)}", **self.given)
+        return float(self.table[sum(1 << k for k in players)])
+
+    def mapped(self, name: str, change: Callable[[Any], Any]) -> "Game":
+        """Return a game with other utilities."""
+        return Game(f"{self.name} {name}", tuple(map(change, self.table)))
+
+
+def drawn_games(rng: np.random.Generator) -> list[Game]:
+    """Games by increasing size: some with a worth of nobody, losses, null players, and players who are alike."""
+
+    def drawn(n: int) -> tuple[Any, ...]:
+        return tuple(Fraction(int(x), 4) for x in rng.integers(-36, 40, 1 << n))
+
+    gloves = tuple(int(a & 1 and a & 6 and 1) for a in range(8))
+    base = drawn(3)
+    idle = tuple(base[(a & 1) | (a >> 1 & 6)] for a in range(16))
+    alike = tuple(Fraction(a.bit_count() ** 2, 2) for a in range(16))
+    return [
+        Game("two players", (0, 1, 3, 10)),
+        Game("two players, nobody worth 5", (5, 6, 8, 15)),
+        Game("gloves", gloves),
+        Game("three players who lose", tuple(-abs(value) - 1 for value in drawn(3))),
+        Game("three players, nobody worth something", drawn(3)),
+        Game("squares of numbers", alike),
+        Game("player 1 adds nothing", idle),
+        Game("four players", drawn(4)),
+        Game("five players", drawn(5)),
+    ]
+
 
 _ROUNDING = 1e-9
 """Relative to the largest utility: sums over a few dozen coalitions lose far less."""
@@ -35,7 +104,7 @@ def check_shapley(
     largest: float = 2.0,
     num_draws: int = 2000,
     exceptions: Mapping[str, str] | None = None,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a function ``(utility, num_players) -> values`` or an estimator ``(utility, num_players, rng) -> values``.
 
@@ -57,7 +126,7 @@ def check_shapley(
         Most draws for each game of a random check.
     exceptions
         Names of checks to leave out, each with its reason.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -86,7 +155,7 @@ def check_shapley(
     >>> check_shapley(alone).failures[0].check
     'efficiency'
     """
-    checks = shapley_checks(function, rng, exact=exact, largest=largest, num_draws=num_draws, patience=patience)
+    checks = shapley_checks(function, rng, exact=exact, largest=largest, num_draws=num_draws, timeout=timeout)
     return conformance(named(function), checks, exceptions or {})
 
 
@@ -97,33 +166,16 @@ def shapley_checks(
     exact: bool = True,
     largest: float = 2.0,
     num_draws: int = 2000,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, rng, exact, largest, num_draws, patience
-        As of ``check_shapley``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If ``largest`` or ``patience`` is not positive, or there are fewer than 2 draws.
-
-    Examples
-    --------
     >>> from fedtheory import valuation
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
     ['runs', 'shape']
     """
-    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
-    valuer = _Valuer(watch, function, validate.boolean("exact", exact))
+    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    valuer = _Valuer(timer, function, validate.boolean("exact", exact))
     limits = validate.positive("largest", largest), validate.size("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
@@ -131,7 +183,7 @@ def shapley_checks(
     if exact:
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
         demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
-        return [Check(name, partial(_each, *demand, valuer), watch) for name, demand in demands.items()]
+        return [Check(name, partial(_each, *demand, valuer), timer) for name, demand in demands.items()]
     small, losing = games[:6], games[3]
     unbiased, losses = partial(_unbiased, valuer, small, *limits), partial(valuer.estimate, losing)
     demands |= {"one player": (_shaped, alone), "offset": (_offset, small), "negation": (_negated, small)}
@@ -139,7 +191,7 @@ def shapley_checks(
     works["unbiased"] = lambda: unbiased(seeds_of(seeds, "unbiased"), FALSE_ALARMS)
     works["same generator"] = lambda: same_generator(losses, seeds, losing.given)
     works["other randomness"] = lambda: other_randomness(losses, seeds, losing.given)
-    return [Check(name, work, watch) for name, work in works.items()]
+    return [Check(name, work, timer) for name, work in works.items()]
 
 
 def _each(demand: Demand, games: list["Game"], valuer: "_Valuer") -> None:
@@ -150,14 +202,14 @@ def _each(demand: Demand, games: list["Game"], valuer: "_Valuer") -> None:
 class _Valuer(NamedTuple):
     """The function under check."""
 
-    watch: Watch
+    timer: Timer
     function: Callable[..., Any]
     exact: bool
 
     def raw(self, game: Game, rng: np.random.Generator) -> Any:
         """Ask for values, whatever they are."""
         arguments = (game.utility, game.num_players) if self.exact else (game.utility, game.num_players, rng)
-        return self.watch.call(self.function, *arguments, case=game.given)
+        return self.timer.call(self.function, *arguments, case=game.given)
 
     def estimate(self, game: Game, rng: np.random.Generator) -> Array:
         """Ask for values, which must be as many finite numbers as there are players."""
@@ -165,11 +217,11 @@ class _Valuer(NamedTuple):
         try:
             values = np.array([float(value) for value in answer])
         except (TypeError, ValueError) as error:
-            raise Broken(f"must return numbers, got {short(answer)}", **game.given) from error
+            raise Failed(f"must return numbers, got {short(answer)}", **game.given) from error
         if values.shape != (game.num_players,):
-            raise Broken(f"must return {game.num_players} values, got {values.size}", **game.given)
+            raise Failed(f"must return {game.num_players} values, got {values.size}", **game.given)
         if not np.isfinite(values).all():
-            raise Broken(f"values must be finite, got {values.tolist()}", **game.given)
+            raise Failed(f"values must be finite, got {values.tolist()}", **game.given)
         return values
 
     def values(self, game: Game) -> Array:
@@ -194,21 +246,21 @@ def _efficient(valuer: _Valuer, game: Game) -> None:
     values, earned = valuer.values(game), float(game.table[-1] - game.table[0])
     if _differ(values.sum(), earned, 10 * game.unit):
         sentence = f"values must add up to U(everybody) - U(nobody) = {earned:g}, got {values.sum():.9g}"
-        raise Broken(sentence, **game.given)
+        raise Failed(sentence, **game.given)
 
 
 def _symmetric(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     differences = axioms.symmetry([float(value) for value in game.table], values)
     if _differ(differences, 0.0, game.unit):
-        raise Broken(f"players who add the same must get the same, got {values.tolist()}", **game.given)
+        raise Failed(f"players who add the same must get the same, got {values.tolist()}", **game.given)
 
 
 def _null(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     idle = axioms.null_player([float(value) for value in game.table], values)
     if _differ(idle, 0.0, game.unit):
-        raise Broken(f"who adds nothing must get nothing, got {values.tolist()}", **game.given)
+        raise Failed(f"who adds nothing must get nothing, got {values.tolist()}", **game.given)
 
 
 def _linear(valuer: _Valuer, game: Game) -> None:
@@ -218,27 +270,27 @@ def _linear(valuer: _Valuer, game: Game) -> None:
     )
     values, expected = valuer.values(both), 2 * valuer.values(game) - 3 * valuer.values(other)
     if _differ(values, expected, 10 * both.unit):
-        raise Broken(f"values must be linear in the game, {expected.tolist()}, got {values.tolist()}", **both.given)
+        raise Failed(f"values must be linear in the game, {expected.tolist()}, got {values.tolist()}", **both.given)
 
 
 def _values(valuer: _Valuer, game: Game) -> None:
     values, expected = valuer.values(game), shapley(list(game.table), game.num_players).astype(np.float64)
     if _differ(values, expected, game.unit):
-        raise Broken(f"values must be {expected.tolist()}, got {values.tolist()}", **game.given)
+        raise Failed(f"values must be {expected.tolist()}, got {values.tolist()}", **game.given)
 
 
 def _offset(valuer: _Valuer, game: Game) -> None:
     values, moved = valuer.values(game), valuer.values(game.mapped("plus 100", lambda value: value + 100))
     if _differ(values, moved, game.unit + 100):
         sentence = f"what all coalitions are worth more must not matter, got {values.tolist()} and {moved.tolist()}"
-        raise Broken(sentence, **game.given)
+        raise Failed(sentence, **game.given)
 
 
 def _negated(valuer: _Valuer, game: Game) -> None:
     values, turned = valuer.values(game), valuer.values(game.mapped("times -1", lambda value: -value))
     if _differ(values, -turned, game.unit):
         sentence = f"a game times -1 must have the values times -1, got {values.tolist()} and {turned.tolist()}"
-        raise Broken(sentence, **game.given)
+        raise Failed(sentence, **game.given)
 
 
 def _unbiased(
@@ -252,9 +304,9 @@ def _unbiased(
             drawn = np.concatenate([drawn, [valuer.estimate(game, rng) for _ in range(size)]])
             if np.abs(drawn).max() > limit:
                 sentence = f"an estimate must be within {limit:g}, got {np.abs(drawn).max():.4g}"
-                raise Broken(f"{sentence}; give a larger largest= if that is meant", **game.given)
+                raise Failed(f"{sentence}; give a larger largest= if that is meant", **game.given)
             errors = drawn - expected
             clean = expected + np.where(np.abs(errors) < _ROUNDING * game.unit, 0.0, errors)
             if rejects(mixed(list(against_mean(clean, expected, -limit, limit).T)), level / len(games)):
                 found = f"{drawn.mean(axis=0).round(6).tolist()} over {len(drawn)} draws"
-                raise Broken(f"the mean must be {expected.round(6).tolist()}, got {found}", **game.given)
+                raise Failed(f"the mean must be {expected.round(6).tolist()}, got {found}", **game.given)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
-from fedtheory.conformance import _declared, _interface, _selection_laws
+from fedtheory.conformance import _interface, _selection_laws
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._interface import Subject
+from fedtheory.conformance._interface import Cases, Subject
 from fedtheory.conformance._joint_laws import joint_law
-from fedtheory.conformance._selecting import of_function, of_strategy
-from fedtheory.conformance._selection_laws import RandomCheck
-from fedtheory.conformance._timeouts import Watch
+from fedtheory.conformance._selecting import Case, of_function, of_strategy, played
+from fedtheory.conformance._selection_laws import RandomCheck, grown
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
+from fedtheory.engine.play import Played
+from fedtheory.engine.simulation import fedavg
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection.laws import Fixed, KnowsItsLaw, Moments, Ranked, Scheduled
 from fedtheory.selection.rules import Strategy
+from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.statistics.law import Law
 
 __all__ = ["check_strategy"]
@@ -35,7 +41,7 @@ def check_strategy(
     weights: npt.ArrayLike | None = None,
     exceptions: Mapping[str, str] | None = None,
     num_draws: int = 2000,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a client selection, a strategy of fedtheory or any function ``(rng, weights, losses) -> client numbers``.
 
@@ -62,7 +68,7 @@ def check_strategy(
         Names of checks to leave out, each with its reason.
     num_draws
         Most draws for each case of a random check.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -100,7 +106,7 @@ def check_strategy(
     """
     checks = strategy_checks(
         strategy, like, rng, num_selected=num_selected, num_clients=num_clients, weights=weights,
-        num_draws=num_draws, patience=patience,
+        num_draws=num_draws, timeout=timeout,
     )  # fmt: skip
     return conformance(named(strategy), checks, exceptions or {})
 
@@ -114,29 +120,10 @@ def strategy_checks(
     num_clients: int = 6,
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    strategy, like, rng, num_selected, num_clients, weights, num_draws, patience
-        As of ``check_strategy``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    TypeError
-        If the joint law of ``like`` is not known.
-    ValueError
-        If the weights are no probabilities, a count is too small, or ``patience`` is not positive.
-
-    Examples
-    --------
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
     ['contract', 'runs']
@@ -144,16 +131,16 @@ def strategy_checks(
     own = None if weights is None else validate.probability_vector("weights", weights)
     cases = _interface.cases(validate.size("num_clients", num_clients, 2), own)
     law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)
-    subject = _subject(strategy, Watch(validate.positive("patience", patience)), law)
+    subject = _subject(strategy, Timer(validate.positive("timeout", timeout)), law)
     seeds, draws = validate.seed_sequence(rng), validate.size("num_draws", num_draws, 2)
     plain = _interface.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)
     if subject.strategy is not None:
-        plain = _declared.contract(subject, cases) | plain
-        random |= _declared.checks(subject, cases, draws)
+        plain = contract(subject, cases) | plain
+        random |= checks(subject, cases, draws)
     level = FALSE_ALARMS / max(len(random), 1)
-    return [Check(name, work, subject.watch) for name, work in plain.items()] + [
-        Check(name, partial(_at_random, work, name, seeds, level), subject.watch) for name, work in random.items()
+    return [Check(name, work, subject.timer) for name, work in plain.items()] + [
+        Check(name, partial(_at_random, work, name, seeds, level), subject.timer) for name, work in random.items()
     ]
 
 
@@ -161,18 +148,18 @@ def _at_random(work: RandomCheck, name: str, seeds: np.random.SeedSequence, leve
     work(seeds_of(seeds, name), level)
 
 
-def _subject(strategy: Any, watch: Watch, law: Law[Any] | None) -> Subject:
+def _subject(strategy: Any, timer: Timer, law: Law[Any] | None) -> Subject:
     """Tell strategies, which have rules, from functions."""
     copies = law is not None and any(len(set(clients)) < len(clients) for clients in law)
     if not isinstance(strategy, type) and callable(getattr(strategy, "rules", None)):
         multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
-        prepare = partial(of_strategy, strategy, watch)
-        return Subject(named(strategy), watch, prepare, strategy, None, copies or multinomial)
+        prepare = partial(of_strategy, strategy, timer)
+        return Subject(named(strategy), timer, prepare, strategy, None, copies or multinomial)
     if isinstance(strategy, type) or not callable(strategy):
         got = f"the class {strategy.__name__}" if isinstance(strategy, type) else short(strategy)
         message = f"strategy must be a strategy or a function (rng, weights, losses), got {got}"
         raise TypeError(message)
-    return Subject(named(strategy), watch, partial(of_function, strategy, watch), None, strategy, copies)
+    return Subject(named(strategy), timer, partial(of_function, strategy, timer), None, strategy, copies)
 
 
 def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | None:
@@ -180,3 +167,172 @@ def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | N
     if num_selected is not None:
         return frozenset({validate.count("num_selected", num_selected)})
     return None if law is None else frozenset(map(len, law))
+
+
+_FIRST = 125
+
+_CASES = ("plain", "some tied", "zero weight")
+
+
+def contract(subject: Subject, known: Cases) -> dict[str, Callable[[], None]]:
+    """Return the check that the engine can run the strategy, by name."""
+    return {"contract": partial(_contract, subject, known["plain"])}
+
+
+def _contract(subject: Subject, case: Case) -> None:
+    """Run the compiled rules in the engine, which says in a sentence what a rule does wrong."""
+    centers = np.sqrt(2 * case.losses)[:, None]
+    fed = QuadraticFederation(np.ones(case.num_clients), centers, case.weights)
+
+    def run(num_threads: int) -> Array:
+        arguments: dict[str, Any] = {"num_rounds": 3, "step_size": 0.5, "num_replicates": 3, "rng": 1}
+        return fedavg(fed, subject.strategy, **arguments, num_threads=num_threads, record=("models",)).models
+
+    # What is compiled before takes its time.
+    one, two = (subject.timer.call(run, threads, case=case.given, times=10.0) for threads in (1, 2))
+    if one.tobytes() != two.tobytes():
+        raise Failed("a run must have the same bits whatever the number of threads, got others", **case.given)
+
+
+def checks(subject: Subject, known: Cases, num_draws: int) -> dict[str, RandomCheck]:
+    """Return the random checks by name, of what the strategy declares."""
+    some = [known[name] for name in _CASES if name in known]
+    made: dict[str, RandomCheck] = {}
+    if callable(getattr(subject.strategy, "inclusion_probabilities", None)):
+        made["declared inclusion"] = partial(_inclusion, subject, some, num_draws)
+    if callable(getattr(subject.strategy, "law", None)):
+        made["declared moments"] = partial(_moments, subject, some, num_draws)
+    return made
+
+
+def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
+    ask = subject.strategy.inclusion_probabilities
+    for case in some:
+        expected = _asked(subject, ask, case, case.weights.copy(), case.losses.copy())
+        if expected is None:
+            continue
+        p = _numbers("inclusion_probabilities", expected, case)
+
+        def copies(play: Played, size: int = case.num_clients) -> Array:
+            return np.bincount(play.chosen, minlength=size).astype(np.float64)
+
+        found = _sampled(
+            _Rounds(subject, case, copies),
+            p,
+            np.full(p.size, subject.most_copies(p)),
+            num_draws,
+            seeds,
+            level / len(some),
+        )
+        if found is not None:
+            k, mean, count = found
+            sentence = f"declares that client {k} is taken {p[k]:.4g} times a round, and takes it {mean:.4g} times"
+            raise Failed(f"{sentence} on average of {count} rounds", **case.given)
+
+
+def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
+    """Compare means of coefficients, of their products, and of the square of their sum, with what the law says.
+
+    No coefficient is taken to be more than twice the largest of 125 rounds that are drawn before.
+    """
+    for case in some:
+        law = _asked(subject, partial(_first_law, subject.strategy), case, case.weights.copy())
+        if law is None:
+            continue
+        names, expected = _expected(law, case)
+        rounds = _Rounds(subject, case, partial(_statistics, case.num_clients, len(names)))
+        seen = rounds.drawn(np.random.default_rng(seeds.spawn(1)[0]), _FIRST)
+        upper = np.maximum(_largest(seen, case.num_clients), expected)
+        found = _sampled(rounds, expected, upper, num_draws, seeds, level / len(some))
+        if found is not None:
+            i, mean, count = found
+            raise Failed(
+                f"declares a {names[i]} of {expected[i]:.4g}, and {count} rounds have {mean:.4g}", **case.given
+            )
+
+
+def _first_law(strategy: KnowsItsLaw, weights: Array) -> Moments | Fixed | Ranked | None:
+    law = strategy.law(weights)
+    return law.over(1)[0] if isinstance(law, Scheduled) else law
+
+
+def _statistics(num_clients: int, size: int, play: Played) -> Array:
+    """Coefficients, their products, and the square of their sum; the first ones of these, as many as are wanted."""
+    omega = np.bincount(play.chosen, weights=play.coefficients, minlength=num_clients)
+    products = np.outer(omega, omega)[np.triu_indices(num_clients)]
+    found: Array = np.concatenate([omega, products, [omega.sum() ** 2]])[:size]
+    return found
+
+
+def _largest(seen: Array, num_clients: int) -> Array:
+    """Twice the largest coefficient, four times the largest product and square."""
+    upper = np.full(seen.shape[1], 2 * seen[:, :num_clients].max())
+    if upper.size > num_clients:
+        upper[num_clients:-1] = 4 * seen[:, num_clients:-1].max()
+        upper[-1] = 4 * seen[:, -1].max()
+    return upper
+
+
+def _expected(law: Moments | Fixed | Ranked, case: Case) -> tuple[list[str], Array]:
+    """Return what is declared: means, and second moments where they are known, in words and numbers."""
+    clients = range(case.num_clients)
+    names = [f"mean coefficient of client {k}" for k in clients]
+    if isinstance(law, Ranked):
+        return names, _numbers("law", law.frequencies(case.losses.copy()), case)
+    mean = _numbers("law", law.mean, case)
+    if not isinstance(law, Moments):
+        return names, mean
+    products = law.alpha * np.outer(mean, mean) + np.diag(np.asarray(law.delta))
+    rows, columns = np.triu_indices(mean.size)
+    names += [f"mean product of coefficients {k} and {j}" for k, j in zip(rows, columns, strict=True)]
+    names += ["mean square of the sum of coefficients"]
+    return names, np.concatenate([mean, products[rows, columns], [products.sum()]])
+
+
+def _asked(subject: Subject, method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
+    """Ask for a declaration; None where the strategy has none, a TypeError, or refuses the case, a ValueError."""
+    try:
+        return subject.timer.call(method, *arguments, case=case.given)
+    except Failed as broken:
+        if isinstance(broken.__cause__, TypeError | ValueError):
+            return None
+        raise
+
+
+def _numbers(name: str, value: Any, case: Case) -> Array:
+    given: Array = np.asarray(value, dtype=np.float64)
+    if given.shape != (case.num_clients,) or not np.isfinite(given).all() or (given < 0).any():
+        raise Failed(
+            f"{name} must be {case.num_clients} finite numbers, at least 0, got {given.tolist()}", **case.given
+        )
+    return given
+
+
+class _Rounds(NamedTuple):
+    """First rounds of a strategy, and what is measured of each."""
+
+    subject: Subject
+    case: Case
+    measure: Callable[[Played], Array]
+
+    def drawn(self, rng: np.random.Generator, size: int) -> Array:
+        """Measure some rounds, shape (size, statistics)."""
+        play = played(self.subject.strategy, self.subject.timer, self.case)
+        return np.array([self.measure(play(rng)) for _ in range(size)])
+
+
+def _sampled(
+    rounds: _Rounds, expected: Array, upper: Array, num_draws: int, seeds: np.random.SeedSequence, level: float
+) -> tuple[int, float, int] | None:
+    """Compare means with what is expected: None, or which one differs most clearly, its mean, and after how many."""
+    rng = np.random.default_rng(seeds.spawn(1)[0])
+    seen = np.empty((0, expected.size))
+    for size in grown(num_draws):
+        seen = np.concatenate([seen, rounds.drawn(rng, size)])
+        beyond = np.flatnonzero((seen.max(axis=0) > upper) | (expected > upper * (1 + 1e-9)))
+        columns = zip(np.minimum(seen, upper).T, np.minimum(expected, upper), upper, strict=True)
+        evidence = np.array([against_mean(x, mean, 0.0, limit) for x, mean, limit in columns])
+        if beyond.size or rejects(mixed(list(evidence)), level):
+            worst = int(beyond[0] if beyond.size else evidence.max(axis=1).argmax())
+            return worst, float(seen[:, worst].mean()), len(seen)
+    return None

@@ -80,11 +80,6 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -
     FederatedData
         New data; the given one is not changed.
 
-    Raises
-    ------
-    ValueError
-        If a scale is negative, or there is not one per client.
-
     Examples
     --------
     >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1])])
@@ -119,11 +114,6 @@ def add_irrelevant_samples(
     -------
     FederatedData
         New data; the given one is not changed.
-
-    Raises
-    ------
-    ValueError
-        If a fraction or the scale is negative, or there is not one fraction per client.
 
     Examples
     --------

@@ -56,14 +56,6 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
     ndarray
         Of the shape and the type that the header declares.
 
-    Raises
-    ------
-    ValueError
-        If the magic number is wrong, the file is truncated, bytes follow the content, the gzip stream is broken, or the
-        header declares more than ``max_bytes`` or more than the file can hold.
-    FileNotFoundError
-        If there is no such file.
-
     Examples
     --------
     >>> import tempfile, pathlib

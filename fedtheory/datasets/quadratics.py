@@ -69,24 +69,10 @@ def power_of_choice_quadratics(
 def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: float = 3.0) -> validate.Array:
     """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,).
 
-    Parameters
-    ----------
-    num_clients
-        K.
-    rng
-        Seed, SeedSequence or Generator.
-    power
-        Of the density, positive.
-
     Returns
     -------
     Array
         Shape (K,), positive, sum 1.
-
-    Raises
-    ------
-    ValueError
-        If the power is not positive, or K is not a whole number.
 
     Examples
     --------

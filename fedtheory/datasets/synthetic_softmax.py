@@ -142,20 +142,10 @@ def synthetic_clients(
 ) -> SyntheticClients:
     """Models, feature means and sizes that ``synthetic`` draws its samples from; the arguments are the same.
 
-    Parameters
-    ----------
-    alpha, beta, num_clients, rng, num_features, num_classes, dispersion, sizes, min_samples, max_samples
-        As of ``synthetic``.
-
     Returns
     -------
     SyntheticClients
         Models of shape (K, C, f), feature means of shape (K, f), sizes of shape (K,).
-
-    Raises
-    ------
-    ValueError
-        As ``synthetic``.
 
     Examples
     --------

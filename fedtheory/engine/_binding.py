@@ -1,15 +1,19 @@
 """Fill the slots of the round loop with a family's kernels and a strategy's rules, compiled or in plain Python."""
 
+import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from numba import typeof, types
+import numpy as np
+from numba import njit, objmode, typeof, types
 from numba.core.errors import NumbaError
 
 from fedtheory._support.compiling import is_compiled, with_checked_bounds
-from fedtheory.engine._plain_rules import bridge, running
 from fedtheory.engine._rounds import run_rounds
 from fedtheory.engine._slots import address_of, signature_of
 from fedtheory.engine.contract import KERNELS, PLUGGED, SLOTS, Family, Slots
@@ -27,25 +31,19 @@ class BoundLoop:
     functions: tuple[Any, ...]
     plain: Mapping[str, Callable[..., Any]]
 
-    def __call__(self, problem: Any, judge: Any, exam: Any, *arguments: Any) -> int:
+    def __call__(self, problem: Any, validation: Any, test: Any, *arguments: Any) -> int:
         """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
         # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own
         # record are. So its cache never names a class of the family: to read it, another process had to import that.
         loop: Any = run_rounds
         if self.functions:
-            problem, judge, exam = (None if part is None else tuple(part) for part in (problem, judge, exam))
+            problem, validation, test = (None if part is None else tuple(part) for part in (problem, validation, test))
         with running(self.plain):
-            return int(loop(self.addresses, problem, judge, exam, *arguments))
+            return int(loop(self.addresses, problem, validation, test, *arguments))
 
 
 def bound_loop(family: Family, rules: Rules, method: MethodRules | None = None) -> BoundLoop:
-    """Fill the slots; a missing rule leaves a 0.
-
-    Raises
-    ------
-    TypeError
-        If a kernel or a rule does not have the arguments and the result of its slot, or does not compile.
-    """
+    """Fill the slots; a missing rule leaves a 0."""
     homes = {**dict.fromkeys(SLOTS, rules), **dict.fromkeys(KERNELS, family), **dict.fromkeys(METHOD_RULES, method)}
     functions = {name: getattr(homes[name], name, None) for name in SLOTS}
     if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python
@@ -93,3 +91,59 @@ def _reason(error: Exception, function: Any) -> str:
         lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
         said = lines[0].rstrip(":") if lines else type(error).__name__
     return f'{said} (File "{file}", line {line})'
+
+
+# mypy: allow-untyped-decorators
+
+
+# Each thread has its own, and a rule may run a simulation itself.
+_RULES: ContextVar[Mapping[str, Callable[..., Any]]] = ContextVar("rules")
+
+
+@contextmanager
+def running(rules: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
+    """Let the bridges lead to these rules in this thread."""
+    before = _RULES.set(rules)
+    try:
+        yield
+    finally:
+        _RULES.reset(before)
+
+
+@cache
+def bridge(name: str) -> Any:
+    """Compile a function that goes back to the interpreter for the rule of a slot, which takes microseconds.
+
+    It is looked up there and not compiled in: machine code is never given back, and a rule may be made for every run.
+    """
+    if PLUGGED[name].returns == "void":
+
+        @njit
+        def call(*arguments: Any) -> None:
+            with objmode():
+                _handed(name, arguments)
+
+        return call
+    kind, convert = (types.int64, operator.index) if PLUGGED[name].returns == "int64" else (types.float64, float)
+
+    @njit
+    def call_for_number(*arguments: Any) -> Any:
+        with objmode(answer=kind):
+            answer = convert(_handed(name, arguments))
+        return answer  # noqa: RET504 # numba takes results out of the block by name
+
+    return call_for_number
+
+
+def _handed(name: str, arguments: tuple[Any, ...]) -> Any:
+    """Call a rule with arrays of its own, which it may keep: those of the loop are overwritten, and freed after it."""
+    slot = PLUGGED[name]
+    own = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
+    for argument, value in zip(slot.arguments, own, strict=True):
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = argument in slot.writes
+    answer = _RULES.get()[name](*own)
+    for argument, value, original in zip(slot.arguments, own, arguments, strict=True):
+        if argument in slot.writes:
+            original[...] = value
+    return answer

@@ -21,8 +21,7 @@ from fedtheory.engine._kernels_perceptron import (
     ridge_term,
     train_one,
 )
-from fedtheory.engine._perceptron_arrays import PerceptronArrays, laid_out
-from fedtheory.engine._perceptron_passes import pad
+from fedtheory.engine._perceptron_passes import PerceptronArrays, laid_out, pad
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation._client_streams import write_client
 from fedtheory.federation.lazy_softmax import LazySoftmaxFederation

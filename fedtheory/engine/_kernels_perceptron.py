@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.compiling import compiled, compiled_with_reordering
-from fedtheory.engine._perceptron_arrays import laid_out
 from fedtheory.engine._perceptron_coalitions import with_products
-from fedtheory.engine._perceptron_passes import backward, forward, forward_dropping, layer, pad, share_of_mistakes
+from fedtheory.engine._perceptron_passes import (
+    backward,
+    forward,
+    forward_dropping,
+    laid_out,
+    layer,
+    pad,
+    share_of_mistakes,
+)
 from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation

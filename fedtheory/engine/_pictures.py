@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedtheory.plotting.bound import measured
-from fedtheory.plotting.labels import label_of
+from fedtheory.plotting.style import label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

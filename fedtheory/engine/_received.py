@@ -36,14 +36,7 @@ _LARGEST, _LARGEST_POOL = 10**8, 1024
 
 
 def settings_of(saved: Trajectory, function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a function that a saved run holds, with those that are given in their place.
-
-    Raises
-    ------
-    ValueError
-        If the recipe names what a file may not say, is not made of parts of fedtheory, or asks for other sizes than the
-        records have.
-    """
+    """Return the arguments of a function that a saved run holds, with those that are given in their place."""
     form = saved.recipe.form if saved.recipe is not None else {}
     allowed = set(inspect.signature(function).parameters) - _OF_THE_CALLER
     for name in form:

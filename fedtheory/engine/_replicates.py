@@ -28,7 +28,7 @@ class Job:
     strategy: Strategy
     family: Family
     validation: Family | None
-    exam: Family | None
+    test: Family | None
     rules: Rules
     weights: Array
     work: LocalWork
@@ -84,7 +84,7 @@ class Running:
 
     problem: Any
     validation: Any
-    exam: Any
+    test: Any
     server: Server
     space: Any
     recording: Any
@@ -147,26 +147,20 @@ def start(template: Template, seed: np.random.SeedSequence) -> Running:
     rngs.append(rngs[0] if job.method_rules is None else np.random.default_rng(method))
     return Running(
         problem=job.family.own_arrays(), validation=None if job.validation is None else job.validation.own_arrays(),
-        exam=None if job.exam is None else job.exam.own_arrays(),
+        test=None if job.test is None else job.test.own_arrays(),
         server=_server(job), space=_emptied(template.space, job.initial), recording=_copied(template.recording),
         fleet=_fleet(job), method=_method(job), streams=Streams(*rngs),
     )  # fmt: skip
 
 
 def advance(template: Template, state: Running) -> Replicate | None:
-    """Let a replicate run on; return what it wrote, or None if it was stopped before its end.
-
-    Raises
-    ------
-    ValueError
-        If too few clients are available in a round, or a rule is at fault.
-    """
+    """Let a replicate run on; return what it wrote, or None if it was stopped before its end."""
     job, space, first = template.job, state.space, state.num_rounds
     plan = template.plan._replace(first_round=first) if first else template.plan
     work = job.work if job.method is None else job.work._replace(correction=space.correction)
     with failures_named(job.name, repr(job.method), space, is_asking=job.rules.propose is not None):
         ended = template.loop(
-            state.problem, state.validation, state.exam, state.server, space, state.recording, work, state.fleet,
+            state.problem, state.validation, state.test, state.server, space, state.recording, work, state.fleet,
             state.method, plan, state.streams,
         )  # fmt: skip
     if ended == SHORTFALL:

@@ -11,7 +11,6 @@ import numpy as np
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.views import part
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
-from fedtheory.engine._methods import prepare, receive
 from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import RECORDS, SLOTS, Slots, Totals
@@ -24,16 +23,14 @@ _PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 
 
 @compiled
-def run_rounds(addresses, problem, judge, exam, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911
-    """Run the rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
+def run_rounds(addresses, problem, validation, test, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911
+    """Run the rounds of one replicate in place; the loss of ``validation`` values the chosen, unless it is None.
 
-    So is ``exam`` the problem whose only client has the test samples.
+    So is ``test`` the problem whose only client has the test samples.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
 
-    Examples
-    --------
     Two rounds of everybody, with a step half way to 2 and to 7: from 0 half way to their mean 4, and half way again.
 
     >>> import fedtheory as ft
@@ -65,7 +62,7 @@ def run_rounds(addresses, problem, judge, exam, server, space, recording, work, 
     attends, corrects = addresses.attend != 0, space.starts.shape[0] > 0
     for t in range(plan.first_round, num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
-        if row >= 0 and not _measure(slots, problem, exam, recording, row, model, method.states, totals, training_rng):
+        if row >= 0 and not _measure(slots, problem, test, recording, row, model, method.states, totals, training_rng):
             return t
         space.report[1] = t
         if t == num_rounds:
@@ -100,14 +97,14 @@ def run_rounds(addresses, problem, judge, exam, server, space, recording, work, 
             sent = float(_aggregate(space, size, plan.server_step_size, addresses.value != 0) * model.size)
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
-        if judge is not None:  # decided at compilation: whoever values nobody runs a loop without this
-            judged = _judge(
-                slots.excess, slots.coalition, addresses.coalition != 0, lent(judge), space, recording.values, row,
+        if validation is not None:  # decided at compilation: whoever values nobody runs a loop without this
+            num_coalitions = _value_chosen(
+                slots.excess, slots.coalition, addresses.coalition != 0, lent(validation), space, recording.values, row,
                 plan, size, selection_rng,
             )  # fmt: skip
-            if judged < 0:
+            if num_coalitions < 0:
                 return t + 1
-            totals[_TOTAL.coalitions] += judged
+            totals[_TOTAL.coalitions] += num_coalitions
         _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
         totals[_TOTAL.uplink] += sent + asked + extra
         totals[_TOTAL.broadcasts] += max(asked, down)
@@ -187,12 +184,12 @@ def _weigh(slots, server, space, plan, size, t, weighs, rng):
 
 
 @compiled
-def _judge(excess_of, coalition_of, shares_work, judge, space, recorded, row, plan, size, rng):
+def _value_chosen(excess_of, coalition_of, shares_work, validation, space, recorded, row, plan, size, rng):
     """Value the chosen; return the coalitions evaluated, -1 if a loss is not finite."""
     if size == 0:
         return 0
     asked = value_cohort(
-        excess_of, coalition_of, shares_work, judge, space.server_model, space.updates[:size],
+        excess_of, coalition_of, shares_work, validation, space.server_model, space.updates[:size],
         space.coefficients[:size], plan.method, plan.tolerance, plan.num_orders, rng, space.known, space.change,
         space.values,
     )  # fmt: skip
@@ -257,22 +254,22 @@ def _aggregate(space, size, server_step_size, keeps):
 
 
 @compiled
-def _examine(mistakes_of, exam, model, accuracies, row, rng):
+def _count_mistakes(mistakes_of, test, model, accuracies, row, rng):
     everybody, shares = np.zeros(1, dtype=np.int64), np.empty(1)
-    mistakes_of(exam, model, everybody, 0, rng, shares)  # nothing is drawn where the batch is all samples
+    mistakes_of(test, model, everybody, 0, rng, shares)  # nothing is drawn where the batch is all samples
     accuracies[row] = 1.0 - shares[0]
 
 
 @compiled
-def _measure(slots, problem, exam, recording, row, model, states, totals, rng):
+def _measure(slots, problem, test, recording, row, model, states, totals, rng):
     """Record the model and what it is worth; return whether its objective is finite."""
     if recording.excess.size > 0:  # a pass over all samples, where nobody asks for it
         excess = slots.excess(problem, model)
         if not np.isfinite(excess):
             return False
         recording.excess[row] = excess
-    if exam is not None:  # decided at compilation, as for the judge
-        _examine(slots.mistakes, lent(exam), model, recording.accuracy, row, rng)
+    if test is not None:  # decided at compilation, as for ``validation``
+        _count_mistakes(slots.mistakes, lent(test), model, recording.accuracy, row, rng)
     _record(recording, row, model, states, totals)
     return True
 
@@ -318,3 +315,82 @@ def _only_coefficients_fail(space, size):
     for i in range(size):
         finite += _is_finite(space.updates[i])
     return finite == size and not _is_finite(space.coefficients[:size])
+
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+
+@inlined
+def prepare(slots, addresses, place, method, server, space, size, t, step_sizes):
+    """Let the chosen start at the server's model with no correction, unless the method says otherwise."""
+    _reset(space, size)
+    if addresses.correct != 0:
+        space.report[0] = place.correct
+        slots.correct(
+            t, method.table, method.memory, method.states, server.weights, part(space.chosen, 0, size), step_sizes,
+            part(space.starts, 0, size), part(space.corrections, 0, size),
+        )  # fmt: skip
+
+
+@compiled
+def _reset(space, size):
+    for i in range(size):
+        for j in range(space.model.size):
+            space.starts[i, j] = space.model[j]
+            space.corrections[i, j] = 0.0
+
+
+@inlined
+def receive(slots, addresses, place, method, server, space, size, t, step_sizes, server_step_size, rng):
+    """Make messages, compress them and move the model; return how often each was sent, and floats sent altogether."""
+    chosen, coefficients = part(space.chosen, 0, size), part(space.coefficients, 0, size)
+    num_steps, updates = part(space.num_steps, 0, size), part(space.updates, 0, size)
+    messages = part(space.messages, 0, size)
+    _copy(updates, messages)
+    if addresses.message != 0:
+        space.report[0] = place.message
+        slots.message(
+            t, method.table, method.memory, method.states, server.weights, chosen, step_sizes, num_steps, updates,
+            messages,
+        )  # fmt: skip
+    sent, how_often = 0.0, 1.0
+    for i in range(size):
+        floats = float(space.model.size)
+        if coefficients[i] != 0.0 and addresses.compress != 0:
+            space.report[0] = place.compress
+            floats = slots.compress(method.compress_table, rng, messages[i])
+        if coefficients[i] != 0.0:
+            sent += floats
+    if addresses.combine != 0:
+        space.report[0] = place.combine
+        how_often = slots.combine(
+            t, method.table, method.memory, method.states, server.weights, chosen, coefficients, step_sizes, num_steps,
+            part(space.starts, 0, size), updates, messages, rng, space.model,
+        )  # fmt: skip
+    else:
+        _add(space, messages, size, server_step_size)
+    if how_often > 0.0:
+        for i in range(size):
+            space.counts[chosen[i]] += coefficients[i] != 0.0
+    return how_often, how_often * sent
+
+
+@compiled
+def _copy(updates, messages):
+    for i in range(updates.shape[0]):
+        for j in range(updates.shape[1]):
+            messages[i, j] = updates[i, j]
+
+
+@compiled
+def _add(space, messages, size, server_step_size):
+    """Move the model by the weighted sum of the messages, as federated averaging does by that of the updates."""
+    for j in range(space.model.size):
+        space.change[j] = 0.0
+    for i in range(size):
+        share = space.coefficients[i]
+        if share != 0.0:
+            for j in range(space.model.size):
+                space.change[j] += share * messages[i, j]
+    for j in range(space.model.size):
+        space.model[j] += server_step_size * space.change[j]

@@ -96,22 +96,6 @@ def after_round(
 ) -> None:
     """Let the rules value and observe the result of a round.
 
-    Parameters
-    ----------
-    rules, memory, weights, round_index, rng
-        As of ``play_round``.
-    played
-        The round.
-    seen
-        What these rules see besides: ``server_model``, ``model`` and ``mean_losses``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the memory is no array to write to, the weights are no vector, or the round has no number.
-
-    Examples
-    --------
     The strategy trains both clients, and counts in its memory, from 2 on, who has trained.
 
     >>> def both(*known):

@@ -125,18 +125,6 @@ def rerun(
 def differences(saved: Trajectory, run: Trajectory) -> tuple[str, ...]:
     """Say in which records two runs differ, from which round on, and by how much.
 
-    Parameters
-    ----------
-    saved, run
-        Two runs with the same records.
-
-    Returns
-    -------
-    tuple of str
-        A sentence for each record of which a bit differs.
-
-    Examples
-    --------
     >>> from fedtheory.engine.simulation import fedavg
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> from fedtheory.selection.full import Full

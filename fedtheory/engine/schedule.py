@@ -74,22 +74,10 @@ class Halving:
 def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
     """All step sizes, shape (num_rounds * local_steps,), from a number, an array of that shape or a schedule.
 
-    Parameters
-    ----------
-    step_size
-        A positive number, an array, or a schedule with a method ``step_sizes(num_rounds, local_steps)``.
-    num_rounds, local_steps
-        Their product is the number T of steps.
-
     Returns
     -------
     Array
         Shape (T,), positive.
-
-    Raises
-    ------
-    ValueError
-        If a step size is not positive and finite, or the shape is another one.
 
     Examples
     --------

@@ -171,7 +171,7 @@ def fedavg(
         _check_method(method, methodical, rules, strategy, tau, given)
     recorded = _recorded(record)
     family = _asking(layout(fed, work), rules, strategy)
-    judge = _valuing(fed, family, validation, work, rules)
+    valuing = _valuing(fed, family, validation, work, rules)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = _minimum(fed) if "gap" in recorded else 0.0
     job = Job(
@@ -179,10 +179,10 @@ def fedavg(
         family=replace(
             family,
             mistakes=family.mistakes if "accuracy" in recorded else None,
-            coalition=None if judge is None else judge.coalition,
+            coalition=None if valuing is None else valuing.coalition,
         ),
-        validation=judge,
-        exam=_examining(fed, family, test, work) if "accuracy" in recorded else None,
+        validation=valuing,
+        test=_testing(fed, family, test, work) if "accuracy" in recorded else None,
         rules=rules,
         weights=np.array(fed.weights),
         work=work,
@@ -311,7 +311,7 @@ def _sharing(family: Family, rules: Rules) -> Family:
     return family if family.sharing is None else family.sharing(family, rules.max_selected)
 
 
-def _examining(fed: Any, family: Family, test: Any, work: LocalWork) -> Family:
+def _testing(fed: Any, family: Family, test: Any, work: LocalWork) -> Family:
     """Lay out the test samples as those of one client."""
     if family.mistakes is None:
         message = f"record must leave out accuracy, where nothing is classified, got it for a {type(fed).__name__}"

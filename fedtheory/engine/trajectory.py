@@ -97,6 +97,11 @@ class Trajectory:
         return self.recorded("loss")
 
     @property
+    def accuracy(self) -> Array:
+        """Share of the test samples that the model labels as they are, shape (R, n)."""
+        return self.recorded("accuracy")
+
+    @property
     def models(self) -> Array:
         """Server models, shape (R, n, v)."""
         return self.recorded("models")

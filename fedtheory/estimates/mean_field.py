@@ -10,7 +10,7 @@ from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._arguments import frequency_law, known_law, quadratic
-from fedtheory.exact._local_work import applied, spectra, works
+from fedtheory.exact._local_moments import applied, spectra, works
 from fedtheory.exact._parabolas import Parabolas, parabolas
 from fedtheory.exact._ranking import remembering
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -17,13 +17,7 @@ def quadratic(fed: object) -> QuadraticFederation:
 
 
 def known_law(strategy: object, weights: Array) -> SelectionLaw | None:
-    """Ask a strategy for its law; one that does not say any has none that is known.
-
-    Raises
-    ------
-    ValueError
-        If the engine would refuse a run of the strategy with these weights.
-    """
+    """Ask a strategy for its law; one that does not say any has none that is known."""
     ask = getattr(strategy, "law", None)
     law: SelectionLaw | None = None if ask is None else ask(weights)
     return law

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.exact._local_work import applied
+from fedtheory.exact._local_moments import applied
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["Parabolas", "parabolas"]

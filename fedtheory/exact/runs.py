@@ -3,24 +3,391 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.wording import short
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import close_to, short
+from fedtheory.engine._fleet import own_steps
 from fedtheory.engine._received import placeholder, settings_of
-from fedtheory.engine.schedule import Schedule
+from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact._run import OPTIONS, Run, described
+from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.exact.skew_intervals import SelectionSkew
+from fedtheory.federation.constants import gradient_bound
 from fedtheory.federation.protocol import Federation
-from fedtheory.selection.rules import Strategy
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection.rules import Strategy, rules_of
+from fedtheory.theorem.assumptions import unmet
 from fedtheory.theorem.paper import Bound
-from fedtheory.theorem.scheme import ANY_SCHEME
+from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
+from fedtheory.theorem.symbols import SYMBOLS
 
 __all__ = ["for_run"]
+
+
+# How often a run is made and what is kept of it change nothing that a theorem speaks about. Every other option does: a
+# new one is refused by all bounds until a hypothesis, an argument or a statement names it.
+_KEPT = ("record", "record_every", "test", "checkpoint", "checkpoint_every")
+_WITHOUT_EFFECT = ("num_replicates", "rng", "num_threads", "progress", *_KEPT)
+OPTIONS = {name: option.default for name, option in inspect.signature(fedavg).parameters.items() if name != "fed"}
+OWN_STEPS = "local_steps of each client"
+
+_CHECKED = {
+    "gradient_noise": validate.nonnegative,
+    "relative_noise": validate.nonnegative,
+    "server_step_size": validate.positive,
+}
+# Of the constants of other families than quadratics only one side is known, but for these.
+_KNOWN_OF_ANY = ("sigma2", "weighted_sigma2", "max_weight", "sum_squared_weights", "squared_weights")
+_ROUNDING = 1e-12
+
+
+def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings: Mapping[str, Any]) -> Run:
+    """Tell options of ``fedavg`` from arguments of the bound, and check those that constants are read off."""
+    unknown = [name for name in settings if name not in OPTIONS and name not in bound.domains]
+    if unknown:
+        close = close_to(unknown[0], [*bound.domains, *OPTIONS])
+        message = f"{bound.__name__} has no argument {unknown[0]}{close}; it has {', '.join(bound.domains)}"
+        raise TypeError(message)
+    options = OPTIONS | {name: value for name, value in settings.items() if name in OPTIONS} | {"strategy": strategy}
+    rounds = options["num_rounds"] = validate.count("num_rounds", options["num_rounds"], 0)
+    if strategy is not None and callable(getattr(strategy, "rules", None)):
+        rules_of(strategy, fed.weights, rounds)  # what fedavg refuses is no run
+    tau, own = own_steps(options["local_steps"], fed.num_clients, rounds)
+    options["local_steps"] = options["local_steps"] if (own != tau).any() else tau
+    options["initial"] = (
+        np.zeros(fed.dim)
+        if options["initial"] is None
+        else validate.array("initial", options["initial"], shape=(fed.dim,))
+    )
+    for name, check in _CHECKED.items():
+        options[name] = validate.double(name, check(name, options[name]))
+    return Run(bound, fed, options, {name: value for name, value in settings.items() if name not in OPTIONS}, tau)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run, with a property for each argument of a bound that can be read off it.
+
+    ``options`` are all of ``fedavg``, ``given`` the arguments of the bound that are known otherwise; ``steps_of_round``
+    is the largest number of local steps where clients have their own.
+    """
+
+    bound: Bound
+    fed: Any
+    options: Mapping[str, Any]
+    given: Mapping[str, Any]
+    steps_of_round: int
+
+    @cached_property
+    def changed(self) -> dict[str, Any]:
+        """The options that are not as by default and have an effect, but for the rounds, the start and the steps."""
+        ignored = {*_WITHOUT_EFFECT, "strategy", "num_rounds", "initial", "step_size"}
+        changed = {
+            name: value
+            for name, value in self.options.items()
+            if name not in ignored and not _is_same(value, OPTIONS[name])
+        }
+        return changed if isinstance(self.local_steps, int) else {OWN_STEPS: changed.pop("local_steps"), **changed}
+
+    @cached_property
+    def named(self) -> set[str]:
+        """The options that the bound speaks about: its arguments, and those of its statement and its hypotheses.
+
+        Hypotheses name those whose constants the bound takes and a run tells.
+        """
+        options = (item for each in self.bound.hypotheses for item in getattr(each, "options", {}).items())
+        assumed = {option for option, constant in options if self.is_readable(constant)}
+        named = {*self.bound.domains, *self.bound.statement.options, *assumed}
+        return {*OPTIONS, OWN_STEPS} if "any" in named else named
+
+    def argument(self, name: str) -> Any:
+        """Return an argument of the bound, as it was given or as it is read off."""
+        return self.given[name] if name in self.given else self.read(name)
+
+    def read(self, name: str) -> Any:
+        """Read an argument of the bound off the run."""
+        if not self.is_readable(name):
+            message = (
+                f"{self.bound.__name__} needs {name}, which cannot be read off the federation and the run: give {name}="
+            )
+            raise TypeError(message)
+        of_run = self._of_run(name)
+        return getattr(self, of_run) if hasattr(type(self), of_run) else self.options[of_run]
+
+    def is_readable(self, name: str) -> bool:
+        """Whether it is known what an argument of the bound is of a run."""
+        of_run = self._of_run(name)
+        return bool(of_run) and (hasattr(type(self), of_run) or of_run in OPTIONS)
+
+    def _of_run(self, name: str) -> str:
+        domain = self.bound.domains.get(name)
+        return "" if domain is None else domain.of_run or (name if name in SYMBOLS else "")
+
+    def contradiction(self, name: str, relation: str) -> str | None:
+        """Say how a given argument differs from what is known; None if it was read off, or nothing is known."""
+        is_known = self.is_readable(name) and (
+            isinstance(self.fed, QuadraticFederation) or self._of_run(name) in _KNOWN_OF_ANY
+        )
+        if name not in self.given or not is_known:
+            return None
+        return unmet(f"{name} {relation} that of the run", self.given[name], relation, self.read(name), _ROUNDING)
+
+    @property
+    def strategy(self) -> Any:
+        return self.options["strategy"]
+
+    @property
+    def local_steps(self) -> Any:
+        """One number if all clients take as many."""
+        return self.options["local_steps"]
+
+    @property
+    def num_steps(self) -> int:
+        return int(self.options["num_rounds"]) * self.steps_of_round
+
+    @property
+    def num_clients(self) -> int:
+        return int(self.fed.num_clients)
+
+    @property
+    def num_selected(self) -> int:
+        if self.scheme.selection == "all":
+            return self.num_clients
+        strategy = self.strategy
+        while not hasattr(strategy, "num_selected") and hasattr(strategy, "strategy"):
+            strategy = strategy.strategy
+        if not hasattr(strategy, "num_selected"):
+            message = f"strategy must say num_selected, got {self.strategy!r}"
+            raise TypeError(message)
+        return int(strategy.num_selected)
+
+    @property
+    def num_draws(self) -> int:
+        """Draws of priority clients."""
+        return int(self.strategy.participation.num_draws)
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        scheme = getattr(self.strategy, "scheme", None)
+        if not isinstance(scheme, Scheme):
+            message = f"strategy must say its scheme, a fedtheory.theorem.scheme.Scheme, got {self.strategy!r}"
+            raise TypeError(message)
+        return scheme
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether coefficients are never negative and sum to one: also where they are the shares of all, or equal."""
+        shares = self.fed.weights
+        if self.scheme.aggregation != "weighted":
+            return self.scheme.aggregation in ("mean", "renormalized", "mean by size")
+        are_equal = bool(np.ptp(shares) <= _ROUNDING * np.max(shares))
+        return self.scheme.selection == "all" or (self.scheme.selection == "uniform without replacement" and are_equal)
+
+    @property
+    def first_gradients2(self) -> Array:
+        """Squared norms of all clients' gradients at the first model, shape (K,)."""
+        squares: Array = np.square(self.fed.gradients(self.options["initial"])).sum(axis=-1)
+        return squares
+
+    @property
+    def mu(self) -> float:
+        return float(self.fed.strong_convexity)
+
+    @property
+    def L(self) -> float:  # noqa: N802
+        return float(self.fed.smoothness)
+
+    @property
+    def objective_gap(self) -> float:
+        return float(self.fed.objective_gap)
+
+    @property
+    def compression_error(self) -> float:
+        """The root of the epsilon of the method's compressor, ``|C(v) - v|^2 <= epsilon |v|^2``."""
+        compressor = getattr(self.options.get("method"), "compressor", None)
+        if compressor is None:
+            message = f"a method with a compressor must be given, got method = {self.options.get('method')!r}"
+            raise AssumptionViolated(message)
+        return float(np.sqrt(compressor.compress(self.fed.dim).epsilon))
+
+    @property
+    def zeta2(self) -> float:
+        """``sum_k p_k |grad F_k(w*)|^2``."""
+        if not isinstance(self.fed, QuadraticFederation):
+            message = f"zeta2 of a {type(self.fed).__name__} is not known: give zeta2="
+            raise AssumptionViolated(message)
+        gradients = self.fed.gradients(self.fed.minimizer)
+        return float(self.fed.weights @ np.sum(np.square(gradients), axis=-1))
+
+    @property
+    def sigma2(self) -> float:
+        return float(self.options["gradient_noise"])
+
+    @property
+    def weighted_sigma2(self) -> float:
+        return self.sigma2 * self.sum_squared_weights
+
+    @property
+    def max_weight(self) -> float:
+        return float(np.max(self.fed.weights))
+
+    @property
+    def sum_squared_weights(self) -> float:
+        return float(np.sum(np.square(self.fed.weights)))
+
+    @property
+    def squared_weights(self) -> float:
+        """``sum_k q_k^2``, of a mean or of all clients."""
+        return self.sum_squared_weights if self.scheme.selection == "all" else 1 / self.num_selected
+
+    @property
+    def initial_distance2(self) -> float:
+        return float(np.sum((self.options["initial"] - self.fed.minimizer) ** 2))
+
+    @property
+    def control_error2(self) -> float:
+        """Weighted mean of ``|c_k - c - grad F_k(w*)|^2`` for the control variates that the method begins with."""
+        gradients = self.fed.gradients(self.fed.minimizer)
+        variates = getattr(self.options["method"], "control_variates", None)
+        known = np.zeros_like(gradients) if variates is None else np.asarray(variates, dtype=np.float64)
+        errors = known - self.fed.weights @ known - gradients
+        return float(self.fed.weights @ np.square(errors).sum(axis=1))
+
+    @property
+    def coin(self) -> float:
+        """The probability with which the method communicates."""
+        return float(self.options["method"].probability)
+
+    @property
+    def initial_gap(self) -> float:
+        return float(self.fed.excess(self.options["initial"]))
+
+    @property
+    def step_size(self) -> float:
+        sizes = np.unique([] if self.step_sizes is None else self.step_sizes)
+        if sizes.size != 1:
+            message = f"{self.bound.__name__} needs one step_size for all steps, got {self.options['step_size']!r}"
+            raise ValueError(message)
+        return float(sizes[0])
+
+    @property
+    def whole_move(self) -> float:
+        """The step of the server after all local steps, ``R eta_l eta_g``."""
+        return self.step_size * self.steps_of_round * float(self.options["server_step_size"])
+
+    @cached_property
+    def step_sizes(self) -> Array | None:
+        """The step sizes of all local steps; None if they are left to the theorem."""
+        if self.options["step_size"] is None:
+            return None
+        return step_sizes(self.options["step_size"], max(self.options["num_rounds"], 1), self.steps_of_round)
+
+    @property
+    def delay(self) -> float:
+        """The gamma of step sizes ``1/(mu (t + gamma))``, off the first of them."""
+        if self.step_sizes is None:
+            message = f"{self.bound.__name__} needs gamma, which sets its step sizes: give gamma= or step_size="
+            raise TypeError(message)
+        return float(1 / (self.argument("mu") * self.step_sizes[0]))
+
+    @cached_property
+    def prescribed_steps(self) -> Array:
+        """The step sizes of a theorem that has its own, one more than the run has if it has none."""
+        prescribe = self.bound.step_sizes
+        assert prescribe is not None
+        names = list(inspect.signature(prescribe).parameters)[1:]
+        sizes: Array = prescribe(max(self.num_steps, 1), **{name: self.argument(name) for name in names})
+        return sizes
+
+    @property
+    def G2(self) -> float:  # noqa: N802
+        steps = self.step_sizes if self.bound.step_sizes is None else self.prescribed_steps
+        is_plain = self.is_mean and set(self.changed) <= {"gradient_noise", "local_steps"}
+        if not isinstance(self.fed, QuadraticFederation) or steps is None or not is_plain:
+            what = f"a {type(self.fed).__name__}" + ("" if is_plain else " in such a run")
+            message = f"a bound on the gradients of {what} is not known: give G2="
+            raise AssumptionViolated(message)
+        return gradient_bound(self.fed, self.options["initial"], steps, self.sigma2).G2
+
+    @cached_property
+    def skew(self) -> SelectionSkew:
+        try:
+            # The search sharpens the sides that no bound needs.
+            return selection_skew(self.fed, self.strategy, num_models=1)
+        except TypeError as error:
+            message = f"the skews are not known ({error}): give rho_tilde= and the others"
+            raise AssumptionViolated(message) from error
+
+    @property
+    def rho_bar(self) -> float:
+        return self.skew.rho_bar.lower
+
+    @property
+    def rho_diagonal(self) -> float:
+        return self.skew.rho_diagonal.lower
+
+    @property
+    def rho_tilde(self) -> float:
+        """With objective gap 0 any number whose product with it bounds ``F_k(w*) - F_k*``, as 1/p_k does for each k."""
+        sides = self.skew.rho_tilde
+        if sides.lower == np.inf:
+            message = (
+                "rho_tilde times objective_gap must be finite, got objective_gap = 0 and clients of weight 0 that are "
+                "selected although their minimizers are others"
+            )
+            raise AssumptionViolated(message)
+        if sides.upper < np.inf:
+            return sides.upper
+        return max(1 / float(min(p for p in self.fed.weights if p > 0)), self.rho_diagonal)
+
+    @property
+    def improvement(self) -> float:
+        """1 for all clients; b/n for b expected clients, chosen uniformly or better."""
+        if self.scheme.selection == "all":
+            return 1.0
+        if getattr(self.strategy, "probabilities", None) not in ("uniform", "optimal"):
+            message = (
+                f"the improvement of {self.strategy!r} over uniform sampling is not known: give gamma= or the like"
+            )
+            raise AssumptionViolated(message)
+        return float(self.strategy.expected_size / self.num_clients)
+
+    @property
+    def inverse_improvement(self) -> float:
+        return 1 / self.improvement
+
+    @property
+    def dissimilarity(self) -> float:
+        """``sum_i w_i |grad f_i - grad f|^2`` everywhere: the same if all clients have the same curvature."""
+        fed = self.fed
+        if not isinstance(fed, QuadraticFederation):
+            known = getattr(fed, "dissimilarity", None)
+            if known is None:
+                message = f"dissimilarity of a {type(fed).__name__} is not known: give dissimilarity="
+                raise AssumptionViolated(message)
+            return float(known)
+        if np.ptp(fed.matrices, axis=0).any():
+            message = "dissimilarity is unbounded unless all clients have one curvature, got a federation of several"
+            raise AssumptionViolated(message)
+        return self.zeta2
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    """Whether an option is as by default, also where it is an array of that number."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return bool(np.all(np.asarray(value, dtype=object) == default))
+    return value is default or bool(value == default)
+
 
 # Step sizes made by another formula than the theorem's differ in their last digits.
 _SAME_STEPS = 1e-12

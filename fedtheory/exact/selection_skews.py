@@ -14,9 +14,7 @@ from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matri
 from fedtheory.exact._extremes import infimum
 from fedtheory.exact._one_dimension import sides_in_one_dimension
 from fedtheory.exact._problem import Problem, busy_clients, problem_of
-from fedtheory.exact._ranking import among, largest_totals, rearranged, remembering
-from fedtheory.exact._ranking_bound import least_skew_over_rankings
-from fedtheory.exact._search import smallest_over_models
+from fedtheory.exact._ranking import among, largest_totals, least_skew_over_rankings, rearranged, remembering
 from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
 from fedtheory.exact.skew_intervals import SelectionSkew, outward
 from fedtheory.exact.subsets import least_ratios_of
@@ -234,3 +232,57 @@ def _largest_excess(hunt: _Hunt) -> Interval[float]:
     found = hunt.search(lambda w: -float(hunt.frequencies(w) @ problem.excess))
     lower = max(float(hunt.exact_frequencies(w) @ problem.excess) for w in found)
     return _rho_tilde(problem, lower, upper, _SEARCH, _REARRANGEMENT)
+
+
+_NUM_REFINED = 3
+
+
+class Found(NamedTuple):
+    """A value and the model that has it."""
+
+    value: float
+    model: Array
+
+
+def smallest_over_models(
+    objective: Callable[[Array], float],
+    fed: QuadraticFederation,
+    rng: np.random.Generator,
+    num_models: int,
+    starts: Iterable[Array] = (),
+) -> list[Found]:
+    """Evaluate given and random models at all distances from w*, then improve the best by adaptive random steps.
+
+    The improved ones are returned, the best first.
+    """
+    spread = float(np.linalg.norm(fed.centers - fed.minimizer, axis=1).max()) or 1.0
+    models = [fed.minimizer, *fed.centers, *starts]
+    while len(models) < num_models // 2:
+        direction = rng.standard_normal(fed.dim)
+        distance = spread * 10.0 ** rng.uniform(-2.0, 2.0)
+        models.append(fed.minimizer + distance * direction / np.linalg.norm(direction))
+    tried = sorted((Found(objective(model), model) for model in models), key=lambda found: found.value)
+    refined = [
+        _improved(objective, found, spread, rng, (num_models - num_models // 2) // _NUM_REFINED)
+        for found in tried[:_NUM_REFINED]
+    ]
+    return sorted(refined, key=lambda found: found.value)
+
+
+def _improved(
+    objective: Callable[[Array], float], best: Found, spread: float, rng: np.random.Generator, num_steps: int
+) -> Found:
+    """Take random steps that never go up; the step length grows on success and shrinks otherwise, then starts again."""
+    start = step = 0.3 * spread
+    for _ in range(num_steps):
+        model = best.model + step * rng.standard_normal(best.model.size)
+        value = objective(model)
+        if value < best.value:
+            step *= 1.8
+        else:
+            step *= 0.85
+        if value <= best.value:
+            best = Found(value, model)
+        if step < 1e-7 * start:
+            step = start
+    return best

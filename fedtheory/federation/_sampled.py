@@ -61,13 +61,7 @@ def at_each(w: npt.ArrayLike, dim: int, function: Callable[[Array], Any], shape:
 def accuracy(
     data: FederatedData, dim: int, logits: Callable[[Array, Array], Array], w: npt.ArrayLike, *, held_out: bool
 ) -> Array:
-    """Share of the samples whose largest logit is that of their label; ``logits(model, inputs)`` are (n, C).
-
-    Raises
-    ------
-    ValueError
-        If no sample is held out.
-    """
+    """Share of the samples whose largest logit is that of their label; ``logits(model, inputs)`` are (n, C)."""
     if not validate.boolean("held_out", held_out):
         features, labels = data.features, data.labels
     elif data.test_labels.size:

@@ -210,20 +210,6 @@ class FederatedData:
 def training_count(num_samples: int, test_fraction: float) -> int:
     """``max(1, floor((1 - test_fraction) n))``, the samples of a client that are not held out.
 
-    Parameters
-    ----------
-    num_samples
-        n of the client.
-    test_fraction
-        Share to hold out, in [0, 1).
-
-    Returns
-    -------
-    int
-        At least 1.
-
-    Examples
-    --------
     >>> training_count(10, 0.25), training_count(10, 0.8), training_count(1, 0.5)
     (7, 2, 1)
     """

@@ -150,16 +150,6 @@ def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRul
     initial
         The model before round 0, shape (v,).
 
-    Returns
-    -------
-    MethodRules
-        What the round loop runs with.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none, but its class or its name, say, or returns something else; or an array is none of numbers.
-
     Examples
     --------
     >>> from fedtheory.methods.scaffold import Scaffold

@@ -2,7 +2,6 @@
 
 from fedtheory.plotting import bound as bound
 from fedtheory.plotting import intervals as intervals
-from fedtheory.plotting import labels as labels
 from fedtheory.plotting import profile as profile
 from fedtheory.plotting import style as style
 from fedtheory.plotting import waterfalls as waterfalls
@@ -10,11 +9,11 @@ from fedtheory.plotting.bound import bound_versus_error as bound_versus_error
 from fedtheory.plotting.bound import measured as measured
 from fedtheory.plotting.bound import theory as theory
 from fedtheory.plotting.intervals import certified as certified
-from fedtheory.plotting.labels import label_of as label_of
 from fedtheory.plotting.profile import selection_profile as selection_profile
 from fedtheory.plotting.style import COLORS as COLORS
 from fedtheory.plotting.style import MARKERS as MARKERS
 from fedtheory.plotting.style import appearance as appearance
+from fedtheory.plotting.style import label_of as label_of
 from fedtheory.plotting.style import legend_below as legend_below
 from fedtheory.plotting.style import log_log as log_log
 from fedtheory.plotting.style import log_places as log_places

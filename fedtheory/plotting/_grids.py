@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory._support import validate
 from fedtheory.plotting.bound import measured
-from fedtheory.plotting.labels import label_of
-from fedtheory.plotting.style import COLORS, MARKERS
+from fedtheory.plotting.style import COLORS, MARKERS, label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,30 +19,6 @@ def lines_with_bands(
 ) -> "Axes":
     """Draw means with confidence bands against one dimension, a line for each value of another; return the Axes.
 
-    Parameters
-    ----------
-    axes
-        Where to draw.
-    intervals
-        Has ``mean``, ``lower`` and ``upper``, over any dimensions with coordinates.
-    name
-        What is drawn, for the label.
-    x, hue
-        Dimensions: by default the longest of numbers, and the longest of the others (none if it has one value). Of
-        what is left, the first value is drawn, and said in the title.
-
-    Returns
-    -------
-    Axes
-        The same Axes, with a logarithmic horizontal axis where the largest place is 30 times the smallest.
-
-    Raises
-    ------
-    ValueError
-        If ``x`` or ``hue`` are not dimensions, or ``x`` is not made of numbers.
-
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> from xarray import Dataset
     >>> sides = {"mean": 3.0, "lower": 2.0, "upper": 5.0}

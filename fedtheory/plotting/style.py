@@ -12,8 +12,10 @@ from fedtheory._support import validate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.symbols import SYMBOLS
 
-__all__ = ["COLORS", "MARKERS", "appearance", "legend_below", "log_log", "log_places"]
+__all__ = ["COLORS", "MARKERS", "appearance", "label_of", "legend_below", "log_log", "log_places"]
 
 # The palette of Okabe and Ito without its yellow, which is too faint for a line on white; dark and light alternate.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -152,3 +154,33 @@ def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
     places = np.unique(np.concatenate([[0], np.rint(inner), [last]]).astype(np.int64))
     within: npt.NDArray[np.int64] = places[places <= last]
     return within
+
+
+# Expressions, which would need brackets within a formula.
+_RECORDED = {"gap": "F(w) - F^*", "loss": "F(w)"}
+
+
+def label_of(name: str, paper: Paper | None = None) -> str:
+    r"""Return a name as figures write it: its letter in the glossary, as formulas have it, or the words it is made of.
+
+    Parameters
+    ----------
+    name
+        Of a parameter or a record, as ``rho_bar`` or ``gap``.
+    paper
+        The paper whose letter is wanted, as ``fedtheory.bounds.fedavg.PAPER``; otherwise what most of them write.
+
+    Returns
+    -------
+    str
+        Mathematics between dollars, or words.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.fedavg import PAPER
+    >>> label_of("rho_bar"), label_of("local_steps", PAPER), label_of("num_clients"), label_of("gap")
+    ('$\\bar\\rho$', '$E$', 'num clients', '$F(w) - F^*$')
+    """
+    row = (SYMBOLS if paper is None else paper.glossary).get(name)
+    letter = _RECORDED.get(name, row.letter if row else "")
+    return f"${letter}$" if letter else name.replace("_", " ")

@@ -8,7 +8,7 @@ from fedtheory.rational import vectors as vectors
 from fedtheory.rational.draws import draw_federation as draw_federation
 from fedtheory.rational.draws import draw_model as draw_model
 from fedtheory.rational.quadratics import RationalQuadratics as RationalQuadratics
-from fedtheory.rational.scaffnew import Apart as Apart
+from fedtheory.rational.scaffnew import ScaffnewState as ScaffnewState
 from fedtheory.rational.scaffnew import disagreement_map as disagreement_map
 from fedtheory.rational.scaffnew import disagreement_radius as disagreement_radius
 from fedtheory.rational.scaffnew import mean_potentials as mean_potentials

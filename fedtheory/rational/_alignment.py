@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import final
 
-from fedtheory.rational._following import follow, standings
+from fedtheory.rational._following import follow, snapshots
 from fedtheory.rational._noises import Noise, no_noise, variance_of
-from fedtheory.rational._rounds import Beginning, Snapshot, Team
+from fedtheory.rational._rounds import Beginning, Cohort, Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
 from fedtheory.rational.vectors import Vector, combination, inner, norm2, vector
 from fedtheory.sampling._selections import Selection, with_replacement
@@ -79,12 +79,12 @@ class AlignedRun:
         total = sum((self.shares[k] for k in chosen), start=Fraction(0))
         return tuple(self.shares[k] / total for k in chosen)
 
-    def begin(self, number: int, model: Vector) -> Law[Team]:
+    def begin(self, number: int, model: Vector) -> Law[Cohort]:
         """Law of who takes part in a round: it is certain, given the server's model."""
         # The round that would come after the last includes nobody.
         eps = (*self.thresholds, Fraction(0))[number]
         chosen = (*self.priority, *self.included(model, eps))
-        return Law.certain(Team(chosen, self.weights(chosen)))
+        return Law.certain(Cohort(chosen, self.weights(chosen)))
 
     def end(self, at: Snapshot) -> Law[Vector]:
         """Return the law of the server's next model, over the draws of priority clients if there are any."""
@@ -98,7 +98,7 @@ class AlignedRun:
     @cached_property
     def snapshots(self) -> tuple[Law[Snapshot], ...]:
         """The law of the run at each step 0..T, the server's model as average at a round's start."""
-        return standings(self.rounds, self.local_steps, self.num_steps)
+        return snapshots(self.rounds, self.local_steps, self.num_steps)
 
     @property
     def priority_weights(self) -> list[Fraction]:
@@ -118,14 +118,12 @@ class AlignedRun:
 
     def _in_rounds(self, value: Callable[[Selection, Vector], Fraction]) -> list[Fraction]:
         beginnings = self.rounds[: self.num_rounds]
-        return [Fraction(each.mean(lambda at: value(at.team.chosen, at.team.coefficients))) for each in beginnings]
+        return [Fraction(each.mean(lambda at: value(at.cohort.chosen, at.cohort.coefficients))) for each in beginnings]
 
 
 def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
     """Law of the drawn average w' of eq. (56), given the models of all clients of the round.
 
-    Examples
-    --------
     With the one priority client drawn twice, nothing is random: half of its model 0, half of 1/4.
 
     >>> run = two_parabolas((Fraction(1),), local_steps=2, num_draws=2)
@@ -146,8 +144,6 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
 def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
     """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
 
-    Examples
-    --------
     The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 takes it to 1/4.
 
     >>> run = two_parabolas((Fraction(1),))

@@ -42,8 +42,6 @@ def draw_alignment(
 ) -> DrawnAlignment:
     """Draw one or two priority clients, one or two others, and a run of one to three rounds.
 
-    Examples
-    --------
     >>> drawn = draw_alignment(np.random.default_rng(0), longest_round=2)
     >>> drawn.run.local_steps <= 2, drawn.constants["mu"] <= drawn.constants["L"]
     (True, True)

@@ -10,9 +10,9 @@ from typing import Any, final
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.rational._following import follow, standings
+from fedtheory.rational._following import follow, snapshots
 from fedtheory.rational._noises import Noise, variance_of
-from fedtheory.rational._rounds import Beginning, Snapshot, Team
+from fedtheory.rational._rounds import Beginning, Cohort, Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling._selections import Selection
@@ -22,18 +22,6 @@ from fedtheory.statistics.law import Law
 def mean_weights(chosen: Selection) -> Vector:
     """Coefficients 1/m of the plain mean.
 
-    Parameters
-    ----------
-    chosen
-        Clients of the round, with copies.
-
-    Returns
-    -------
-    Vector
-        As many as there are chosen ones, of sum 1.
-
-    Examples
-    --------
     >>> mean_weights((3, 3, 5, 7))
     (Fraction(1, 4), Fraction(1, 4), Fraction(1, 4), Fraction(1, 4))
     """
@@ -43,18 +31,6 @@ def mean_weights(chosen: Selection) -> Vector:
 def constant_law(law: Law[Selection]) -> Callable[[Vector], Law[Selection]]:
     """Select by the same law at every model.
 
-    Parameters
-    ----------
-    law
-        Of the selected clients.
-
-    Returns
-    -------
-    Callable[[Vector], Law[Selection]]
-        Takes a model and returns the law.
-
-    Examples
-    --------
     >>> constant_law(Law.certain((0,)))((Fraction(5),))
     Law({(0,): 1})
     """
@@ -112,14 +88,14 @@ class RationalRun:
         """Variance of the gradient noise."""
         return variance_of(self.noise)
 
-    def begin(self, number: int, model: Vector) -> Law[Team]:  # noqa: ARG002 - every round selects in the same way
+    def begin(self, number: int, model: Vector) -> Law[Cohort]:  # noqa: ARG002 - every round selects in the same way
         """Law of who takes part in a round, given the server's model."""
-        return self.select(model).map(self._team)
+        return self.select(model).map(self._cohort)
 
-    def _team(self, chosen: Selection) -> Team:
+    def _cohort(self, chosen: Selection) -> Cohort:
         coefficients = self.weigh(chosen)
         stays = self.aggregate == "deltas" or not chosen
-        return Team(chosen, coefficients, 1 - sum(coefficients, start=Fraction(0)) if stays else Fraction(0))
+        return Cohort(chosen, coefficients, 1 - sum(coefficients, start=Fraction(0)) if stays else Fraction(0))
 
     def end(self, at: Snapshot) -> Law[Vector]:
         """Return the law of the server's next model, the average."""
@@ -133,4 +109,4 @@ class RationalRun:
     @cached_property
     def snapshots(self) -> tuple[Law[Snapshot], ...]:
         """The law of the run at each step 0..T; at the start of a round the selection is drawn already."""
-        return standings(self.rounds, self.local_steps, self.num_steps)
+        return snapshots(self.rounds, self.local_steps, self.num_steps)

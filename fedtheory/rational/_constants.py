@@ -21,8 +21,6 @@ __all__: list[str] = []
 def constants_of(run: Run) -> dict[str, Any]:
     """Return the constants of a run's federation and of its noise, by the names that bounds give them.
 
-    Examples
-    --------
     >>> from dataclasses import replace
     >>> from fedtheory.rational._noises import two_point_noise
     >>> from fedtheory.rational._alignment import two_parabolas
@@ -41,8 +39,6 @@ def constants_of(run: Run) -> dict[str, Any]:
 def initial_distance2(run: Run) -> Fraction:
     """Squared distance of the first model from the minimizer.
 
-    Examples
-    --------
     >>> from dataclasses import replace
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> initial_distance2(replace(two_parabolas((Fraction(1),)), initial=(Fraction(3),)))
@@ -62,8 +58,6 @@ class Skews(NamedTuple):
 def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
     """Return the selection skew of a law at a model (Power-of-Choice, eqs. (5), (76)); None where it is 0/0.
 
-    Examples
-    --------
     Clients (w - 1)^2/2 and (w + 1)^2/2 at w = 2: excess losses 1/2 and 9/2, mean 5/2.
     Selecting the second alone has 9/5.
 
@@ -97,8 +91,6 @@ def observed_skews(run: RationalRun) -> Skews:
     At infinity the skew of a selection lies in [mu/L, L/mu], so that the infima are capped there by L/mu. Where all
     clients have the same minimizer the skew there is 0/0; rho_tilde is then the larger of the two infima.
 
-    Examples
-    --------
     Clients (w - 1)^2/2 and (w + 1)^2/2, the second alone, from 2: one step of 1/4 towards -1 ends at 5/4. Its skew is
     9/5 at 2, (9/4)^2 / ((9/4)^2/2 + (1/4)^2/2) = 81/41 at 5/4, and 1 at w* = 0 and at infinity.
 
@@ -138,8 +130,6 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
 
     The q_k are the aggregation coefficients, 1/m for the mean.
 
-    Examples
-    --------
     At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4: (9 + 4)/2 + 1/4.
 
     >>> from dataclasses import replace
@@ -164,8 +154,6 @@ def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -
     ``E |grad F_k(u)|^2`` for every client at the starting model u of each of their rounds. A bound over all models is
     larger.
 
-    Examples
-    --------
     At 3 the gradients of the two clients are 3 and 2: 9 for the first, more than (9 + 4)/2 on average.
 
     >>> from dataclasses import replace
@@ -191,8 +179,6 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
 
     It bounds the gradients of all clients at some fixed models, too.
 
-    Examples
-    --------
     >>> from dataclasses import replace
     >>> from fedtheory.rational._noises import two_point_noise
     >>> from fedtheory.rational._alignment import two_parabolas
@@ -207,9 +193,9 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
 
 def _squared_gradients(run: Run) -> Iterator[Fraction]:
     for beginning in itertools.chain.from_iterable(run.rounds):
-        for standing in beginning.snapshots[:-1]:
-            for place, k in enumerate(beginning.team.chosen):
-                yield standing.mean(partial(_gradient_at, run.federation, k, place))
+        for snapshot in beginning.snapshots[:-1]:
+            for place, k in enumerate(beginning.cohort.chosen):
+                yield snapshot.mean(partial(_gradient_at, run.federation, k, place))
 
 
 def _gradient_at(fed: RationalQuadratics, client: int, place: int, at: Snapshot) -> Fraction:

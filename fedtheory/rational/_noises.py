@@ -13,20 +13,10 @@ Noise = Law[Vector]
 def no_noise(dim: int) -> Noise:
     """Return the noise that is always zero.
 
-    Parameters
-    ----------
-    dim
-        v.
-
     Returns
     -------
     Noise
         The law that is certain of the zero vector, shape (v,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If v is no number of entries.
 
     Examples
     --------
@@ -46,16 +36,6 @@ def two_point_noise(high: Vector, odds: Fraction = Fraction(1)) -> Noise:
     odds
         Of the other one, positive.
 
-    Returns
-    -------
-    Noise
-        Its mean is 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If something is no rational, or the odds are not positive.
-
     Examples
     --------
     >>> two_point_noise((Fraction(3),), Fraction(2))
@@ -69,18 +49,6 @@ def two_point_noise(high: Vector, odds: Fraction = Fraction(1)) -> Noise:
 def variance_of(noise: Noise) -> Fraction:
     """Return ``E |noise|^2``.
 
-    Parameters
-    ----------
-    noise
-        A law of vectors of mean 0.
-
-    Returns
-    -------
-    Fraction
-        Squared: the sum of the variances of the entries.
-
-    Examples
-    --------
     >>> variance_of(two_point_noise((Fraction(3),), Fraction(2)))
     Fraction(9, 2)
     """

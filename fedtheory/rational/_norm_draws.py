@@ -19,8 +19,6 @@ _DIRECTIONS = tuple(vector(x, y) for x, y in ((1, 0), (0, 1), ("3/5", "4/5"), ("
 def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
     """Draw 1 to 9 norms: whole numbers with ties, many zeros, equal ones, or up to 500 orders of magnitude apart.
 
-    Examples
-    --------
     >>> norms = draw_norms(np.random.default_rng(0), largest=5)
     >>> 1 <= len(norms) <= 5, min(norms) >= 0
     (True, True)
@@ -40,8 +38,6 @@ def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
 def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
     """Draw a budget in (0, n]: in eighths, whole, or all clients.
 
-    Examples
-    --------
     >>> all(0 < draw_budget(np.random.default_rng(seed), 4) <= 4 for seed in range(9))
     True
     """
@@ -54,8 +50,6 @@ def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
 def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tuple[Vector, ...]]:
     """Draw weighted updates in the plane whose norms are rational; returns (norms, updates).
 
-    Examples
-    --------
     >>> norms, updates = draw_updates(np.random.default_rng(0), 3)
     >>> [x * x + y * y for x, y in updates] == [norm**2 for norm in norms]
     True
@@ -71,8 +65,6 @@ def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tu
 def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
     """Draw a sampling, correlated in any way, in which every client has a positive probability.
 
-    Examples
-    --------
     >>> law = draw_law(np.random.default_rng(0), 3)
     >>> sum(law.values()), set().union(*law)
     (Fraction(1, 1), {0, 1, 2})
@@ -86,8 +78,6 @@ def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
 def matrix_of(law: Law[Selection], num_clients: int) -> Any:
     """Probability matrix of a law, an object array of rationals.
 
-    Examples
-    --------
     One of three: client 0 alone, or clients 1 and 2 together, which always come together.
 
     >>> matrix_of(Law({(0,): Fraction(1, 3), (1, 2): Fraction(2, 3)}), 3).tolist() == [
@@ -106,8 +96,6 @@ def matrix_of(law: Law[Selection], num_clients: int) -> Any:
 def as_floats(numbers: Vector) -> list[float]:
     """Round a vector.
 
-    Examples
-    --------
     >>> as_floats((Fraction(1, 2), Fraction(3)))
     [0.5, 3.0]
     """
@@ -117,8 +105,6 @@ def as_floats(numbers: Vector) -> list[float]:
 def norms_in_words(norms: Vector, budget: Fraction) -> dict[str, Any]:
     """Name the numbers that define an instance.
 
-    Examples
-    --------
     >>> norms_in_words((Fraction(1, 2), Fraction(3)), Fraction(2))
     {'norms': '1/2, 3', 'expected_size': '2'}
     """

@@ -10,7 +10,7 @@ from fedtheory.statistics.law import Law
 __all__: list[str] = []
 
 
-class LocalWork(NamedTuple):
+class LocalPath(NamedTuple):
     """What one copy of a client did in a round.
 
     Attributes
@@ -25,11 +25,9 @@ class LocalWork(NamedTuple):
     gradients: tuple[Vector, ...]
 
 
-def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
+def first_round(run: RationalRun) -> Law[tuple[LocalPath, ...]]:
     """Return the law of what all active copies do in the first round of a run.
 
-    Examples
-    --------
     The client at -1 makes two steps of 1/4 from 2, against gradients 3 and 9/4: 2 - 3/4 = 5/4, and 5/4 - 9/16 = 11/16.
 
     >>> from fractions import Fraction
@@ -43,8 +41,8 @@ def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
     (True, True)
     """
 
-    def work(client: int) -> Law[LocalWork]:
-        law = Law.certain(LocalWork((run.initial,), ()))
+    def work(client: int) -> Law[LocalPath]:
+        law = Law.certain(LocalPath((run.initial,), ()))
         for step in range(run.local_steps):
             law = law.then(partial(_one_more, run, client, step))
         return law
@@ -52,13 +50,13 @@ def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
     return run.select(run.initial).then(lambda chosen: Law.product(*map(work, chosen)))
 
 
-def _one_more(run: RationalRun, client: int, step: int, before: LocalWork) -> Law[LocalWork]:
+def _one_more(run: RationalRun, client: int, step: int, before: LocalPath) -> Law[LocalPath]:
     w = before.models[-1]
     exact = run.federation.gradient(client, w)
 
-    def after(noise: Vector) -> LocalWork:
+    def after(noise: Vector) -> LocalPath:
         gradient = added(exact, noise)
         model = difference(w, scaled(run.step_size(step), gradient))
-        return LocalWork((*before.models, model), (*before.gradients, gradient))
+        return LocalPath((*before.models, model), (*before.gradients, gradient))
 
     return run.noise.map(after)

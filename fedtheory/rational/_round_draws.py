@@ -72,8 +72,6 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
 
     With ``flat`` the first client has no curvature along the first coordinate.
 
-    Examples
-    --------
     >>> drawn = draw_quadratic_round(np.random.default_rng(0), flat=True)
     >>> drawn.federation.curvatures[0][0], drawn.round.local_steps
     (Fraction(0, 1), 1)
@@ -97,8 +95,6 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
 def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRound:
     """Draw a round on two or three non-convex clients, as ``draw_quadratic_round``.
 
-    Examples
-    --------
     >>> drawn = draw_phi_round(np.random.default_rng(0), longest_round=2)
     >>> drawn.round.local_steps <= 2, drawn.clients.smoothness > 0
     (True, True)

@@ -16,10 +16,10 @@ from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
 from fedtheory.statistics.law import Law
 
-__all__ = ["Beginning", "Run", "Snapshot", "Team"]
+__all__ = ["Beginning", "Cohort", "Run", "Snapshot"]
 
 
-class Team(NamedTuple):
+class Cohort(NamedTuple):
     """Who takes part in a round, and how their models are aggregated.
 
     Attributes
@@ -88,14 +88,14 @@ class Beginning:
     ----------
     anchor
         The server's model.
-    team
+    cohort
         Who takes part.
     snapshots
         How the run stands after 0, 1, ... local steps of the round, given this beginning.
     """
 
     anchor: Vector
-    team: Team
+    cohort: Cohort
     snapshots: tuple[Law[Snapshot], ...]
 
 
@@ -134,7 +134,7 @@ class Run(Protocol):
     def snapshots(self) -> tuple[Law[Snapshot], ...]:
         """The law of the run at each step 0..T; at the start of a round it is known already who takes part."""
 
-    def begin(self, number: int, model: Vector) -> Law[Team]:
+    def begin(self, number: int, model: Vector) -> Law[Cohort]:
         """Law of who takes part in a round, given the server's model."""
 
     def end(self, at: Snapshot) -> Law[Vector]:
@@ -144,8 +144,6 @@ class Run(Protocol):
 def distance2(run: Run, step: int) -> Fraction:
     """Return ``E |w_t - w*|^2`` of the averaged model.
 
-    Examples
-    --------
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> distance2(two_parabolas((Fraction(1),)), 1)
     Fraction(1, 64)
@@ -157,8 +155,6 @@ def distance2(run: Run, step: int) -> Fraction:
 def gap(run: Run, step: int) -> Fraction:
     """Return ``E F(w_t) - F*`` of the averaged model.
 
-    Examples
-    --------
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> gap(two_parabolas((Fraction(1),)), 1)
     Fraction(1, 128)
@@ -169,8 +165,6 @@ def gap(run: Run, step: int) -> Fraction:
 def elapsed(run: Run, step: int) -> Fraction:
     """Sum of the step sizes that the round has used before a step.
 
-    Examples
-    --------
     Steps of 2/8 and 2/9, of which the second round of two local steps begins with the third, 2/10.
 
     >>> from fedtheory.rational._alignment import two_parabolas

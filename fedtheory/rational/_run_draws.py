@@ -90,8 +90,6 @@ def draw_run(
 
     The step sizes decay as in Theorem 3.1 unless ``step_size`` makes others from the federation.
 
-    Examples
-    --------
     >>> drawn = draw_run(np.random.default_rng(0), longest_round=2)
     >>> drawn.run.local_steps <= 2, drawn.constants["mu"] <= drawn.constants["L"]
     (True, True)

@@ -22,8 +22,6 @@ SamplingLaw = Callable[[tuple[Vector, ...]], Vector]
 def everybody(updates: tuple[Vector, ...]) -> Vector:
     """Full participation.
 
-    Examples
-    --------
     >>> everybody(((Fraction(2),), (Fraction(3),)))
     (Fraction(1, 1), Fraction(1, 1))
     """
@@ -33,8 +31,6 @@ def everybody(updates: tuple[Vector, ...]) -> Vector:
 def uniform_law(probability: Fraction) -> SamplingLaw:
     """Sample every client with the same probability.
 
-    Examples
-    --------
     >>> uniform_law(Fraction(1, 3))(((Fraction(2),), (Fraction(5),)))
     (Fraction(1, 3), Fraction(1, 3))
     """
@@ -44,8 +40,6 @@ def uniform_law(probability: Fraction) -> SamplingLaw:
 def optimal_law(budget: Fraction) -> SamplingLaw:
     """Optimal probabilities for the largest entries of the updates, which are their norms on the line.
 
-    Examples
-    --------
     >>> optimal_law(Fraction(2))(((Fraction(1),), (Fraction(1),), (Fraction(4),)))
     (Fraction(1, 2), Fraction(1, 2), Fraction(1, 1))
     """
@@ -55,8 +49,6 @@ def optimal_law(budget: Fraction) -> SamplingLaw:
 def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen: tuple[int, ...]) -> Vector:
     """``sum_{i in S} u_i / p_i`` for weighted updates u_i.
 
-    Examples
-    --------
     >>> inverse_estimate(((Fraction(2),), (Fraction(3),)), (Fraction(1, 2), Fraction(1, 4)), (1,))
     (Fraction(12, 1),)
     """
@@ -64,7 +56,7 @@ def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen:
     return combination([Fraction(0), *(1 / probabilities[i] for i in chosen)], [zero, *(updates[i] for i in chosen)])
 
 
-class LocalPath(NamedTuple):
+class LocalUpdate(NamedTuple):
     """One way in which a client's local work can go.
 
     Attributes
@@ -149,22 +141,22 @@ class SampledRound:
         """eta_l."""
         return self.step_size / (self.local_steps * self.server_step_size)
 
-    def paths(self, client: int) -> Law[LocalPath]:
+    def paths(self, client: int) -> Law[LocalUpdate]:
         """Law of a client's local work."""
         zero = scaled(Fraction(0), self.model)
-        law = Law.certain(LocalPath(self.model, zero, zero, Fraction(0)))
+        law = Law.certain(LocalUpdate(self.model, zero, zero, Fraction(0)))
         for _ in range(self.local_steps):
             law = law.then(partial(self._stepped, client))
         return law
 
-    def _stepped(self, client: int, path: LocalPath) -> Law[LocalPath]:
+    def _stepped(self, client: int, path: LocalUpdate) -> Law[LocalUpdate]:
         exact, share = self.gradient(client, path.model), Fraction(1, self.local_steps)
         mean_gradient = added(path.mean_gradient, scaled(share, exact))
         drift = path.drift + share * norm2(difference(path.model, self.model))
 
-        def following(noisy: Vector) -> LocalPath:
+        def following(noisy: Vector) -> LocalUpdate:
             model = difference(path.model, scaled(self.local_step_size, noisy))
-            return LocalPath(model, added(path.update, scaled(share, noisy)), mean_gradient, drift)
+            return LocalUpdate(model, added(path.update, scaled(share, noisy)), mean_gradient, drift)
 
         return self._noisy(exact).map(following)
 
@@ -179,7 +171,7 @@ class SampledRound:
         )
 
     @cached_property
-    def clients(self) -> tuple[Law[LocalPath], ...]:
+    def clients(self) -> tuple[Law[LocalUpdate], ...]:
         """The local work of every client; clients are independent of each other."""
         return tuple(map(self.paths, range(self.num_clients)))
 
@@ -188,7 +180,7 @@ class SampledRound:
         """Law of the weighted updates with their inclusion probabilities."""
         return Law.product(*self.clients).map(self._weighted)
 
-    def _weighted(self, joint: tuple[LocalPath, ...]) -> Updates:
+    def _weighted(self, joint: tuple[LocalUpdate, ...]) -> Updates:
         weighted = tuple(scaled(w, path.update) for w, path in zip(self.weights, joint, strict=True))
         return Updates(weighted, tuple(self.law(weighted)))
 

@@ -10,9 +10,8 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.rational import _checks
-from fedtheory.rational._linear import solved
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
+from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled, solved
 
 
 @final
@@ -40,30 +39,6 @@ def scaffold_round(
 ) -> Controlled:
     """Return the state after a round of all clients.
 
-    Parameters
-    ----------
-    fed
-        The clients, whose weights are those of models and control variates.
-    state
-        The state before.
-    step_size, local_steps
-        eta and tau.
-    option
-        How control variates are made: 1 for gradients at the server's model, 2 for means of those along the path.
-
-    Returns
-    -------
-    Controlled
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the step size is not positive, a number is no count, the option is neither 1 nor 2, or the state does not fit
-        the clients.
-
-    Examples
-    --------
     Two parabolas with minimizers 0 and 5 from 0: the second goes to ``5/2 + 5/4``, and has met the mean gradient -15.
 
     >>> curvatures, centers = (((Fraction(a),), (Fraction(b),)) for a, b in ((1, 4), (0, 5)))
@@ -94,25 +69,6 @@ def scaffold_round(
 def control_potential(fed: RationalQuadratics, state: Controlled, weight: Fraction) -> Fraction:
     """Return ``|w - w*|^2 + weight mean |c_k - c - grad F_k(w*)|^2``.
 
-    Parameters
-    ----------
-    fed, state
-        The clients, and where SCAFFOLD is.
-    weight
-        ``(eta tau)^2`` for Option II.
-
-    Returns
-    -------
-    Fraction
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the weight is no finite number, or the state does not fit the clients.
-
-    Examples
-    --------
     Of two equal parabolas whose control variates are right only the distance is left.
 
     >>> from fedtheory.rational.quadratics import opposite_clients
@@ -134,27 +90,6 @@ def scaffold_limit(
 ) -> Vector:
     """Return the stationary model for control variates whose server's is off their mean by ``offset``, which stays.
 
-    Parameters
-    ----------
-    fed
-        The clients.
-    offset
-        ``c - mean c_k``; with 0 the limit is the minimizer.
-    step_size, local_steps, option
-        As of ``scaffold_round``.
-
-    Returns
-    -------
-    Vector
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no stationary point, or more than one, and as ``scaffold_round``.
-
-    Examples
-    --------
     One client of curvature 2 around 3: the limit is off by ``offset/2``.
 
     >>> fed = RationalQuadratics(((Fraction(2),),), ((Fraction(3),),), (Fraction(1),), (Fraction(0),))
@@ -174,25 +109,6 @@ def scaffold_limit(
 def scaffold_radius(fed: RationalQuadratics, *, step_size: Fraction, local_steps: int, option: int = 2) -> float:
     """Return the spectral radius of the map of a round: what errors shrink by in the long run, if it is below 1.
 
-    Parameters
-    ----------
-    fed
-        The clients.
-    step_size, local_steps, option
-        As of ``scaffold_round``.
-
-    Returns
-    -------
-    float
-        Of the rational matrix, in floating point; c is at the mean of the c_k.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As ``scaffold_round``.
-
-    Examples
-    --------
     With one local step it is gradient descent.
 
     >>> from fedtheory.rational.quadratics import opposite_clients

@@ -20,8 +20,6 @@ of local steps per round (FedALIGN)."""
 def short_steps(rng: np.random.Generator) -> StepSizes:
     """Draw step sizes in any order up to ``1 / (4 L)``.
 
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> step_size = short_steps(np.random.default_rng(0))(opposite_clients(), 2)
     >>> step_size(0) == step_size(8), all(0 < step_size(step) <= Fraction(1, 4) for step in range(8))
@@ -34,8 +32,6 @@ def short_steps(rng: np.random.Generator) -> StepSizes:
 def fixed_step(rng: np.random.Generator) -> StepSizes:
     """Draw one step size up to ``1 / (4 L)`` for all steps.
 
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> step_size = fixed_step(np.random.default_rng(0))(opposite_clients(), 2)
     >>> step_size(0) == step_size(5), 0 < step_size(0) <= Fraction(1, 4)
@@ -48,8 +44,6 @@ def fixed_step(rng: np.random.Generator) -> StepSizes:
 def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
     """Step sizes ``1 / (mu (t + gamma))`` with ``gamma = 4 L / mu`` (Power-of-Choice, Theorem 3.1).
 
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> decaying(opposite_clients())(3)
     Fraction(1, 7)
@@ -60,8 +54,6 @@ def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
 def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int], Fraction]:
     """Step sizes ``m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu`` (Power-of-Choice, Appendix E).
 
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> weighted_steps(opposite_clients(), 2)(1)
     Fraction(2, 25)
@@ -77,8 +69,6 @@ Delay = Callable[[RationalQuadratics, int], Fraction]
 def delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
     """``gamma = max(8 L/mu, E)`` (FedALIGN, Theorem 1).
 
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> delay(opposite_clients(), 5), delay(opposite_clients(), 11)
     (Fraction(8, 1), Fraction(11, 1))
@@ -89,8 +79,6 @@ def delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
 def delayed(gamma_of: Delay = delay) -> StepSizes:
     """Step sizes ``2/(mu (t + gamma))`` for a rule that says what gamma is.
 
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> delayed()(opposite_clients(), 1)(2)
     Fraction(1, 5)

@@ -14,8 +14,6 @@ __all__: list[str] = []
 def in_words(numbers: Vector) -> str:
     """Write a vector of rationals.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> in_words((Fraction(1, 2), Fraction(3)))
     '(1/2, 3)'
@@ -26,8 +24,6 @@ def in_words(numbers: Vector) -> str:
 def law_in_words(law: Law[Vector]) -> str:
     """Write a law of vectors.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> law_in_words(Law.uniform([(Fraction(2),), (Fraction(3),)]))
     '(2) with probability 1/2; (3) with probability 1/2'
@@ -38,8 +34,6 @@ def law_in_words(law: Law[Vector]) -> str:
 def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
     """Name the numbers that define a federation.
 
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> federation_in_words(opposite_clients())
     {'curvatures': '(1), (1)', 'centers': '(1), (-1)', 'weights': '(1/2, 1/2)', 'minima': '(0, 0)'}
@@ -55,8 +49,6 @@ def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
 def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
     """Name the numbers that define a run; ``who`` says how its clients are chosen.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> from fedtheory.rational._alignment import two_parabolas
     >>> words = run_in_words(two_parabolas((Fraction(1),), local_steps=3), law="all")
@@ -77,8 +69,6 @@ def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
 def round_in_words(drawn: SampledRound, law: str) -> dict[str, Any]:
     """Name the numbers that define a round with independent sampling, apart from its clients.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from fedtheory.rational._round_draws import draw_quadratic_round
     >>> drawn = draw_quadratic_round(np.random.default_rng(0))

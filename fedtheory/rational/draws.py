@@ -17,20 +17,6 @@ __all__ = ["draw_federation", "draw_model"]
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
     """Draw a whole number in low..high.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    low, high
-        Limits, both included.
-
-    Returns
-    -------
-    int
-        ``low`` on a tape of zeros.
-
-    Examples
-    --------
     >>> whole(np.random.default_rng(0), 2, 2)
     2
     """
@@ -40,20 +26,6 @@ def whole(rng: np.random.Generator, low: int, high: int) -> int:
 def pick(rng: np.random.Generator, options: list[Any]) -> Any:
     """Draw one of the options.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    options
-        At least one; the first is what a tape of zeros picks.
-
-    Returns
-    -------
-    object
-        One of them.
-
-    Examples
-    --------
     >>> pick(np.random.default_rng(0), ["only"])
     'only'
     """
@@ -62,15 +34,6 @@ def pick(rng: np.random.Generator, options: list[Any]) -> Any:
 
 def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vector:
     """Draw positive shares of sum 1, with ratios up to ``largest``.
-
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    count
-        How many.
-    largest
-        Largest ratio of two of them.
 
     Returns
     -------
@@ -121,20 +84,6 @@ def _model(rng: np.random.Generator, dim: int) -> Vector:
 def draw_noise(rng: np.random.Generator, dim: int) -> Noise:
     """Draw a noise of two values in the first coordinate, or none.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    dim
-        v.
-
-    Returns
-    -------
-    Noise
-        A law of vectors of mean 0.
-
-    Examples
-    --------
     >>> draw_noise(np.random.default_rng(0), 2).mean(lambda noise: noise[0])
     Fraction(0, 1)
     """
@@ -178,20 +127,6 @@ def draw_federation(rng: np.random.Generator) -> RationalQuadratics:
 def draw_phi(rng: np.random.Generator, num_clients: int) -> PhiClients:
     """Draw non-convex clients that differ by a tilt (equal Hessians), or by amplitudes and centers.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    num_clients
-        K.
-
-    Returns
-    -------
-    PhiClients
-        Clients on the line.
-
-    Examples
-    --------
     >>> clients = draw_phi(np.random.default_rng(0), 3)
     >>> len(clients.amplitudes), sum(clients.weights)
     (3, Fraction(1, 1))

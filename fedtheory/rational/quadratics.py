@@ -122,13 +122,6 @@ class RationalQuadratics:
 def opposite_clients() -> RationalQuadratics:
     """Two equally weighted clients ``1/2 (w - 1)^2`` and ``1/2 (w + 1)^2``: minimizer 0, objective gap 1/2.
 
-    Returns
-    -------
-    RationalQuadratics
-        On the line, in exact arithmetic.
-
-    Examples
-    --------
     >>> opposite_clients().objective_gap
     Fraction(1, 2)
     """
@@ -149,11 +142,6 @@ def prioritized(curvatures: Any, centers: Any, shares: Vector, num_priority: int
         How many have priority.
     minima
         F_k* of all clients, shape (K,).
-
-    Returns
-    -------
-    RationalQuadratics
-        Its objective is that of the priority clients.
 
     Examples
     --------

@@ -13,16 +13,16 @@ from fedtheory.rational import _checks
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
-__all__ = ["Apart", "disagreement_map", "disagreement_radius", "mean_potentials"]
+__all__ = ["ScaffnewState", "disagreement_map", "disagreement_radius", "mean_potentials"]
 
 
 @final
 @dataclass(frozen=True)
-class Apart:
+class ScaffnewState:
     """The state of Scaffnew: the models of the clients, and their control variates.
 
     >>> zero = (Fraction(0),)
-    >>> Apart((zero, zero), (zero, zero)).models[1]
+    >>> ScaffnewState((zero, zero), (zero, zero)).models[1]
     (Fraction(0, 1),)
     """
 
@@ -35,36 +35,15 @@ class Apart:
 
 
 def scaffnew_step(
-    fed: RationalQuadratics, state: Apart, *, step_size: Fraction, probability: Fraction, falls: bool
-) -> Apart:
+    fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fraction, probability: Fraction, falls: bool
+) -> ScaffnewState:
     """Return the state after a local step of all clients, and after averaging if the coin falls.
 
-    Parameters
-    ----------
-    fed, state
-        The clients, and where they are.
-    step_size, probability
-        gamma and p.
-    falls
-        Whether the coin falls.
-
-    Returns
-    -------
-    Apart
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the step size is not positive, p is not in (0, 1], or the state does not fit the clients.
-
-    Examples
-    --------
     With the coin of SCAFFOLD, fallen after one of one steps, the mean takes a gradient step:
 
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> start, zero = (Fraction(4),), (Fraction(0),)
-    >>> at = Apart((start, start), (zero, zero))
+    >>> at = ScaffnewState((start, start), (zero, zero))
     >>> scaffnew_step(opposite_clients(), at, step_size=Fraction(1, 4), probability=Fraction(1), falls=True).models
     ((Fraction(3, 1),), (Fraction(3, 1),))
     """
@@ -73,38 +52,19 @@ def scaffnew_step(
     for k, (x, h) in enumerate(zip(state.models, state.variates, strict=True)):
         moved.append(difference(x, scaled(gamma, difference(fed.gradient(k, x), h))))
     if not falls:
-        return Apart(tuple(moved), state.variates)
+        return ScaffnewState(tuple(moved), state.variates)
     mean, rate = combination(fed.weights, moved), p / gamma
     variates = [added(h, scaled(rate, difference(mean, x))) for x, h in zip(moved, state.variates, strict=True)]
-    return Apart((mean,) * fed.num_clients, tuple(variates))
+    return ScaffnewState((mean,) * fed.num_clients, tuple(variates))
 
 
-def potential(fed: RationalQuadratics, state: Apart, *, step_size: Fraction, probability: Fraction) -> Fraction:
+def potential(fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fraction, probability: Fraction) -> Fraction:
     """Return ``mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - grad F_k(w*)|^2``, weighted means over the clients.
 
-    Parameters
-    ----------
-    fed, state
-        The clients, and where they are.
-    step_size, probability
-        gamma and p.
-
-    Returns
-    -------
-    Fraction
-        Exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As ``scaffnew_step``.
-
-    Examples
-    --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> zero = (Fraction(0),)
     >>> known = {"step_size": Fraction(1), "probability": Fraction(1, 2)}
-    >>> potential(opposite_clients(), Apart((zero,) * 2, (zero,) * 2), **known)
+    >>> potential(opposite_clients(), ScaffnewState((zero,) * 2, (zero,) * 2), **known)
     Fraction(4, 1)
     """
     gamma, chance = _run(fed, state, step_size, probability)
@@ -117,7 +77,7 @@ def potential(fed: RationalQuadratics, state: Apart, *, step_size: Fraction, pro
 
 
 def mean_potentials(
-    fed: RationalQuadratics, state: Apart, num_steps: int, *, step_size: Fraction, probability: Fraction
+    fed: RationalQuadratics, state: ScaffnewState, num_steps: int, *, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, ...]:
     """Return the expected potentials after 0, 1, ..., T steps, over all 2^T coins.
 
@@ -144,7 +104,7 @@ def mean_potentials(
     --------
     >>> from fedtheory.rational.quadratics import opposite_clients
     >>> start, zero = (Fraction(4),), (Fraction(0),)
-    >>> at = Apart((start, start), (zero, zero))
+    >>> at = ScaffnewState((start, start), (zero, zero))
     >>> [str(one) for one in mean_potentials(opposite_clients(), at, 2, step_size=Fraction(1), probability=Fraction(1))]
     ['17', '0', '0']
     """
@@ -231,7 +191,7 @@ def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
 
 
 def _run(
-    fed: RationalQuadratics, state: Apart, step_size: Fraction, probability: Fraction
+    fed: RationalQuadratics, state: ScaffnewState, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return gamma and p of a state that fits the clients."""
     _checks.vectors("state.models", state.models, fed.num_clients, fed.dim)

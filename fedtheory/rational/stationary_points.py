@@ -9,8 +9,18 @@ from typing import Any, final
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.rational import _checks
-from fedtheory.rational._linear import Matrix, identity, product, solved
-from fedtheory.rational.vectors import Vector, added, combination, difference, inner, scaled
+from fedtheory.rational.vectors import (
+    Matrix,
+    Vector,
+    added,
+    combination,
+    difference,
+    identity,
+    inner,
+    product,
+    scaled,
+    solved,
+)
 
 __all__ = ["StationaryPoints"]
 

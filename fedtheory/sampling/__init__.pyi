@@ -12,7 +12,6 @@ from fedtheory.sampling import probability_matrices as probability_matrices
 from fedtheory.sampling import reference as reference
 from fedtheory.sampling import variances as variances
 from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
-from fedtheory.sampling.approximate import approximation as approximation
 from fedtheory.sampling.approximate import approximation_path as approximation_path
 from fedtheory.sampling.availability import available_probabilities as available_probabilities
 from fedtheory.sampling.availability import error_parts as error_parts

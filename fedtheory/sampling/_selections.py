@@ -24,16 +24,6 @@ def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Sel
     num_selected
         m draws.
 
-    Returns
-    -------
-    Law[Selection]
-        Outcomes are tuples of m clients in increasing order, with copies.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should, or asks for too many subsets.
-
     Examples
     --------
     >>> with_replacement([0.25, 0.75], 2)
@@ -52,16 +42,6 @@ def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
         Positive, shape (K,); they need not sum to 1.
     num_selected
         m.
-
-    Returns
-    -------
-    Law[Selection]
-        Outcomes are tuples of m clients in increasing order.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------
@@ -86,23 +66,6 @@ def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
 def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
     """Draw one of all subsets of a size, equally likely.
 
-    Parameters
-    ----------
-    num_clients, num_selected
-        K and m.
-
-    Returns
-    -------
-    Law[Selection]
-        Outcomes are tuples of m clients in increasing order.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should, or asks for too many subsets.
-
-    Examples
-    --------
     >>> uniform_subsets(3, 2)
     Law({(0, 1): 1/3, (0, 2): 1/3, (1, 2): 1/3})
     """
@@ -121,16 +84,6 @@ def independent(probabilities: Sequence[Any]) -> Law[Selection]:
     ----------
     probabilities
         Of each client, shape (K,).
-
-    Returns
-    -------
-    Law[Selection]
-        Outcomes are tuples of clients in increasing order, 2^K of them at most.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------
@@ -154,16 +107,6 @@ def power_of_choice(
         Shape (K,).
     num_selected, num_candidates
         m and d.
-
-    Returns
-    -------
-    Law[Selection]
-        Outcomes are tuples of m clients in increasing order.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------
@@ -193,16 +136,6 @@ def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> 
     num_selected
         m, at most the number of candidates.
 
-    Returns
-    -------
-    Law[Selection]
-        Outcomes are tuples of m clients in increasing order.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should, or asks for too many subsets.
-
     Examples
     --------
     >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
@@ -223,22 +156,10 @@ def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) ->
 def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
     """Return the expected number of copies of each client, shape (K,); inclusion probabilities if there are no copies.
 
-    Parameters
-    ----------
-    law
-        Of the selected clients.
-    num_clients
-        K.
-
     Returns
     -------
     tuple[Any, ...]
         Shape (K,); exact if the probabilities are.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------

@@ -13,9 +13,9 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
-from fedtheory.sampling._decided import write_decided
+from fedtheory.sampling.optimal import SATURATED, near_top
 
-__all__ = ["approximate_probabilities", "approximation", "approximation_path"]
+__all__ = ["approximate_probabilities", "approximation_path"]
 
 _MOST_RESCALINGS = 10**5
 
@@ -98,11 +98,6 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
         ``probabilities``, shape (n,), ``num_rescalings`` that changed something, and whether it ``converged``: another
         one would change nothing.
 
-    Raises
-    ------
-    ValueError
-        As ``approximate_probabilities``.
-
     Examples
     --------
     >>> approximation([1.0, 1.0, 4.0], 2).num_rescalings
@@ -173,3 +168,49 @@ def approximation_path(norms: Numbers, expected_size: float | Fraction, num_resc
             p = np.where(below, np.minimum(1, (m - len(t) + int(below.sum())) / reachable * p), p)
         path.append(p)
     return path
+
+
+_SMALLEST_EXPONENT = 1074
+
+
+class _Decided(NamedTuple):
+    """The end of the iteration: how many of the largest are fixed at 1, and how many are at 1; steps; is one left."""
+
+    taken: int
+    at_one: int
+    num_rescalings: int
+    moves: bool
+
+
+def write_decided(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[int, bool]:
+    """Write the law after some rescalings; returns how many changed something and whether another one would."""
+    largest = np.sort(norms)[::-1]
+    end = _decide([_whole(t) for t in largest.tolist()], budget, max_rescalings)
+    saturated = norms >= (largest[end.taken - 1] if end.taken else np.inf)
+    scaled = near_top(norms, saturated)
+    rest, _ = _newton.below(scaled, SATURATED, probabilities)
+    _newton.write(scaled, rest, budget - end.taken, probabilities)
+    if end.at_one:
+        probabilities[norms >= largest[end.at_one - 1]] = 1.0
+    return end.num_rescalings, end.moves
+
+
+def _whole(t: float) -> int:
+    # In units of the smallest double.
+    numerator, denominator = t.as_integer_ratio()
+    return numerator << (_SMALLEST_EXPONENT + 1 - denominator.bit_length())
+
+
+def _decide(largest: list[int], budget: float, max_rescalings: int) -> _Decided:
+    # Rescale c = room / rest, in units of 1 / whole, while a client is strictly above 1 and another one is below.
+    spent, whole = budget.as_integer_ratio()
+    rest, taken, made = sum(largest), 0, 0
+    while True:
+        room, at_one = spent - taken * whole, taken
+        while at_one < len(largest) and largest[at_one] * room >= rest * whole:
+            at_one += 1
+        remaining = rest - sum(largest[taken:at_one])
+        moves = remaining > 0 and largest[taken] * room > rest * whole
+        if not moves or made == max_rescalings:
+            return _Decided(taken, at_one, made, moves)
+        rest, taken, made = remaining, at_one, made + 1

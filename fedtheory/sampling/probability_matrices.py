@@ -29,11 +29,6 @@ def probability_matrix(matrix: npt.ArrayLike) -> Array:
     Array
         The same numbers, shape (n, n).
 
-    Raises
-    ------
-    ValueError
-        If one of these conditions fails.
-
     Examples
     --------
     >>> probability_matrix([[0.5, 0.6], [0.6, 0.5]])
@@ -165,11 +160,6 @@ def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
     -------
     float
         Negative where v is not admissible.
-
-    Raises
-    ------
-    ValueError
-        If the matrix cannot belong to a sampling or shapes disagree.
 
     References
     ----------

@@ -76,16 +76,6 @@ def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
     expected_size
         Budget m, in (0, n].
 
-    Returns
-    -------
-    float
-        Squared; infinite where it is above the largest double.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
-
     References
     ----------
     Chen, Horvath and Richtarik (2022), eqs. (6) and (7).

@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory.selection._layout import pack
+from fedtheory.selection.rules import pack
 from fedtheory.valuation.methods import Valuation
 
 __all__ = [

@@ -15,8 +15,7 @@ from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
 from fedtheory.selection._draw import keep_largest
-from fedtheory.selection._layout import pack
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["ActiveFederated"]

@@ -12,10 +12,9 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory.selection._draw import keep_largest
-from fedtheory.selection._layout import pack
 from fedtheory.selection.active_federated import _draw_by_valuation, _draw_uniformly, _present
 from fedtheory.selection.power_of_choice import _mean_and_reports
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["ActiveFederatedByReports"]

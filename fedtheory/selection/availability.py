@@ -14,12 +14,12 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
-from fedtheory.selection._layout import pack
+from fedtheory.selection.rules import pack
 
 __all__ = ["AlternatingGroups", "Availability", "BernoulliAvailability", "MarkovAvailability"]
 
 
-class Attendance(NamedTuple):
+class AvailabilityRule(NamedTuple):
     """The attend rule (see ``fedtheory.selection.rules``), its constants, and its state before round 0."""
 
     rule: Any
@@ -33,7 +33,7 @@ class Availability(Protocol):
     One that draws anew in each round, always from the same law, says so by an attribute ``memoryless`` that is true.
     """
 
-    def attendance(self, num_clients: int) -> Attendance:
+    def attendance(self, num_clients: int) -> AvailabilityRule:
         """Check the parameters against the number of clients and return the rule."""
 
 
@@ -61,7 +61,7 @@ class AlternatingGroups:
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", listed(self.groups))
 
-    def attendance(self, num_clients: int) -> Attendance:
+    def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
         dropout = validate.fraction("dropout", self.dropout)
         if self.groups is None:
@@ -71,7 +71,7 @@ class AlternatingGroups:
             groups = validate.array("groups", whole, shape=(num_clients,))
         sizes = np.bincount(groups.astype(np.int64))
         absent = np.floor(dropout * sizes + 0.5)
-        return Attendance(_take_turns, pack(sizes.size, sizes, absent, groups), np.empty(0))
+        return AvailabilityRule(_take_turns, pack(sizes.size, sizes, absent, groups), np.empty(0))
 
 
 @final
@@ -85,9 +85,9 @@ class BernoulliAvailability:
     def __post_init__(self) -> None:
         object.__setattr__(self, "probability", listed(self.probability))
 
-    def attendance(self, num_clients: int) -> Attendance:
+    def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
-        return Attendance(_flip_coins, _probabilities("probability", self.probability, num_clients), np.empty(0))
+        return AvailabilityRule(_flip_coins, _probabilities("probability", self.probability, num_clients), np.empty(0))
 
 
 @final
@@ -106,12 +106,12 @@ class MarkovAvailability:
         for name in ("leave", "join"):
             object.__setattr__(self, name, listed(getattr(self, name)))
 
-    def attendance(self, num_clients: int) -> Attendance:
+    def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
         leave, join = (_probabilities(name, getattr(self, name), num_clients) for name in ("leave", "join"))
         total = leave + join
         start = np.where(total > 0, join / np.where(total > 0, total, 1.0), 1.0)
-        return Attendance(_step_chains, pack(start, leave, join), np.zeros(num_clients))
+        return AvailabilityRule(_step_chains, pack(start, leave, join), np.zeros(num_clients))
 
 
 def _probabilities(name: str, value: Any, num_clients: int) -> Array:

@@ -92,24 +92,10 @@ def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
     """Return the numbers of candidates of all rounds, from a schedule.
 
-    Parameters
-    ----------
-    schedule
-        Has a method ``counts(num_rounds, num_selected, num_clients)``.
-    num_rounds
-        T.
-    num_selected, num_clients
-        Limits of every number.
-
     Returns
     -------
     Counts
         Shape (num_rounds,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no schedule, or they are not whole numbers in ``num_selected .. num_clients``, one for each round.
 
     Examples
     --------

@@ -14,9 +14,8 @@ from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
-from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Independent"]

@@ -15,10 +15,9 @@ from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
 from fedtheory._support.views import part
 from fedtheory.selection._draw import alias_table, draw_present
-from fedtheory.selection._layout import pack
 from fedtheory.selection.matched_losses import matches
 from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, pack
 from fedtheory.selection.threshold_schedules import thresholds
 from fedtheory.theorem.scheme import Scheme
 

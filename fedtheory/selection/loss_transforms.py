@@ -52,23 +52,6 @@ class FairLoss:
 def coded(transform: LossTransform | None) -> tuple[float, float]:
     """Kind and parameter of a transform, (0, 0) for none.
 
-    Parameters
-    ----------
-    transform
-        A transform of losses, or None.
-
-    Returns
-    -------
-    tuple[float, float]
-        The numbers that compiled rules read.
-
-    Raises
-    ------
-    ValueError
-        If compiled rules do not know the kind, or the parameter is not finite.
-
-    Examples
-    --------
     >>> coded(None)
     (0.0, 0.0)
     """

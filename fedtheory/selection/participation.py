@@ -127,25 +127,6 @@ class UniformFraction:
 def taking_part(participation: Participation, num_priority: int, num_others: int) -> tuple[int, int, int]:
     """Ask a participation for its mode and its numbers of priority and of other clients.
 
-    Parameters
-    ----------
-    participation
-        Has a method ``sizes(num_priority, num_others)``.
-    num_priority, num_others
-        Clients of the federation with priority, and without.
-
-    Returns
-    -------
-    tuple[int, int, int]
-        The mode (0 all, 1 drawn without, 2 with replacement), and the two numbers.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none, compiled rules do not know the mode, or there are not so many clients.
-
-    Examples
-    --------
     Half of five priority clients, rounded to even, and half of six others.
 
     >>> taking_part(UniformFraction(0.5), num_priority=5, num_others=6)
@@ -169,25 +150,6 @@ def taking_part(participation: Participation, num_priority: int, num_others: int
 def attending(participation: Participation, num_clients: int, num_rounds: int) -> Array:
     """Ask a participation for its probabilities, shape (1, K) or (num_rounds, K); ValueError if they are none.
 
-    Parameters
-    ----------
-    participation
-        Has a method ``attendances(num_clients, num_rounds)``.
-    num_clients, num_rounds
-        K and T.
-
-    Returns
-    -------
-    Array
-        One row for all rounds, or a row for each.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another one, or a number is outside [0, 1].
-
-    Examples
-    --------
     >>> attending(PriorityDraws(3, attendance=[1.0, 0.5]), num_clients=2, num_rounds=7)
     array([[1. , 0.5]])
     """

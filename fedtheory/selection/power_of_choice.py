@@ -22,11 +22,10 @@ from fedtheory.selection._draw import (
     numbers_ahead,
     scan_for_the_rest,
 )
-from fedtheory.selection._layout import pack
 from fedtheory.selection.candidate_schedules import CandidateSchedule, refuse_no_schedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
 from fedtheory.selection.loss_transforms import LossTransform, coded, transform
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["PowerOfChoice"]

@@ -13,9 +13,8 @@ from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.views import part
 from fedtheory.selection._draw import alias_table, draw_present
-from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Proportional"]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
@@ -211,16 +212,6 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     num_rounds
         T.
 
-    Returns
-    -------
-    Rules
-        What the round loop is compiled with.
-
-    Raises
-    ------
-    TypeError
-        If it is none, but its class or its name, say, or returns something else.
-
     Examples
     --------
     >>> from fedtheory.selection.proportional import Proportional
@@ -236,3 +227,12 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
         message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"
         raise TypeError(message)
     return rules
+
+
+def pack(*parts: npt.ArrayLike) -> Array:
+    """Lay numbers and arrays one after the other; the strategy's own ``_read`` gives them their names back.
+
+    >>> pack(2, [[3.0, 5.0]], True)
+    array([2., 3., 5., 1.])
+    """
+    return np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in parts])

@@ -12,7 +12,6 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array
 from fedtheory.selection._draw import keep_largest
-from fedtheory.selection._layout import pack
 from fedtheory.selection._valued import (
     checked_averaging,
     checked_valuation,
@@ -21,7 +20,7 @@ from fedtheory.selection._valued import (
     remember_values,
     weigh_by_size,
 )
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 from fedtheory.valuation.methods import Valuation
 

@@ -52,13 +52,6 @@ def thresholds(threshold: Any, num_rounds: int) -> Array:
     Array
         Shape (num_rounds,), at least 0.
 
-    Raises
-    ------
-    TypeError
-        If it is no real number.
-    ValueError
-        If it is negative or NaN, or has another shape.
-
     Examples
     --------
     >>> thresholds(float("inf"), 2)

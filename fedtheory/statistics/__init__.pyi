@@ -11,6 +11,5 @@ from fedtheory.statistics.evidence import rejects as rejects
 from fedtheory.statistics.interval import Interval as Interval
 from fedtheory.statistics.law import Law as Law
 from fedtheory.statistics.limits import bounded_mean as bounded_mean
-from fedtheory.statistics.limits import student_interval as student_interval
 from fedtheory.statistics.limits import student_mean as student_mean
 from fedtheory.statistics.limits import subgaussian_mean as subgaussian_mean

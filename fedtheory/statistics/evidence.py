@@ -80,11 +80,6 @@ def mixed(log_evidences: Sequence[Array]) -> Array:
     Array
         Of the shape of one of them.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument holds something else than it should.
-
     Examples
     --------
     >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)

@@ -12,7 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.statistics.interval import Interval
 
-__all__ = ["bounded_mean", "student_interval", "student_mean", "subgaussian_mean"]
+__all__ = ["bounded_mean", "student_mean", "subgaussian_mean"]
 
 
 def student_interval(estimate: Any, standard_error: Any, degrees: int, confidence: float = 0.95) -> Interval[Any]:
@@ -31,11 +31,6 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
     -------
     Interval
         Limits of the shape of the estimate.
-
-    Raises
-    ------
-    ValueError
-        If the confidence is not in (0, 1).
 
     Examples
     --------

@@ -6,13 +6,7 @@ __all__ = ["strategies"]
 
 
 def strategies() -> Any:
-    """Return ``hypothesis.strategies``.
-
-    Raises
-    ------
-    ImportError
-        If Hypothesis is not installed.
-    """
+    """Return ``hypothesis.strategies``."""
     try:
         from hypothesis import strategies as st
     except ImportError as error:

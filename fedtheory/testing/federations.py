@@ -80,27 +80,6 @@ def quadratic_federations(
 def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
     """Draw the quadratic federation that belongs to a seed.
 
-    Parameters
-    ----------
-    form
-        Of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``.
-    seed
-        At least 0.
-    num_clients, dim
-        K and v.
-
-    Returns
-    -------
-    QuadraticFederation
-        Eigenvalues between 1/2 and 5.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the form is unknown, the seed is no whole number, or a size is no count.
-
-    Examples
-    --------
     >>> draw_quadratics("matrix", seed=0, num_clients=2, dim=3).centers.shape
     (2, 3)
     """

@@ -149,18 +149,6 @@ class Bound(Protocol):
 def is_bound(value: Any) -> bool:
     """Whether ``states`` made this function.
 
-    Parameters
-    ----------
-    value
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether it carries a ``Statement``.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> is_bound(gradient_norm), is_bound(len)
     (True, False)
@@ -316,20 +304,6 @@ def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
 
     The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
 
-    Parameters
-    ----------
-    bound
-        The one to be replaced.
-    function
-        Takes the same arguments.
-
-    Yields
-    ------
-    None
-        Once: the block of ``with`` is where the function answers.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
     ...     gradient_norm(2.0, L=5.0)
@@ -348,18 +322,6 @@ def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
 def overheard(bound: Bound) -> Iterator[dict[str, Any]]:
     """Record the arguments, by name, of the last call of a bound in this context.
 
-    Parameters
-    ----------
-    bound
-        The one that is listened to.
-
-    Yields
-    ------
-    dict[str, Any]
-        Empty until the bound is asked.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> with overheard(gradient_norm) as heard:
     ...     gradient_norm(2.0, L=5.0)

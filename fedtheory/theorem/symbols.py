@@ -130,4 +130,7 @@ SYMBOLS: dict[str, Symbol] = {
         Symbol("theta", letter=r"\theta"),
     )
 }
-"""The symbols that theorems share, by name; ``states`` takes a domain for any other, and its docstring the meaning."""
+"""The symbols that theorems share, by name; ``states`` takes a domain for any other, and its docstring the meaning.
+
+:meta hide-value:
+"""

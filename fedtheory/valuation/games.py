@@ -75,27 +75,6 @@ def _kind(value: Any) -> str:
 def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
     """Utilities of all coalitions in bit order: entry ``sum of 2^k over k in A`` is that of A; shape ``(2^n,)``.
 
-    Parameters
-    ----------
-    utility
-        A function of a coalition, asked for each once; or the table itself.
-    num_players
-        Number of players n, at most 20.
-
-    Returns
-    -------
-    array
-        Floats, or objects when every utility is an ``int`` or a ``Fraction``.
-
-    Raises
-    ------
-    ValueError
-        If there are more than 20 players, if a table has another length than 2^n, or if a utility is not finite.
-    TypeError
-        If a utility is not a real number.
-
-    Examples
-    --------
     >>> utility_table(lambda players: 10 * (0 in players) + len(players), 2)
     array([Fraction(0, 1), Fraction(11, 1), Fraction(1, 1), Fraction(12, 1)],
           dtype=object)

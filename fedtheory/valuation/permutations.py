@@ -44,15 +44,6 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
     Once the utility of those who have arrived is within ``tolerance`` of everybody's, the others are taken to add
     nothing (strictly within: a tolerance of 0 truncates nothing).
 
-    Parameters
-    ----------
-    game
-        Utilities, each evaluated once.
-    order
-        A permutation of 0..n-1.
-    tolerance
-        In units of the utility, at least 0.
-
     Returns
     -------
     Array
@@ -80,20 +71,6 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
 def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
     """Yield one random order for each player to begin with: every player is first exactly once.
 
-    Parameters
-    ----------
-    num_players
-        n.
-    rng
-        Stream of the orders.
-
-    Yields
-    ------
-    list[int]
-        Orders, n of them; the others are in random order.
-
-    Examples
-    --------
     >>> [order[0] for order in sweep(3, np.random.default_rng(0))]
     [0, 1, 2]
     """

@@ -38,7 +38,6 @@ from fedtheory.verification.rates import fitted_order as fitted_order
 from fedtheory.verification.rates import order_at_least as order_at_least
 from fedtheory.verification.rates import order_equal_to as order_equal_to
 from fedtheory.verification.renderings import false_alarms as false_alarms
-from fedtheory.verification.renderings import html_report as html_report
 from fedtheory.verification.renderings import markdown_table as markdown_table
 from fedtheory.verification.renderings import rows as rows
 from fedtheory.verification.verdicts import Verdict as Verdict

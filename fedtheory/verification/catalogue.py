@@ -86,29 +86,6 @@ def select_claims(
     Capitals and small letters are the same. A paper, by its key, and a kind leave only their claims. The package's
     claims are meant, unless others are given to choose ``among``.
 
-    Parameters
-    ----------
-    keys
-        Keys, beginnings or patterns; one or several.
-    paper
-        The key of a paper.
-    kind
-        One of ``KINDS``, as ``inequality``, ``erratum`` or ``refuted conjecture``.
-    among
-        Claims by key, or the file, module or entry point that ``claims_of`` reads them from.
-
-    Returns
-    -------
-    list[Claim]
-        At least one, each once.
-
-    Raises
-    ------
-    ValueError
-        If a key names no claim, there is no such paper or kind, no claim is left, or as ``claims_of``.
-
-    Examples
-    --------
     >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
     {'greedyfed'}
     """
@@ -141,25 +118,6 @@ def _named(known: Mapping[str, Claim], keys: str | Iterable[str] | None) -> list
 def one_claim(key: str, among: Mapping[str, Claim] | str | Path | None = None) -> Claim:
     """Return the one claim that a key, its beginning or a pattern names, ``among`` the package's or those given.
 
-    Parameters
-    ----------
-    key
-        A key, its beginning, or a pattern.
-    among
-        As of ``select_claims``.
-
-    Returns
-    -------
-    Claim
-        The claim.
-
-    Raises
-    ------
-    ValueError
-        If it names none, or several, or as ``claims_of``.
-
-    Examples
-    --------
     >>> one_claim("POWER-OF-CHOICE:lemma-b1").key
     'power-of-choice:lemma-b1'
     """
@@ -186,24 +144,6 @@ def matching(key: str, known: Iterable[str]) -> list[str]:
 def claims_of(source: str | Path) -> dict[str, Claim]:
     """Run a Python file, or import a module, and return the claims that it makes, by key.
 
-    Parameters
-    ----------
-    source
-        A script, or the name of an entry point of the group ``fedtheory.claims`` or of a module. Names at top level
-        stand for claims, each made by ``@claim``; of a package, those in its public modules, too.
-
-    Returns
-    -------
-    dict[str, Claim]
-        By key; each knows where it comes from.
-
-    Raises
-    ------
-    ValueError
-        If there is no such source, it does not run, it makes no claim, or two of one key; one sentence names it.
-
-    Examples
-    --------
     >>> claims_of("missing.py")
     Traceback (most recent call last):
     ValueError: claims must come from a Python file, got missing.py, which does not exist
@@ -246,13 +186,6 @@ def _own_claims(what: str, values: Iterable[Any], source: str | Path) -> dict[st
 def claim_packages() -> dict[str, str]:
     """Names of the entry points of the group ``fedtheory.claims``, and what each stands for; nothing is imported.
 
-    Returns
-    -------
-    dict[str, str]
-        By name, sorted.
-
-    Examples
-    --------
     >>> all(isinstance(home, str) for home in claim_packages().values())
     True
     """

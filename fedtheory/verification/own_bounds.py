@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.conformance._checks import Check, conformance, named
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.paper import standing_in
 from fedtheory.verification.catalogue import select_claims
@@ -31,7 +31,7 @@ def check_bound(
     exact: bool = False,
     num_instances: int = 40,
     exceptions: Mapping[str, str] | None = None,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> Conformance:
     """Check somebody's own right-hand side: a claim must hold when the function answers where its bound is asked.
 
@@ -49,7 +49,7 @@ def check_bound(
         Instances drawn, and instances of the hunt for a counterexample.
     exceptions
         Names of checks to leave out, each with its reason.
-    patience
+    timeout
         Seconds that one call may take.
 
     Returns
@@ -76,7 +76,7 @@ def check_bound(
     >>> found.failures[0].case["excess"], found.failures[0].case["L"]
     (16.0, 2.0)
     """
-    checks = bound_checks(function, claim, rng, exact=exact, num_instances=num_instances, patience=patience)
+    checks = bound_checks(function, claim, rng, exact=exact, num_instances=num_instances, timeout=timeout)
     return conformance(named(function), checks, exceptions or {})
 
 
@@ -87,34 +87,17 @@ def bound_checks(
     *,
     exact: bool = False,
     num_instances: int = 40,
-    patience: float = 60.0,
+    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same.
 
-    Parameters
-    ----------
-    function, claim, rng, exact, num_instances, patience
-        As of ``check_bound``.
-
-    Returns
-    -------
-    list[Check]
-        In the order in which they are made; each is called without arguments.
-
-    Raises
-    ------
-    ValueError
-        If the key names no claim, it has no bound, or its check does not ask for it.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
     ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
     """
     [known] = select_claims(claim) if isinstance(claim, str) else [claim]
-    watch, count = Watch(validate.positive("patience", patience)), validate.count("num_instances", num_instances)
-    trial = _Trial(known, function, watch, validate.boolean("exact", exact), validate.seed_sequence(rng))
+    timer, count = Timer(validate.positive("timeout", timeout)), validate.count("num_instances", num_instances)
+    trial = _Trial(known, function, timer, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)
     works: dict[str, Callable[[], Any]] = {
         "runs": partial(trial.findings, 1),
@@ -125,7 +108,7 @@ def bound_checks(
         "decides": partial(_decides, trial, count),
         "survives a hunt": partial(_hunted, trial, count),
     }
-    return [Check(name, work, watch) for name, work in works.items()]
+    return [Check(name, work, timer) for name, work in works.items()]
 
 
 @dataclass(frozen=True)
@@ -145,7 +128,7 @@ class _Trial:
 
     claim: Claim
     function: Callable[..., Any]
-    watch: Watch
+    timer: Timer
     exact: bool
     seeds: np.random.SeedSequence
     calls: list[_Call] = field(default_factory=list)
@@ -156,10 +139,10 @@ class _Trial:
         own = kwargs if self.exact else {name: _rounded(value) for name, value in kwargs.items()}
         case = dict(zip(inspect.signature(self._bound).parameters, own_args, strict=False)) | own
         before = {name: np.array(part) for name, part in case.items() if isinstance(part, list | np.ndarray)}
-        value = self.watch.call(partial(self.function, *own_args, **own), case=case)
+        value = self.timer.call(partial(self.function, *own_args, **own), case=case)
         for name, part in before.items():
             if not np.array_equal(np.asarray(case[name]), part):
-                raise Broken(f"must leave {name} as it is, got {short(case[name])} back", **{**case, name: part}).of(
+                raise Failed(f"must leave {name} as it is, got {short(case[name])} back", **{**case, name: part}).of(
                     "inputs"
                 )
         self.calls.append(_Call(own_args, own, value, case))
@@ -167,7 +150,7 @@ class _Trial:
             value = value.item()
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if not is_number or value != value:  # noqa: PLR0124 (NaN)
-            raise Broken(f"must return one number, got {short(value)}", **case).of("number")
+            raise Failed(f"must return one number, got {short(value)}", **case).of("number")
         return value
 
     def on(self, index: int) -> Finding:
@@ -216,10 +199,10 @@ def _again(trial: _Trial, count: int) -> None:
     trial.findings(min(count, 10))
     for call in trial.calls:
         for _ in range(2):
-            again = trial.watch.call(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
+            again = trial.timer.call(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
             if again != call.answer:
                 sentence = f"the same numbers must give the same, got {short(call.answer)} and {short(again)}"
-                raise Broken(sentence, **call.arguments)
+                raise Failed(sentence, **call.arguments)
 
 
 def _holds(trial: _Trial, count: int) -> None:
@@ -231,7 +214,7 @@ def _holds(trial: _Trial, count: int) -> None:
 def _decides(trial: _Trial, count: int) -> None:
     findings = [finding for finding in trial.findings(count) if finding.applicable]
     if findings and all(finding.holds is None for finding in findings):
-        raise Broken(
+        raise Failed(
             f"must be finite somewhere, got {findings[0].predicted} on all instances", **trial.case(findings[0])
         )
 
@@ -245,6 +228,6 @@ def _hunted(trial: _Trial, count: int) -> None:
         raise _refutation(trial, worst, "a hunt finds a counterexample: ")
 
 
-def _refutation(trial: _Trial, finding: Finding, how: str) -> Broken:
+def _refutation(trial: _Trial, finding: Finding, how: str) -> Failed:
     sides = f"{float(finding.measured):.9g} {finding.relation} {float(finding.predicted):.9g}"
-    return Broken(f"{how}{trial.claim.key} needs {sides}", **trial.case(finding))
+    return Failed(f"{how}{trial.claim.key} needs {sides}", **trial.case(finding))

@@ -15,7 +15,7 @@ from fedtheory.verification.claims import replay_command
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS, Finding
 from fedtheory.verification.verdicts import Verdict
 
-__all__ = ["false_alarms", "html_report", "markdown_table", "rows"]
+__all__ = ["false_alarms", "markdown_table", "rows"]
 
 Row = Mapping[str, Any]
 
@@ -395,20 +395,6 @@ def html_report(verdicts: Iterable[Verdict], header: Mapping[str, Any] | None = 
     Whatever stands in titles and instances stays text. Formulas are MathML, pictures are SVG, and the page asks nobody
     for anything: a policy in its head forbids that.
 
-    Parameters
-    ----------
-    verdicts
-        As ``verify`` returns them.
-    header
-        What the verdicts come from, such as version, date and seed: pairs of a name and what is shown beside it.
-
-    Returns
-    -------
-    str
-        The whole page.
-
-    Examples
-    --------
     >>> from fedtheory.verification import verify
     >>> page = html_report(verify("power-of-choice:lemma-b2"), {"seed": 0})
     >>> page.startswith("<!doctype html>"), "power-of-choice:lemma-b2" in page

@@ -287,33 +287,6 @@ def verdicts_of(
 ) -> Generator[Verdict, None, None]:
     """Yield the verdicts one by one, as they are reached; again, when they rest on more: on a longer time, or a hunt.
 
-    Parameters
-    ----------
-    selected
-        Claims.
-    budget
-        ``quick``, ``thorough``, or seconds.
-    rng
-        Seed or SeedSequence.
-    jobs
-        Number of processes.
-    num_instances
-        How many of each claim, in the place of the budget.
-    hunt_seconds
-        After all instances, hunt the claims that are still open, all together for about so long.
-
-    Yields
-    ------
-    Verdict
-        Verdicts, in the order of the claims.
-
-    Raises
-    ------
-    ValueError
-        If the budget, the seed or the number of jobs is none.
-
-    Examples
-    --------
     >>> from fedtheory.verification.catalogue import select_claims
     >>> selected = select_claims("power-of-choice:lemma-b1")
     >>> [(verdict.verdict, verdict.num_instances) for verdict in verdicts_of(selected, num_instances=5, rng=3)]

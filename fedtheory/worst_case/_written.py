@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -16,6 +17,7 @@ from fedtheory.worst_case._gram import Basis, Form, Program, Value, Vector
 
 __all__: list[str] = []
 
+_WIDTH = 80
 _DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 60, 100, 300, 1000, 10_000)
 """Largest ones of the multipliers that are tried."""
 _MOST_TRIED = 200
@@ -254,7 +256,7 @@ def as_text(
     lines += [f"  {y} times [{label}] {form} {sign} {bound}" for y, label, form, sign, bound in found.terms]
     lines += ["less the objective is a sum of squares:", *(f"  {one}" for one in found.left or ["0"])]
     lines += ["where"] * bool(found.means) + [f"  {name} = {what}" for name, what in found.means]
-    return "\n".join([*lines, *_notes("\n".join(lines))])
+    return "\n".join(_folded([*lines, *_notes("\n".join(lines))]))
 
 
 def as_latex(
@@ -276,7 +278,15 @@ def as_latex(
         ("Their sum:", total),
     ]
     written = "\n".join(f"{said}\n" + _aligned(lines) for said, lines in parts if lines)
-    return "\n".join([written, *_notes(written)])
+    return "\n".join(_folded([*written.split("\n"), *_notes(written)]))
+
+
+def _folded(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines that a terminal does not break; what goes on a line is indented further than any that begins one."""
+    for line in lines:
+        yield from textwrap.wrap(
+            line, _WIDTH, subsequent_indent=" " * 6, break_long_words=False, break_on_hyphens=False
+        )
 
 
 def _notes(written: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.theorem._comparison import unmet
+from fedtheory.theorem.assumptions import unmet
 from fedtheory.worst_case._actors import Clients
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Vector

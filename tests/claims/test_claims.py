@@ -89,7 +89,7 @@ def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
 
 
 @pytest.mark.slow  # the worst known instances themselves are checked at every run
-@pytest.mark.parametrize("key", thinned(TRUE, 6))
+@pytest.mark.parametrize("key", thinned(TRUE, 24))
 def test_no_search_breaks_a_true_claim(key: str) -> None:
     claim = CLAIMS[key]  # one that simulates says itself how many instances are worth their time
     start = TAPES.get(key, ())
@@ -98,7 +98,7 @@ def test_no_search_breaks_a_true_claim(key: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", thinned(STRAINED, 6))
+@pytest.mark.parametrize("key", thinned(STRAINED, 12))
 def test_a_stored_tape_strains_its_claim_more_than_a_search_from_nothing(key: str) -> None:
     """Where it does not, the claim draws in another way than it did: ``python -m tests.claims.worst_tapes KEY``."""
     found = hunt(CLAIMS[key], evaluations=20, rng=3).worst

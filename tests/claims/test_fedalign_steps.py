@@ -65,7 +65,7 @@ def times(factor, value):
         (appendix_a.equation_58, appendix_a, "drawn_variance", MORE),
         (appendix_a.equation_58, fa, "sampling_variance", Q(1, 2)),
         (appendix_a.equations_33_34, fa, "one_step", MORE),
-        (appendix_a.equations_33_34, appendix_a.Course, "_rises", LESS),
+        (appendix_a.equations_33_34, appendix_a.RunCase, "_rises", LESS),
         (appendix_a.equation_36, fa, "full_participation_gap", LESS),
         (appendix_a.equation_36, fa, "theta", LESS),
         (appendix_a.equation_36, fa, "rho", LESS),
@@ -133,14 +133,14 @@ def test_noise_decides_who_is_included():
 
 def test_drawn_courses_have_constants_on_both_sides_of_one_and_rounds_that_include_nobody():
     rng = np.random.default_rng(5)
-    courses = [appendix_a.draw_course(rng) for _ in range(100)]
-    known = [course.known for course in courses]
+    cases = [appendix_a.draw_case(rng) for _ in range(100)]
+    known = [case.known for case in cases]
     assert {one["mu"] for one in known} == {Q(1, 2), Q(1), Q(2)}
     assert {one["L"] / one["mu"] for one in known} == {1, 2, 32}
-    assert {weight for course in courses for weight in course.priority_weights} == {Q(4, 4 + n) for n in range(9)}
-    assert {gap for course in courses for gap in course.included_gaps} == {Q(n, 4) for n in range(9)}
+    assert {weight for case in cases for weight in case.priority_weights} == {Q(4, 4 + n) for n in range(9)}
+    assert {gap for case in cases for gap in case.included_gaps} == {Q(n, 4) for n in range(9)}
     implied = [
-        one["mu"] ** 2 * course.initial_distance2 + 2 * one["mu"] * one["objective_gap"] + one["sigma2"]
-        for one, course in zip(known, courses, strict=True)
+        one["mu"] ** 2 * case.initial_distance2 + 2 * one["mu"] * one["objective_gap"] + one["sigma2"]
+        for one, case in zip(known, cases, strict=True)
     ]
     assert {one["G2"] - least for one, least in zip(known, implied, strict=True)} == {0, 1, 2, 3, 4}

@@ -42,7 +42,7 @@ def multiplied(honest, factor):
         (dsgd.smooth_wells, PhiClients, "smoothness", LESS),
         (dsgd.remark_10, PhiClients, "dissimilarity", LESS),
         (dsgd.equation_34, SampledRound, "second_moment", LESS),
-        (dsgd.equation_37, dsgd, "landing", MORE),
+        (dsgd.equation_37, dsgd, "distance2_after", MORE),
         (dsgd.equation_37, SampledRound, "second_moment", Q(1, 2)),
         (dsgd.equation_37, SampledRound, "second_moment", Q(3)),
         (dsgd.equation_38, round_draws, "_longest_step", MORE),

@@ -16,7 +16,7 @@ import pytest
 import fedtheory.claims.power_of_choice as folder
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.power_of_choice import appendix_b, appendix_e, availability, theorems
-from fedtheory.claims.power_of_choice._appendices import Recursion, Standing, on_steps, on_weighted_steps
+from fedtheory.claims.power_of_choice._appendices import Recursion, RunAtStep, on_steps, on_weighted_steps
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational._step_sizes import short_steps
@@ -171,8 +171,8 @@ def test_the_repaired_bound_of_a5_needs(name: str, honest: str, mutant: str, tmp
 
 @pytest.mark.parametrize("term", ["a1", "a2", "a3", "a4"])
 def test_eq_30_needs_each_of_its_four_terms(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = getattr(Standing, term)
-    monkeypatch.setattr(Standing, term, lambda *args: honest(*args) / 2)
+    honest = getattr(RunAtStep, term)
+    monkeypatch.setattr(RunAtStep, term, lambda *args: honest(*args) / 2)
     assert broken(CLAIMS["power-of-choice:equations-27-30"])
 
 

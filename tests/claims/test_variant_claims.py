@@ -7,7 +7,7 @@ import pytest
 
 from fedtheory.claims.power_of_choice import variants
 from fedtheory.selection import active_federated, power_of_choice
-from fedtheory.selection.availability import AlternatingGroups, Attendance
+from fedtheory.selection.availability import AlternatingGroups, AvailabilityRule
 from tests.claims.refutation import broken
 
 RULES = power_of_choice.PowerOfChoice.rules
@@ -51,7 +51,7 @@ def test_a_late_group_is_caught(monkeypatch):
         def one_round_late(t, table, memory, rng, present):
             return rule(t + 1, table, memory, rng, present)
 
-        return Attendance(one_round_late, table, memory)
+        return AvailabilityRule(one_round_late, table, memory)
 
     monkeypatch.setattr(AlternatingGroups, "attendance", late)
     assert broken(variants.availability, rng=2)

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.conformance import aggregation as kit
 from fedtheory.conformance._checks import FALSE_ALARMS
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.aggregation import Updates
 from fedtheory.verification import check_aggregation
 
@@ -17,7 +17,7 @@ UPDATES = Updates(np.array([[3.0, 4.0], [-6.0, 8.0]]), np.array([0.25, 0.75]))
 
 
 def sampled(function: Any, num_draws: int = 8) -> kit._Sampled:
-    return kit._Sampled(Watch(60.0), function, 2.0, num_draws)
+    return kit._Sampled(Timer(60.0), function, 2.0, num_draws)
 
 
 def compare(some: kit._Sampled, claim: float, updates: Updates = UPDATES) -> None:
@@ -37,7 +37,7 @@ def test_an_estimate_may_be_a_billionth_longer_than_the_longest() -> None:
 
     rng = np.random.default_rng(0)
     assert lengths(0.5, 1 + 0.9e-9, 0.0).samples(UPDATES, rng, 3).shape == (3, 2)
-    with pytest.raises(Broken, match=re.escape("must not be longer than 2 sum w |v| = 17.5, got 17.5; give a larger")):
+    with pytest.raises(Failed, match=re.escape("must not be longer than 2 sum w |v| = 17.5, got 17.5; give a larger")):
         lengths(0.5, 1 + 1.1e-9, 0.0).samples(UPDATES, rng, 3)
 
 
@@ -60,7 +60,7 @@ def test_a_claimed_variance_may_be_below_zero_by_rounding_where_there_is_none(un
 
     least = -1e-12 * (8.75 * unit) ** 2
     compare(sampled(everybody_counts), 0.9 * least, updates)
-    with pytest.raises(Broken, match=r"a variance must be in \[0, "):
+    with pytest.raises(Failed, match=r"a variance must be in \[0, "):
         compare(sampled(everybody_counts), 1.1 * least, updates)
 
 
@@ -90,7 +90,7 @@ def test_the_case_that_is_told_is_that_of_the_call(name: str) -> None:
 def test_no_error_is_longer_than_the_longest_estimate_and_the_mean_together() -> None:
     # (2 * 8.75 + 8.75)^2 = 689.0625, and a claim up to there is compared with what is drawn.
     def told(claim: float) -> str:
-        with pytest.raises(Broken) as caught:
+        with pytest.raises(Failed) as caught:
             compare(sampled(everybody_counts), claim)
         return caught.value.sentence
 
@@ -107,7 +107,7 @@ def test_errors_of_either_sign_and_coordinate_add_to_the_variance(side: float) -
     def is_accepted(claim: float) -> bool:
         try:
             compare(sampled(off, num_draws=4000), claim)
-        except Broken:
+        except Failed:
             return False
         return True
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _declared
+from fedtheory.conformance import strategies
 from fedtheory.conformance._interface import cases
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.candidate_schedules import HalfTimeCandidates
@@ -35,11 +35,11 @@ def rounds(*seen: list[float]) -> Any:
 def sampled(some: Any, expected: Any, upper: Any, num_draws: int = 400) -> Any:
     """Compare means with what is expected."""
     limits = np.array(upper, dtype=np.float64)
-    return _declared._sampled(some, np.array(expected), limits, num_draws, np.random.SeedSequence(0), 1e-6)
+    return strategies._sampled(some, np.array(expected), limits, num_draws, np.random.SeedSequence(0), 1e-6)
 
 
 def test_a_run_that_depends_on_the_number_of_threads_is_refused(monkeypatch) -> None:
-    monkeypatch.setattr(_declared, "fedavg", lambda *_, num_threads, **__: SimpleNamespace(models=np.eye(num_threads)))
+    monkeypatch.setattr(strategies, "fedavg", lambda *_, num_threads, **__: SimpleNamespace(models=np.eye(num_threads)))
     told = {failure.check: failure.sentence for failure in check_strategy(Full(), num_draws=8).failures}
     assert told == {"contract": "a run must have the same bits whatever the number of threads, got others"}
 
@@ -102,9 +102,9 @@ def test_the_last_client_may_be_taken_as_rarely_as_any_other() -> None:
 def test_limits_are_twice_the_largest_coefficient_and_four_times_the_largest_product_and_square() -> None:
     # Coefficients (3, 1) and (0.5, 5), their products with themselves and each other, and the squares of 4 and 5.5.
     seen = np.array([[3.0, 1.0, 9.0, 3.0, 1.0, 16.0], [0.5, 5.0, 0.25, 2.5, 25.0, 30.25]])
-    assert _declared._largest(seen, 2).tolist() == [10.0, 10.0, 100.0, 100.0, 100.0, 121.0]
-    assert _declared._largest(seen[:, :2], 2).tolist() == [10.0, 10.0]
-    assert _declared._largest(0.25 * seen[:, :3], 3).tolist() == [4.5, 4.5, 4.5]
+    assert strategies._largest(seen, 2).tolist() == [10.0, 10.0, 100.0, 100.0, 100.0, 121.0]
+    assert strategies._largest(seen[:, :2], 2).tolist() == [10.0, 10.0]
+    assert strategies._largest(0.25 * seen[:, :3], 3).tolist() == [4.5, 4.5, 4.5]
 
 
 def test_what_differs_most_clearly_is_told_in_its_own_units() -> None:
@@ -140,7 +140,7 @@ def test_who_never_takes_anybody_is_held_against_what_is_declared() -> None:
 )
 def test_nobody_is_taken_more_often_than_clients_are_drawn(strategy: Any, copies: int, monkeypatch) -> None:
     limits: list[Any] = []
-    monkeypatch.setattr(_declared, "_sampled", lambda _, __, upper, *___: limits.append(upper.tolist()))
+    monkeypatch.setattr(strategies, "_sampled", lambda _, __, upper, *___: limits.append(upper.tolist()))
     named(strategy, "declared inclusion", num_draws=8)()
     assert limits == [[copies] * 6] * 3
 
@@ -152,7 +152,7 @@ def test_the_engine_runs_the_case_that_is_told(monkeypatch) -> None:
         runs.append((arguments, named))
         return SimpleNamespace(models=np.zeros(1))
 
-    monkeypatch.setattr(_declared, "fedavg", fedavg)
+    monkeypatch.setattr(strategies, "fedavg", fedavg)
     named(Full(), "contract")()
     [(fed, strategy), first], [_, second] = runs
     case = cases(6)["plain"]
@@ -163,11 +163,11 @@ def test_the_engine_runs_the_case_that_is_told(monkeypatch) -> None:
     assert first == second
 
 
-def test_a_run_has_ten_times_the_patience_of_a_call_since_it_may_have_to_be_compiled(monkeypatch) -> None:
+def test_a_run_has_ten_times_the_timeout_of_a_call_since_it_may_have_to_be_compiled(monkeypatch) -> None:
     def hangs(*_: Any, **__: Any) -> None:
         while True:
             time.sleep(0.001)
 
-    monkeypatch.setattr(_declared, "fedavg", hangs)
+    monkeypatch.setattr(strategies, "fedavg", hangs)
     with pytest.raises(AssertionError, match=r"^contract: did not return within 0.2 s"):
-        named(Full(), "contract", patience=0.02)()
+        named(Full(), "contract", timeout=0.02)()

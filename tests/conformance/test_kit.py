@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import Conformance
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.aggregation import aggregation_checks
 from fedtheory.conformance.generators import generator_checks
 from fedtheory.conformance.results import Failure
@@ -101,7 +101,7 @@ def test_what_hangs_is_stopped_and_nothing_is_asked_after_it() -> None:
             pass
 
     before, started = threading.active_count(), time.monotonic()
-    found = check_strategy(hangs, patience=0.2)
+    found = check_strategy(hangs, timeout=0.2)
     assert [failure.sentence for failure in found.failures] == ["did not return within 0.2 s"]
     # Plain Python is stopped, not left behind.
     while threading.active_count() > before and time.monotonic() - started < 20:
@@ -109,10 +109,10 @@ def test_what_hangs_is_stopped_and_nothing_is_asked_after_it() -> None:
     assert threading.active_count() == before
 
 
-def test_patience_is_for_each_call_and_not_for_all_of_them() -> None:
-    watch = Watch(1.0)
-    assert watch.over(lambda: [watch.call(time.sleep, 0.3, case={}) for _ in range(4)]) == [None] * 4
-    assert not watch.hung
+def test_the_timeout_is_for_each_call_and_not_for_all_of_them() -> None:
+    timer = Timer(1.0)
+    assert timer.over(lambda: [timer.call(time.sleep, 0.3, case={}) for _ in range(4)]) == [None] * 4
+    assert not timer.hung
 
 
 def test_what_is_stopped_has_cleaned_up_when_the_verdict_is_there() -> None:
@@ -126,14 +126,14 @@ def test_what_is_stopped_has_cleaned_up_when_the_verdict_is_there() -> None:
             time.sleep(0.02)
             done.append("cleaned up")
 
-    watch = Watch(0.05)
-    with pytest.raises(Broken, match=r"did not return within 0\.05 s"):
-        watch.over(lambda: watch.call(hangs_and_cleans_up, case={}))
+    timer = Timer(0.05)
+    with pytest.raises(Failed, match=r"did not return within 0\.05 s"):
+        timer.over(lambda: timer.call(hangs_and_cleans_up, case={}))
     assert done == ["cleaned up"]
 
 
 def test_what_cannot_be_stopped_does_not_keep_the_program_from_ending() -> None:
-    assert Watch(1.0).over(lambda: threading.current_thread().daemon)
+    assert Timer(1.0).over(lambda: threading.current_thread().daemon)
 
 
 def test_nothing_is_asked_after_what_hangs_where_other_checks_were_passed() -> None:
@@ -142,7 +142,7 @@ def test_nothing_is_asked_after_what_hangs_where_other_checks_were_passed() -> N
             time.sleep(0.001)
         return []
 
-    found = check_strategy(hangs_on_ties, patience=0.2)
+    found = check_strategy(hangs_on_ties, timeout=0.2)
     assert [(failure.check, failure.sentence) for failure in found.failures] == [
         ("ties", "did not return within 0.2 s")
     ]
@@ -151,7 +151,7 @@ def test_nothing_is_asked_after_what_hangs_where_other_checks_were_passed() -> N
 
 def test_to_wait_takes_no_processor_from_what_is_waited_for() -> None:
     before = time.thread_time()
-    Watch(10.0).over(lambda: time.sleep(0.4))
+    Timer(10.0).over(lambda: time.sleep(0.4))
     assert time.thread_time() - before < 0.05  # a hundredth where others use it, too
 
 
@@ -217,7 +217,7 @@ def test_who_waits_can_be_interrupted_and_leaves_nothing_running(monkeypatch) ->
     before, started = threading.active_count(), time.monotonic()
     monkeypatch.setattr(threading.Thread, "join", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        check_strategy(hangs, patience=20)
+        check_strategy(hangs, timeout=20)
     while threading.active_count() > before and time.monotonic() - started < 10:
         time.sleep(0.01)
     assert threading.active_count() == before
@@ -241,7 +241,7 @@ def test_who_waits_can_be_interrupted_and_leaves_nothing_running(monkeypatch) ->
             "exceptions must name checks, runs",
         ),
         (lambda: check_strategy(everybody, exceptions={"ties": " "}), ValueError, "exceptions must give reasons"),
-        (lambda: check_strategy(everybody, patience=0), ValueError, "patience must be finite and positive"),
+        (lambda: check_strategy(everybody, timeout=0), ValueError, "timeout must be finite and positive"),
         (lambda: check_probabilities(everybody, rtol=-1), ValueError, "rtol must be finite and positive"),
         (lambda: check_strategy(everybody, num_clients=1), ValueError, "num_clients must be at least 2, got 1"),
         (lambda: check_generator(everybody, num_clients=49), ValueError, "num_clients must be at least 50, got 49"),

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import probabilities as kit
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.sampling.optimal import optimal_probabilities
 
 
 def answering(*answers: Any) -> Any:
     """Return a rule that gives these answers one after the other."""
     left = iter(answers)
-    return kit._Rule(Watch(60.0), lambda *_: next(left))
+    return kit._Rule(Timer(60.0), lambda *_: next(left))
 
 
 def passes(demand: Any, instance: kit.Instance, *answers: Any) -> bool:
     try:
         demand(answering(*answers), instance)
-    except Broken:
+    except Failed:
         return False
     return True
 
@@ -39,7 +39,7 @@ def test_probabilities_may_be_a_billionth_beyond_the_box_on_either_side() -> Non
 
 @pytest.mark.parametrize(("p", "farthest"), [([0.5, 1.125, -0.25], "-0.25"), ([0.5, 1.5, -0.25], "1.5")])
 def test_the_probability_farthest_from_the_box_is_told(p: list[float], farthest: str) -> None:
-    with pytest.raises(Broken, match=rf"must be in \[0, 1\], got {farthest}$"):
+    with pytest.raises(Failed, match=rf"must be in \[0, 1\], got {farthest}$"):
         kit._box(answering(p), kit._of([1, 2, 3], 2))
 
 
@@ -68,7 +68,7 @@ def test_what_rounding_puts_beyond_the_box_does_not_hide_a_gap() -> None:
     # Moved by d, two of the thirds add 2 * 27 d^2 to an objective of 3 * 3 + 100: 4.5e-10 of it. What the large one has
     # beyond 1 would lower it by 0.8e-9 of its 100.
     third, d = (1 - 0.8e-9) / 3, 3e-5
-    with pytest.raises(Broken, match=r"up to (5|4\.\d+|5\.\d+)e-10 above"):
+    with pytest.raises(Failed, match=r"up to (5|4\.\d+|5\.\d+)e-10 above"):
         kit._optimal(1e-10, answering(*[[third + d, third - d, third, 1 + 0.8e-9]] * 3), kit._of([1, 1, 1, 10], 2))
 
 
@@ -76,7 +76,7 @@ def test_an_objective_may_be_as_far_from_its_minimum_as_is_allowed() -> None:
     # Norms 1 and 3 and a budget of 1: (1 + 3)^2 = 16 is the minimum, halves have 2 (1 + 9) = 20, a fifth of which is 4.
     some, halves = kit._of([1, 3], 1), [[0.5, 0.5]] * 3
     kit._optimal(0.2, answering(*halves), some)
-    with pytest.raises(Broken, match=r"must be within 0.1999 of its minimum, got \[0.5, 0.5\], up to 0.2 above"):
+    with pytest.raises(Failed, match=r"must be within 0.1999 of its minimum, got \[0.5, 0.5\], up to 0.2 above"):
         kit._optimal(0.1999, answering(*halves), some)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _declared, _selecting, _selection_laws
+from fedtheory.conformance import _selecting, _selection_laws, strategies
 from fedtheory.conformance._checks import FALSE_ALARMS
 from fedtheory.conformance._interface import Subject
 from fedtheory.conformance._selecting import Case, played
-from fedtheory.conformance._timeouts import Broken, Watch
+from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -23,7 +23,7 @@ from tests.conformance.right import everybody
 
 def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:
     spent: list[float] = []
-    for module, name in ((_declared, "_sampled"), (_selection_laws, "_equal_under"), (_selection_laws, "_has_law")):
+    for module, name in ((strategies, "_sampled"), (_selection_laws, "_equal_under"), (_selection_laws, "_has_law")):
         monkeypatch.setattr(module, name, lambda *arguments: spent.append(arguments[-1]))
     strategy = PowerOfChoice(2, 4)
     assert check_strategy(strategy, like=strategy, num_draws=8).holds
@@ -38,7 +38,7 @@ def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(mon
 
 def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:
     case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
-    updates = played(Full(), Watch(10.0), case)(np.random.default_rng(0)).updates
+    updates = played(Full(), Timer(10.0), case)(np.random.default_rng(0)).updates
     assert updates[:, 0].tolist() == [2.0, 3.0, 0.5, 1e9]
 
 
@@ -116,7 +116,7 @@ def test_copies_of_many_clients_are_counted() -> None:
         _selection_laws._many(subject, like, 1000, np.random.SeedSequence(0), 1e-6)
 
     compare_with(150)
-    with pytest.raises(Broken, match=r"must select client \d+ of 300 \S+ times a round, and did \d+ times in \d+"):
+    with pytest.raises(Failed, match=r"must select client \d+ of 300 \S+ times a round, and did \d+ times in \d+"):
         compare_with(120)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedtheory.engine import _checkpoints, _execution, _replicates
+from fedtheory.engine import _execution, _replicates
 
 
 class Killed(Exception):
@@ -15,7 +15,7 @@ class Killed(Exception):
 
 def killed_after_every_round(run: Callable[..., Any], path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, int]:
     """The trajectory of ``run(checkpoint=path)`` called as often as it takes, and how often it was killed."""
-    advance, save = _replicates.advance, _checkpoints.save_checkpoint
+    advance, save = _replicates.advance, _execution.save_checkpoint
 
     def one_round(template: Any, state: Any) -> Any:
         template.plan.stop[0] = True

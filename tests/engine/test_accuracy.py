@@ -29,7 +29,7 @@ def run(fed, **options):
 def test_accuracy_is_that_of_the_recorded_models_on_the_common_test_set(family):
     fed = FAMILIES[family](FederatedData.from_partition(X, Y, PARTS, test=TEST, num_classes=3))
     found = run(fed, record=("accuracy", "models"), record_every=2)
-    assert found.recorded("accuracy").shape == (2, 3)
+    assert found.accuracy.shape == (2, 3)
     # The loop counts mistakes: one minus their share may differ from the share of hits by a rounding.
     np.testing.assert_allclose(found.recorded("accuracy"), fed.accuracy(found.models), rtol=0, atol=2**-53)
 

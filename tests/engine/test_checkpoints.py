@@ -16,7 +16,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._storage.files import sealed
-from fedtheory.engine import Interrupted, _checkpoints, _execution, _replicates
+from fedtheory.engine import Interrupted, _execution, _replicates
 from tests.engine.killing import killed_after_every_round
 from tests.environment import PLAIN_PYTHON, ROOT
 
@@ -163,7 +163,7 @@ def test_a_checkpoint_of_another_fedtheory_and_a_damaged_one_are_refused(tmp_pat
         with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
             run(2, checkpoint=path)
     path.write_bytes(whole)
-    monkeypatch.setattr(_checkpoints, "made_by", lambda: "0.0.1 (abc)")
+    monkeypatch.setattr(_execution, "made_by", lambda: "0.0.1 (abc)")
     with pytest.raises(ValueError, match=r"checkpoint must be of fedtheory 0\.0\.1 \(abc\), got that of"):
         run(2, checkpoint=path)
 
@@ -345,7 +345,7 @@ def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
 
 @pytest.mark.parametrize(("every", "often"), [(1e3, False), (1e-6, True)])
 def test_the_file_is_written_when_it_is_due_and_at_the_end(tmp_path, monkeypatch, every, often):
-    numbers, save = list[int](), _checkpoints.save_checkpoint
+    numbers, save = list[int](), _execution.save_checkpoint
 
     def noted(path, template, seeds, replicates):
         numbers.append(len(replicates.finished))

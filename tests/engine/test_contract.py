@@ -7,8 +7,8 @@ import pytest
 from numba import typeof
 
 import fedtheory as ft
+from docs.contract_tables import tables
 from fedtheory.engine import _slots, contract
-from fedtheory.engine._tables import tables
 from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Slots
 from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES

@@ -10,7 +10,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact import _run
+from fedtheory.exact import runs
 from fedtheory.selection import ActiveFederated
 from tests.bounds.hypotheses_of_the_documents import EXPECTED
 from tests.environment import sized
@@ -115,7 +115,7 @@ def test_what_a_bound_says_of_a_run_has_nothing_to_do_with_options_without_effec
 
 
 def test_an_option_that_the_engine_will_have_one_day_is_refused_until_a_word_names_it(monkeypatch):
-    monkeypatch.setitem(_run.OPTIONS, "warm_start", 0.0)
+    monkeypatch.setitem(runs.OPTIONS, "warm_start", 0.0)
     for name in NAMES:
         case = plain(name)
         assert refusal(changed(case, warm_start=0.0)) is None
@@ -142,7 +142,7 @@ def test_who_takes_part_and_how_they_are_averaged_is_named_by_every_bound_but_th
 def test_every_hypothesis_of_every_bound_is_checked_on_a_run_or_on_its_numbers():
     for name in NAMES:
         case = plain(name)
-        run = _run.described(case.bound, case.fed, case.strategy, case.run | case.known)
+        run = runs.described(case.bound, case.fed, case.strategy, case.run | case.known)
         for hypothesis in case.bound.hypotheses:
             assert hypothesis.violation_by(run) is None, (name, hypothesis.text)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.engine.simulation import fedavg
-from fedtheory.exact import _local_work
+from fedtheory.exact import _local_moments
 from fedtheory.exact.moments import expected_gap
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.full import Full
@@ -154,12 +154,12 @@ def forgets_the_noise_in_the_gradients(eigen, steps, relative_noise):
     return WORK(eigen, steps, 0.0)._replace(response=WORK(eigen, steps, 1e-9).response * (relative_noise / 1e-9))
 
 
-WORK = _local_work.local_work
+WORK = _local_moments.local_moments
 
 
 def test_noise_that_does_not_feed_back_through_the_gradients_is_caught(monkeypatch):
     truth = enumerated(DIAGONAL, Uniform(1), 1, 3)
-    monkeypatch.setattr(_local_work, "local_work", forgets_the_noise_in_the_gradients)
+    monkeypatch.setattr(_local_moments, "local_moments", forgets_the_noise_in_the_gradients)
     gaps = computed(federation(DIAGONAL), DIAGONAL, Uniform(1), 1, 3)
     assert abs(gaps[-1] / truth[-1] - 1) > 0.01
 

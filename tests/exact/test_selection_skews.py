@@ -16,10 +16,8 @@ from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact._diagonal import _matrix_game, diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._forms import forms
 from fedtheory.exact._problem import problem_of
-from fedtheory.exact._ranking import largest_product, largest_totals
-from fedtheory.exact._ranking_bound import least_skew_over_rankings
-from fedtheory.exact._search import smallest_over_models
-from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.exact._ranking import largest_product, largest_totals, least_skew_over_rankings
+from fedtheory.exact.selection_skews import selection_skew, smallest_over_models
 from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation

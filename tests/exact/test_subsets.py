@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import fedtheory.exact.subsets as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact._ranking import largest_totals
-from fedtheory.exact._ranking_bound import least_skew_over_rankings
+from fedtheory.exact._ranking import largest_totals, least_skew_over_rankings
 from fedtheory.exact.skews import skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -8,8 +8,8 @@ from scipy import optimize
 
 import fedtheory as ft
 from fedtheory.errors import AssumptionViolated
-from fedtheory.federation import NonconvexFederation, _wells
-from fedtheory.federation._wells import lowest_point, phi, slope
+from fedtheory.federation import NonconvexFederation, nonconvex
+from fedtheory.federation.nonconvex import lowest_point, phi, slope
 from fedtheory.selection.independent import Independent
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
@@ -65,10 +65,10 @@ def test_bounds_on_the_well_and_its_derivatives():
     assert phi(t).min() == 0
     assert phi(t).max() <= 1
     # attained at t^2 = 1/3, which the grid misses by at most 2.5e-4
-    assert slope(t).max() ** 2 == pytest.approx(_wells.LARGEST_SLOPE2, rel=1e-6)
-    assert slope(t).max() ** 2 <= _wells.LARGEST_SLOPE2
+    assert slope(t).max() ** 2 == pytest.approx(nonconvex.LARGEST_SLOPE2, rel=1e-6)
+    assert slope(t).max() ** 2 <= nonconvex.LARGEST_SLOPE2
     assert slope(np.array([1 / np.sqrt(3)]))[0] ** 2 == pytest.approx(27 / 64, rel=1e-15)
-    curvature = _wells._curvature(t[:-2])
+    curvature = nonconvex._curvature(t[:-2])
     assert curvature.max() == 2
     assert curvature.min() == pytest.approx(-0.5, abs=1e-9)  # at t = 1
 
@@ -145,7 +145,7 @@ def test_steps_from_the_lowest_of_some_points_go_down_and_say_where_they_are(see
     rng = np.random.default_rng(seed)
     amplitudes, centers = rng.uniform(0.1, 1, 3), rng.normal(size=3)
     points = centers + rng.normal(scale=0.2, size=3)
-    x, value = _wells._best(amplitudes, centers, points)
+    x, value = nonconvex._best(amplitudes, centers, points)
     assert value == phi(x - centers) @ amplitudes
     assert value < min(phi(point - centers) @ amplitudes for point in points)
     assert abs(slope(x - centers) @ amplitudes) < 1e-6

@@ -118,7 +118,7 @@ def test_numbers_side_by_side_are_those_of_arrays_of_their_own_to_the_bit(monkey
     rng = np.random.default_rng(0)
     arrays = rng.uniform(1, 5, shape), rng.normal(size=(300, 4)), rng.uniform(1, 2, 300), rng.normal(size=300)
     apart = QuadraticFederation(*arrays, normalize=True)
-    monkeypatch.setattr("fedtheory.federation._curvatures._MANY", 1)
+    monkeypatch.setattr("fedtheory.federation.quadratic._MANY", 1)
     beside = QuadraticFederation(*arrays, normalize=True)
     for name in ("curvatures", "centers", "minima"):
         assert np.shares_memory(getattr(beside, name), beside.rows)

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from fedtheory.datasets.bundled import wine
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.federation import _newton
+from fedtheory.federation import softmax
 from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities, residuals, sample_losses
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.protocol import Federation
@@ -200,7 +200,7 @@ def test_local_minimizers_are_the_minimizers_of_the_clients_alone():
 def test_conjugate_gradients_find_the_same_minimizer(monkeypatch):
     fed = SoftmaxFederation(wine(4, rng=1), l2=0.01)
     dense = fed.minimizer
-    monkeypatch.setattr(_newton, "_DENSE", 0)
+    monkeypatch.setattr(softmax, "_DENSE", 0)
     matrix_free = SoftmaxFederation(fed.data, l2=0.01).minimizer
     np.testing.assert_allclose(matrix_free, dense, atol=2e-10 / 0.01)
 
@@ -209,8 +209,8 @@ def test_conjugate_gradients_find_the_same_minimizer(monkeypatch):
 def test_the_minimum_is_within_what_the_gradient_of_a_rough_minimizer_leaves_open(seed, monkeypatch):
     fed, rng = random_federation(seed, l2=0.05)
     near = fed.minimizer + 0.02 * rng.standard_normal(fed.dim)
-    monkeypatch.setattr(_newton, "minimizer", lambda *_: near)
-    found = _newton.infimum(fed._objective, np.zeros(fed.dim))
+    monkeypatch.setattr(softmax, "minimizer", lambda *_: near)
+    found = softmax.infimum(fed._objective, np.zeros(fed.dim))
     assert found.lower <= fed.minimum < found.upper
     # A gradient step of the strong convexity would gain |g|^2/(2 l2), and rounding is far below that.
     gradient2 = float(fed.gradient(near) @ fed.gradient(near))
@@ -224,13 +224,13 @@ def test_what_rounding_hides_of_a_gradient_grows_with_what_is_summed(scale):
     objective, w = SoftmaxFederation(data, l2=0.05)._objective, np.full(fed.dim, scale)
     computed = np.linalg.norm(objective.gradient(w))
     summed = 2 * objective.sample_weights @ np.linalg.norm(objective.features, axis=1) + 0.05 * np.linalg.norm(w)
-    hidden = _newton._num_roundings(objective) * 2.0**-52 * summed
+    hidden = softmax._num_roundings(objective) * 2.0**-52 * summed
     assert hidden > 10 * np.spacing(computed)
-    assert _newton._largest_gradient(objective, w) - computed == pytest.approx(hidden, abs=2 * np.spacing(computed))
+    assert softmax._largest_gradient(objective, w) - computed == pytest.approx(hidden, abs=2 * np.spacing(computed))
 
 
 def test_a_minimizer_that_rounding_keeps_away_is_an_error(monkeypatch):
-    monkeypatch.setattr(_newton, "GRADIENT_TOLERANCE", 1e-30)
+    monkeypatch.setattr(softmax, "GRADIENT_TOLERANCE", 1e-30)
     fed, _ = random_federation(0)
     with pytest.raises(OracleError, match=r"gradient norm of at most 1e-30, got .*: scale the features"):
         _ = fed.minimizer
@@ -414,10 +414,10 @@ def test_a_dual_value_pays_for_what_rounding_hides(scale, seed):
     if scale == 0:
         fed = frequencies(seed + 1, 2 * seed + 3)
     objective = fed._objective
-    w = _newton.minimizer(objective.with_l2(1e-6), np.zeros(fed.dim))
-    q = _newton._dual_point(objective, w)
+    w = softmax.minimizer(objective.with_l2(1e-6), np.zeros(fed.dim))
+    q = softmax._dual_point(objective, w)
     assert q.min() > 0
-    value = _newton._dual_value(objective, w)
+    value = softmax._dual_value(objective, w)
     # The sum that should vanish is computed with errors of its own size: as computed, it is not enough to pay.
     assert value <= exact_dual_value(objective, q)
     assert value >= 0.9 * exact_dual_value(objective, q)
@@ -426,8 +426,8 @@ def test_a_dual_value_pays_for_what_rounding_hides(scale, seed):
 def test_a_dual_value_pays_for_laws_that_are_not_feasible(monkeypatch):
     fed, _ = random_federation(0, l2=0.0, sizes=(12, 20), num_classes=2, num_features=1)
     even = np.full((32, 2), 0.5)
-    monkeypatch.setattr(_newton, "_dual_point", lambda *_: even)
-    value, exact = _newton._dual_value(fed._objective, np.zeros(fed.dim)), exact_dual_value(fed._objective, even)
+    monkeypatch.setattr(softmax, "_dual_point", lambda *_: even)
+    value, exact = softmax._dual_value(fed._objective, np.zeros(fed.dim)), exact_dual_value(fed._objective, even)
     assert value <= exact < -1000
     assert value == pytest.approx(float(exact), rel=1e-12)
 
@@ -562,4 +562,4 @@ def test_a_loss_is_off_by_as_many_roundings_as_its_largest_logits_take():
     objective = CrossEntropy(np.array([[1.0, -2.0], [3.0, 0.0]]), np.array([0, 2]), np.array([0.25, 0.75]), 3, 0.0)
     w = models.ravel()
     roundings = (2 + 2 + 3 + 8) * 2.0**-52
-    assert _newton._rounding(objective, w) == pytest.approx(roundings * (1 + 13 + objective.loss(w)), rel=1e-14)
+    assert softmax._rounding(objective, w) == pytest.approx(roundings * (1 + 13 + objective.loss(w)), rel=1e-14)

@@ -156,7 +156,7 @@ def test_the_followed_law_is_that_of_all_paths_one_by_one(seed: int) -> None:
     paths = list(every_path(run, 0, run.initial, Fraction(1)))
     for step in range(1, run.num_steps + 1):
         laws[step] = Law((average, probability) for at, probability, average in paths if at == step)
-    assert [standing.map(lambda at: at.average) for standing in run.snapshots] == laws
+    assert [snapshot.map(lambda at: at.average) for snapshot in run.snapshots] == laws
 
 
 def test_a_round_has_used_the_step_sizes_since_its_start() -> None:

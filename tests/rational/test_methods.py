@@ -8,7 +8,6 @@ import pytest
 import fedtheory as ft
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import sgd
-from fedtheory.rational._linear import solved
 from fedtheory.rational._scaffold import (
     Controlled,
     control_potential,
@@ -18,7 +17,7 @@ from fedtheory.rational._scaffold import (
 )
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.scaffnew import (
-    Apart,
+    ScaffnewState,
     disagreement_map,
     disagreement_radius,
     mean_potentials,
@@ -26,6 +25,7 @@ from fedtheory.rational.scaffnew import (
     scaffnew_step,
 )
 from fedtheory.rational.stationary_points import StationaryPoints
+from fedtheory.rational.vectors import solved
 
 ZERO = (Q(0),)
 EIGHTH = {"step_size": Q(1, 8), "local_steps": 2}
@@ -88,7 +88,7 @@ def test_scaffnew_over_all_coins() -> None:
     known = {Q(1, 2): (40, 15, Q(1065, 128), Q(76245, 16384)), Q(1, 4): (64, 39, Q(7839, 256), Q(1575639, 65536)),
              Q(1): (34, 9, Q(81, 64), Q(729, 4096))}  # fmt: skip
     for p, expected in known.items():
-        means = mean_potentials(two(), Apart((ZERO,) * 2, (ZERO,) * 2), 3, step_size=Q(1, 4), probability=p)
+        means = mean_potentials(two(), ScaffnewState((ZERO,) * 2, (ZERO,) * 2), 3, step_size=Q(1, 4), probability=p)
         assert [2 * mean for mean in means] == list(expected)
 
 
@@ -99,7 +99,7 @@ def test_the_long_run_of_disagreement() -> None:
 
 def test_second_moments_of_equal_clients_move_as_all_coins_say() -> None:
     fed, p, gamma = two(curvatures=(1, 1)), Q(1, 2), Q(1, 4)
-    state = Apart(((Q(1),), (Q(4),)), ((Q(2),), (Q(-2),)))
+    state = ScaffnewState(((Q(1),), (Q(4),)), ((Q(2),), (Q(-2),)))
 
     at_best, scale = fed.gradients(fed.minimizer), gamma / p
     u = state.models[0][0] - Q(5, 2)
@@ -112,7 +112,7 @@ def test_second_moments_of_equal_clients_move_as_all_coins_say() -> None:
 
 
 def test_control_variates_of_another_mean_rest_where_the_gradient_is_that_mean() -> None:
-    state = Apart((ZERO,) * 2, ((Q(1),), (Q(1),)))
+    state = ScaffnewState((ZERO,) * 2, ((Q(1),), (Q(1),)))
     for _ in range(60):
         state = scaffnew_step(two(), state, step_size=Q(1, 4), probability=Q(1), falls=True)
     assert float(state.models[0][0]) == pytest.approx(22 / 5, rel=1e-12)
@@ -188,8 +188,8 @@ def test_bounds_take_runs_of_their_method() -> None:
 UNFIT = {
     "centers": lambda: RationalQuadratics((ZERO, ZERO), (ZERO, (Q(1), Q(2))), (Q(1, 2),) * 2, (Q(0),) * 2),
     "minima": lambda: RationalQuadratics((ZERO,), (ZERO,), (Q(1),), (Q(0),) * 2),
-    "variates": lambda: Apart((ZERO, ZERO), (ZERO,)),
-    "state.models": lambda: potential(two(), Apart((ZERO,), (ZERO,)), step_size=Q(1), probability=Q(1)),
+    "variates": lambda: ScaffnewState((ZERO, ZERO), (ZERO,)),
+    "state.models": lambda: potential(two(), ScaffnewState((ZERO,), (ZERO,)), step_size=Q(1), probability=Q(1)),
     "state.clients": lambda: scaffold_round(two(), Controlled(ZERO, ZERO, (ZERO,)), **EIGHTH),
     "hessians": lambda: StationaryPoints((((Q(1), Q(0)),),), ((Q(0), Q(0)),), (Q(1),)),
     "probability": lambda: disagreement_map(Q(1, 2), Q(2)),

@@ -20,8 +20,8 @@ def test_the_models_on_record_have_the_law_of_the_run(seed: int) -> None:
     (end,) = {len(work.models) - 1 for works in recorded for work in works}
     assert end == run.local_steps
     for step in range(run.local_steps):
-        standing = run.snapshots[step].map(lambda at: at.local)
-        assert recorded.map(lambda works, at=step: tuple(work.models[at] for work in works)) == standing
+        snapshot = run.snapshots[step].map(lambda at: at.local)
+        assert recorded.map(lambda works, at=step: tuple(work.models[at] for work in works)) == snapshot
 
 
 @settings(max_examples=20)

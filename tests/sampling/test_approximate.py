@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from fedtheory.sampling import (
     approximate_probabilities,
-    approximation,
     approximation_path,
     optimal_probabilities,
     rational_probabilities,
     variance,
 )
+from fedtheory.sampling.approximate import approximation
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 # As far as sums in lanes of twenty norms and three more roundings go.

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fedtheory.sampling import optimal_probabilities
-from fedtheory.sampling._bracket import _sift, fill_optimal, narrowed
 from fedtheory.sampling._newton import LARGEST_SUM, NO_LIMIT, SMALLEST_SUM, start
+from fedtheory.sampling.optimal import _sift, fill_optimal, narrowed
 
 MANY = 2**15  # from here on the threshold is bracketed first
 SAMPLED = 16  # the first 16 of every 512 norms are the sample

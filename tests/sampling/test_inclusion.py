@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import gamma
 
-import fedtheory.sampling._inclusion_kernels as kernels
+import fedtheory.sampling.inclusion as kernels
 import fedtheory.sampling.inclusion as module
 from fedtheory.sampling._selections import successive
 from fedtheory.sampling.cohorts import cohort_law

@@ -12,7 +12,12 @@ import fedtheory as ft
 from fedtheory.bounds import fedavg, power_of_choice
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection.active_federated import ActiveFederated
-from fedtheory.selection.availability import AlternatingGroups, Attendance, BernoulliAvailability, MarkovAvailability
+from fedtheory.selection.availability import (
+    AlternatingGroups,
+    AvailabilityRule,
+    BernoulliAvailability,
+    MarkovAvailability,
+)
 from fedtheory.selection.available import Available
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
@@ -34,7 +39,7 @@ class Fixed:
     def attendance(self, num_clients):
         table = np.zeros(num_clients)
         table[list(self.present)] = 1.0
-        return Attendance(read_table, table, np.empty(0))
+        return AvailabilityRule(read_table, table, np.empty(0))
 
 
 @njit

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
-from fedtheory.valuation import _softmax_coalitions as coalitions
+from fedtheory.valuation import softmax as coalitions
 from fedtheory.valuation.axioms import efficiency
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.games import utility_table

@@ -64,6 +64,13 @@ PROBLEMS = [one_step, contraction, two_clients, compressed, splitting]
 NAMED = {"ids": lambda problem: problem.__name__}
 
 
+def written(worst: Any, *, latex: bool = False) -> str:
+    """Return a proof that is folded to the width of a terminal, with each of its lines in one piece again."""
+    proof: str = worst.proof(latex=latex)
+    assert max(map(len, proof.splitlines())) <= 80
+    return proof.replace("\n      ", " ")
+
+
 class Read:
     """A printed proof, whose words are replaced by random vectors and numbers."""
 
@@ -114,12 +121,12 @@ def adds_up(proof: str, rng: np.random.Generator) -> float:
 
 @pytest.mark.parametrize("problem", PROBLEMS, **NAMED)
 def test_a_printed_proof_adds_up_for_all_vectors(problem: Callable[[], Problem]) -> None:
-    rng, proof = np.random.default_rng(0), problem().solve().proof()
+    rng, proof = np.random.default_rng(0), written(problem().solve())
     assert max(abs(adds_up(proof, rng)) for _ in range(5)) < 100 * ROUNDING
 
 
 def test_a_printed_proof_with_a_wrong_number_does_not_add_up() -> None:
-    rng, proof = np.random.default_rng(0), contraction().solve().proof()
+    rng, proof = np.random.default_rng(0), written(contraction().solve())
     assert abs(adds_up(proof.replace("1/10 start", "1/9 start"), rng)) > 1e-3
 
 
@@ -137,8 +144,10 @@ def as_text(latex: str) -> str:
 @pytest.mark.parametrize("problem", [one_step, contraction], **NAMED)
 def test_a_proof_in_latex_says_what_the_one_in_text_says(problem: Callable[[], Problem]) -> None:
     worst = problem().solve()
-    rows = re.findall(r"^  (\S+)\\colon && (.*) &\\le (\S+) && ", as_text(worst.proof(latex=True)), flags=re.MULTILINE)
-    lines = re.findall(r"^  (\S+) times \[.*?\] (.*) <= (\S+)$", worst.proof(), flags=re.MULTILINE)
+    rows = re.findall(
+        r"^  (\S+)\\colon && (.*) &\\le (\S+) && ", as_text(written(worst, latex=True)), flags=re.MULTILINE
+    )
+    lines = re.findall(r"^  (\S+) times \[.*?\] (.*) <= (\S+)$", written(worst), flags=re.MULTILINE)
     # Sides of a product are in the order of their names, which differ.
     assert [[y, sorted(re.findall(r"\w+|[+-]", form)), bound] for y, form, bound in rows] == [
         [y, sorted(re.findall(r"\w+|[+-]", form)), bound] for y, form, bound in lines
@@ -148,7 +157,7 @@ def test_a_proof_in_latex_says_what_the_one_in_text_says(problem: Callable[[], P
 
 @pytest.mark.parametrize("example", [*GALLERY[:4], *GALLERY[-3:]], ids=lambda one: one.name)
 def test_a_proof_in_latex_can_be_compiled(example: Any) -> None:
-    latex = example.problem().solve().proof(latex=True)
+    latex = written(example.problem().solve(), latex=True)
     for environment in re.findall(r"\\begin\{align\*\}\n(.*?)\n\\end\{align\*\}", latex, flags=re.DOTALL):
         assert len({row.replace("\\&", "").count("&") for row in environment.split(" \\\\\n")}) == 1
     assert latex.count("\\begin{align*}") == latex.count("\\end{align*}") > 0
@@ -178,7 +187,7 @@ def test_fewer_conditions_give_the_proof_of_the_textbook() -> None:
     assert "upper bound only" in repr(worst)
     # Drori and Teboulle 2014, for N = 1: lambda_1 = 1 / (2 N + 1 - 1) from the start to the model, tau_0 = lambda_1 and
     # tau_1 = 1 - lambda_1 from the minimizer to both, and the bound L / (4 N + 2).
-    proof = worst.proof()
+    proof = written(worst)
     assert proof.splitlines()[0] == "f0(f0.x2) - f0(f0.x0) <= 1/6, since the sum of"
     assert proof.count("  1/2 times") == 3
     assert proof.count("  1/6 times [distance2]") == 1

@@ -35,8 +35,10 @@ def ef_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     r"""Bound on the potential of error feedback after a round; a parabola attains it in every round.
 
     .. math::
-        z^2V,\quad V=\sum_kp_k\|w-w^*-e_k\|^2+\frac1s\Big\|\sum_kp_ke_k\Big\|^2,\quad z^2=tz+s,\
-        t=\max\{1-s-(1+s)\eta\mu,\ (1+s)\eta L-(1-s)\}
+        \begin{aligned}
+        &z^2V,\quad V=\sum_kp_k\|w-w^*-e_k\|^2+\frac1s\Big\|\sum_kp_ke_k\Big\|^2,\\
+        &z^2=tz+s,\quad t=\max\{1-s-(1+s)\eta\mu,\ (1+s)\eta L-(1-s)\}
+        \end{aligned}
 
     Client k sends ``C(v_k)`` with ``v_k = e_k + eta grad F_k(w)`` and keeps ``e_k = v_k - C(v_k)``; the server takes
     the mean of what is sent off w. It converges for ``eta < 2 (1 - s)/((1 + s) L)``, and fastest at

@@ -24,8 +24,10 @@ def ef21_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     r"""Bound on the potential of EF21 after a round; a parabola attains it in every round.
 
     .. math::
-        z^2V,\quad V=s\,\|\nabla F(w)\|^2+\sum_kp_k\|\nabla F_k(w)-d_k\|^2,\quad z^2=tz+s,\
-        t=\max\{1-s-(1+s)\eta\mu,\ (1+s)\eta L-(1-s)\}
+        \begin{aligned}
+        &z^2V,\quad V=s\,\|\nabla F(w)\|^2+\sum_kp_k\|\nabla F_k(w)-d_k\|^2,\\
+        &z^2=tz+s,\quad t=\max\{1-s-(1+s)\eta\mu,\ (1+s)\eta L-(1-s)\}
+        \end{aligned}
 
     The server steps along the mean of the d_k, and client k adds ``C(grad F_k(w) - d_k)`` at the new model to d_k.
     Rate, range and best step are those of error feedback (``ef_round``); no common minimizer is needed.

@@ -32,8 +32,10 @@ def dsgd_strongly_convex(
     r"""Bound on ``E |x^{k+1} - x*|^2``, for every step size; the f_i need not be convex.
 
     .. math::
-        (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k+\eta^2\Big(\frac{\beta_1}\gamma-\beta_2\Big),
-        \quad\beta_1=2L(1+M)W\bar Z+\sigma^2S_2,\ \beta_2=2LW\bar Z
+        \begin{aligned}
+        &(1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k+\eta^2\Big(\frac{\beta_1}\gamma-\beta_2\Big),\\
+        &\beta_1=2L(1+M)W\bar Z+\sigma^2S_2,\quad\beta_2=2LW\bar Z
+        \end{aligned}
 
     Examples
     --------
@@ -117,8 +119,11 @@ def dsgd_convex_clients(
     r"""Bound on ``E |x^{k+1} - x*|^2`` that keeps the squares of the weights and needs no minima f_i*.
 
     .. math::
-        (1-\mu\eta)\|r^k\|^2-2\eta(1-\eta L(1+2Wc))R^k
-        +\eta^2\Big(2c\sum_iw_i^2\|\nabla f_i(x^*)\|^2+\frac{\sigma^2S_2}\gamma\Big),\quad c=\frac{1+M}\gamma-1
+        \begin{aligned}
+        &(1-\mu\eta)\|r^k\|^2-2\eta(1-\eta L(1+2Wc))R^k
+        +\eta^2\Big(2c\sum_iw_i^2\|\nabla f_i(x^*)\|^2+\frac{\sigma^2S_2}\gamma\Big),\\
+        &c=\frac{1+M}\gamma-1
+        \end{aligned}
 
     Examples
     --------

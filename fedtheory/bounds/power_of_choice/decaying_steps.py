@@ -182,9 +182,11 @@ def refined_decaying_steps_gap(
     r"""``decaying_steps_gap`` with the drift that its proof needs, when step sizes at most halve within a round.
 
     .. math::
-        \frac1{T+\gamma}\max\Big\{\frac{L\gamma}2\|w_0-w^*\|^2,\ \frac{4L(D+\sigma^2/m)}{3\mu^2\rho}
-        +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)},
-        \quad D=\tfrac18\big(67(\tau-1)^2+12\rho(\tau-1)\big)G^2,\ \gamma=\frac{4L}\mu
+        \begin{aligned}
+        &\frac1{T+\gamma}\max\Big\{\frac{L\gamma}2\|w_0-w^*\|^2,\ \frac{4L(D+\sigma^2/m)}{3\mu^2\rho}
+        +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)},\\
+        &D=\tfrac18\big(67(\tau-1)^2+12\rho(\tau-1)\big)G^2,\quad\gamma=\frac{4L}\mu
+        \end{aligned}
 
     The drift ``32 tau^2 G2`` is replaced by ``(8.375 (tau-1)^2 + 1.5 rho (tau-1)) G2``, which vanishes for one local
     step; arguments are those of ``decaying_steps_gap``.

@@ -59,9 +59,11 @@ def _printed_fixed_step_gap(
     It is meant for the expectation, which is missing there: with unbounded noise no pathwise bound can hold.
 
     .. math::
-        \frac L\mu\big[1-\eta\mu(1+\tfrac{3\bar\rho}8)\big]^T\Big(F(w_0)-F^*-\frac{4[\eta C+D]}{8+3\bar\rho}\Big)
-        +\frac{4L\eta C}{\mu(8+3\bar\rho)}+\frac{8L\Gamma(\tilde\rho-\bar\rho)}{\mu(8+3\bar\rho)},
-        \quad C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\ D=2\Gamma(\tilde\rho-\bar\rho)
+        \begin{aligned}
+        &\frac L\mu\big[1-\eta\mu(1+\tfrac{3\bar\rho}8)\big]^T\Big(F(w_0)-F^*-\frac{4[\eta C+D]}{8+3\bar\rho}\Big)
+        +\frac{4L\eta C}{\mu(8+3\bar\rho)}+\frac{8L\Gamma(\tilde\rho-\bar\rho)}{\mu(8+3\bar\rho)},\\
+        &C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\quad D=2\Gamma(\tilde\rho-\bar\rho)
+        \end{aligned}
 
     Examples
     --------
@@ -110,9 +112,11 @@ def fixed_step_gap(
     r"""Bound on ``E F(w_T) - F*`` for a fixed step size up to ``1/(4L)``, any selection law and the plain mean.
 
     .. math::
-        \frac L\mu x^T(F(w_0)-F^*)+(1-x^T)\Big[\frac{4L\eta C}{\mu(8+3\rho)}
-        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}\Big],\quad x=1-\eta\mu(1+\tfrac{3\rho}8),\
-        C=32\tau^2G^2+\frac{\sigma^2}m+6\rho L\Gamma
+        \begin{aligned}
+        &\frac L\mu x^T(F(w_0)-F^*)+(1-x^T)\Big[\frac{4L\eta C}{\mu(8+3\rho)}
+        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}\Big],\\
+        &x=1-\eta\mu(1+\tfrac{3\rho}8),\quad C=32\tau^2G^2+\frac{\sigma^2}m+6\rho L\Gamma
+        \end{aligned}
 
     This is eq. (8) with rho_diagonal for rho_bar, for the expectation, and without the redundant second condition on
     the step size. It stays finite for rho = 0 and for Gamma = 0.
@@ -169,9 +173,12 @@ def refined_fixed_step_gap(
     r"""``fixed_step_gap`` with the drift that its proof needs and the initial squared distance.
 
     .. math::
-        \frac L2x^T\|w_0-w^*\|^2+(1-x^T)\Big[\frac{4L\eta C}{\mu(8+3\rho)}
-        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}\Big],\quad x=1-\eta\mu(1+\tfrac{3\rho}8),
-        \ C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
+        \begin{aligned}
+        &\frac L2x^T\|w_0-w^*\|^2+(1-x^T)\Big[\frac{4L\eta C}{\mu(8+3\rho)}
+        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}\Big],\\
+        &x=1-\eta\mu(1+\tfrac{3\rho}8),\quad
+        C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
+        \end{aligned}
 
     The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which vanishes for one local
     step, and ``(L/mu)(F(w_0) - F*)`` by ``(L/2) |w_0 - w*|^2``.

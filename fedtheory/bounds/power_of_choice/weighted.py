@@ -140,9 +140,11 @@ def derived_weighted_average_gap(
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
     .. math::
-        \frac1{T+\gamma}\Big[\frac{Lm}{\mu^2\bar\rho}\big(32m^2(m-1)\tau^2G^2+m\sigma^2+2(2+m)\bar\rho L\Gamma\big)
-        +\frac{L\gamma}2\|w_0-w^*\|^2\Big]+\frac{2L\Gamma}\mu\Big(\frac{\tilde\rho}{\bar\rho}-1\Big),
-        \quad\gamma=\frac{4m(1+m)L}\mu
+        \begin{aligned}
+        &\frac1{T+\gamma}\Big[\frac{Lm}{\mu^2\bar\rho}\big(32m^2(m-1)\tau^2G^2+m\sigma^2+2(2+m)\bar\rho L\Gamma\big)
+        +\frac{L\gamma}2\|w_0-w^*\|^2\Big]\\
+        &\quad+\frac{2L\Gamma}\mu\Big(\frac{\tilde\rho}{\bar\rho}-1\Big),\quad\gamma=\frac{4m(1+m)L}\mu
+        \end{aligned}
 
     The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
     bounds the mean of the active clients' squared gradients with the weights q_k.
@@ -203,9 +205,11 @@ def weighted_average_gap(
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))`` and weights of sum one, for every m.
 
     .. math::
-        \frac1{T+\gamma}\max\Big\{\frac{L\gamma}2\|w_0-w^*\|^2,\ \frac{Lm^2C}{2\mu^2(mB-1)}\Big\}
-        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)},\quad B=1+\tfrac{3\rho}8,\
-        C=32\tau^2G^2+\sigma^2q_2+6\rho L\Gamma
+        \begin{aligned}
+        &\frac1{T+\gamma}\max\Big\{\frac{L\gamma}2\|w_0-w^*\|^2,\ \frac{Lm^2C}{2\mu^2(mB-1)}\Big\}
+        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)},\\
+        &B=1+\tfrac{3\rho}8,\quad C=32\tau^2G^2+\sigma^2q_2+6\rho L\Gamma
+        \end{aligned}
 
     Parameters
     ----------

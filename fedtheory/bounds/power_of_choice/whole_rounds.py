@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fedtheory._support import validate
-from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
+from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["one_round", "round_coefficients"]
@@ -28,9 +28,12 @@ def round_coefficients(
     r"""Coefficients of ``one_round`` for step sizes that change within the round, each at most 1/L.
 
     .. math::
-        \Delta^+\le\Big(\prod_sc_s\Big)\Delta-2\rho\big(\tfrac\mu2\Delta+\Gamma\big)
-        \sum_s\eta_s(1-x_s)\prod_{i<s}(1-x_i)^2\prod_{i>s}c_i+2\tilde\rho\Gamma\sum_s\eta_s\prod_{i>s}c_i
+        \begin{aligned}
+        \Delta^+\le{}&\Big(\prod_sc_s\Big)\Delta-2\rho\big(\tfrac\mu2\Delta+\Gamma\big)
+        \sum_s\eta_s(1-x_s)\prod_{i<s}(1-x_i)^2\prod_{i>s}c_i\\
+        &+2\tilde\rho\Gamma\sum_s\eta_s\prod_{i>s}c_i
         +\sigma^2\Big[\sum_{s<\tau-1}\eta_s^2\prod_{i>s}c_i+\frac{\eta_{\tau-1}^2}m\Big]
+        \end{aligned}
 
     Parameters
     ----------
@@ -87,9 +90,11 @@ def one_round(
     r"""Bound on ``E |w_{t+tau} - w*|^2`` after a round from ``Delta = E |w_t - w*|^2``, without bounded gradients.
 
     .. math::
-        [1-(1-c^\tau)(1+\rho\theta)]\Delta+2\eta A\Gamma(\tilde\rho-\rho\theta)
-        +\eta^2\sigma^2\big(A-1+\tfrac1m\big),\quad A=\sum_{j<\tau}c^j,\
-        \theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}
+        \begin{aligned}
+        &[1-(1-c^\tau)(1+\rho\theta)]\Delta+2\eta A\Gamma(\tilde\rho-\rho\theta)
+        +\eta^2\sigma^2\big(A-1+\tfrac1m\big),\\
+        &A=\sum_{j<\tau}c^j,\quad\theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}
+        \end{aligned}
 
     with ``x = eta L`` and ``c = 1 - eta mu``: several local steps and their length cost the factor theta on rho.
 
@@ -126,3 +131,13 @@ def one_round(
         "bias": 2 * step_size * objective_gap * (rho_tilde * moved - rho_diagonal * high),
         "noise": step_size**2 * (sigma2 * (moved - 1) + sigma2 / num_selected),
     }
+
+
+def of_a_round(step_size, local_steps, *, mu, L):
+    """Return c^tau, 1 - c^tau, A and theta A."""
+    rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
+    kept, lost = geometric(step_size * mu, local_steps, rest)
+    # theta A = (1 - x) (c^tau - b^tau)/(c - b) with b = (1 - x)^2: b/c = 1 - ratio keeps the digits of short steps.
+    difference = step_size * ((L - mu) + L * away)
+    _, below = geometric(difference / rest, local_steps)
+    return kept, lost, lost / (step_size * mu), away * kept * below / difference

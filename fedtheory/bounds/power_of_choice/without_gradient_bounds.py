@@ -13,7 +13,6 @@ proofs are on the theory page about worst cases, where the dual of a semidefinit
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import for_each_step
-from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import (
     MEAN,
     PAPER,
@@ -22,6 +21,7 @@ from fedtheory.bounds.power_of_choice._words import (
     WITHOUT_GRADIENTS,
     short_steps,
 )
+from fedtheory.bounds.power_of_choice.whole_rounds import of_a_round
 from fedtheory.theorem.arithmetic import geometric, maximum
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.paper import Summands, states

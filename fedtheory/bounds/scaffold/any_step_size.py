@@ -24,9 +24,11 @@ def one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Su
     r"""Bound on ``|w_+ - w*|^2 + eta^2 tau^2 E_+`` after a round; E is ``control_error2``, and ``E_+`` the next.
 
     .. math::
-        c^{2\tau}\Delta+\kappa\,\eta^2\tau^2E,\quad
-        \kappa=\frac{(\tau-C)^2+\frac1\beta\sum_{k=1}^\tau(\tau-C_k)^2}{\tau^2},\quad
-        C_k=\sum_{i<k}c^i,\ C=C_\tau,\ c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1
+        \begin{aligned}
+        &c^{2\tau}\Delta+\kappa\,\eta^2\tau^2E,\quad
+        \kappa=\frac{(\tau-C)^2+\frac1\beta\sum_{k=1}^\tau(\tau-C_k)^2}{\tau^2},\\
+        &C_k=\sum_{i<k}c^i,\quad C=C_\tau,\quad c=1-\eta\mu,\quad\beta=\frac{2c}{\eta(L-\mu)}-1
+        \end{aligned}
 
     It holds for any number of clients with any weights. With one local step kappa is 0.
 

@@ -23,7 +23,7 @@ _APPENDIX = "Appendix A.2"
 _CONSISTENCY = "Consistency of our result"
 
 
-class Course(NamedTuple):
+class RunCase(NamedTuple):
     """Constants of a run, and what is included in each of its rounds.
 
     Attributes
@@ -71,7 +71,7 @@ class Course(NamedTuple):
         return (terms["drift"] + terms["noise"] + terms["heterogeneity"]) / eta**2, terms["bias"] / eta
 
 
-def draw_course(rng: np.random.Generator) -> Course:
+def draw_case(rng: np.random.Generator) -> RunCase:
     """Draw constants that a run could have."""
     mu, kappa = Fraction(2) ** whole(rng, -1, 1), pick(rng, [1, 2, 32])
     distance2, objective_gap, sigma2 = (Fraction(whole(rng, 0, 4), 4) for _ in range(3))
@@ -86,16 +86,16 @@ def draw_course(rng: np.random.Generator) -> Course:
         "objective_gap": objective_gap,
     }
     weights = [1 / (1 + Fraction(whole(rng, 0, 8), 4)) for _ in range(num_rounds)]
-    return Course(known, distance2, weights, [Fraction(whole(rng, 0, 8), 4) for _ in range(num_rounds)])
+    return RunCase(known, distance2, weights, [Fraction(whole(rng, 0, 8), 4) for _ in range(num_rounds)])
 
 
-def course_in_words(course: Course) -> dict[str, Any]:
-    """Name the numbers of a course."""
+def case_in_words(case: RunCase) -> dict[str, Any]:
+    """Name the numbers of a case."""
     return {
-        **as_texts(course.known),
-        "initial_distance2": str(course.initial_distance2),
-        "priority_weights": in_words(tuple(course.priority_weights)),
-        "included_gaps": in_words(tuple(course.included_gaps)),
+        **as_texts(case.known),
+        "initial_distance2": str(case.initial_distance2),
+        "priority_weights": in_words(tuple(case.priority_weights)),
+        "included_gaps": in_words(tuple(case.included_gaps)),
     }
 
 
@@ -107,12 +107,12 @@ def course_in_words(course: Course) -> dict[str, Any]:
     looseness=1.01,
 )
 def equations_33_34(rng: np.random.Generator) -> Finding:
-    course = draw_course(rng)
-    findings = [equal_to(course.level(0), course.initial_distance2, instance=course_in_words(course))]
-    for step in range(course.num_steps):
-        eta = 2 / (course.known["mu"] * (step + course.gamma))
-        new = fa.one_step(course.level(step), step_size=eta, **course.known, **course.included(step))
-        findings.append(at_most(new, course.level(step + 1), instance={**course_in_words(course), "step": step}))
+    case = draw_case(rng)
+    findings = [equal_to(case.level(0), case.initial_distance2, instance=case_in_words(case))]
+    for step in range(case.num_steps):
+        eta = 2 / (case.known["mu"] * (step + case.gamma))
+        new = fa.one_step(case.level(step), step_size=eta, **case.known, **case.included(step))
+        findings.append(at_most(new, case.level(step + 1), instance={**case_in_words(case), "step": step}))
     return worst_of(findings)
 
 
@@ -126,9 +126,9 @@ def equations_33_34(rng: np.random.Generator) -> Finding:
 def equation_34_printed() -> Finding:
     run = two_parabolas(vector(1))
     known = {"mu": Fraction(1), "L": Fraction(1), "local_steps": 1, "G2": 1, "sigma2": 0, "objective_gap": 0}
-    course = Course(known, Fraction(0), run.priority_weights, run.included_gaps)
+    case = RunCase(known, Fraction(0), run.priority_weights, run.included_gaps)
     words = {"clients": "w^2/2 (priority), (w - 1)^2/2, of the same size", "thresholds": "1", "initial": "0 = w*"}
-    return at_most(distance2(run, 1), course.level(1, first_step=1), instance=words)
+    return at_most(distance2(run, 1), case.level(1, first_step=1), instance=words)
 
 
 @claim(
@@ -139,22 +139,22 @@ def equation_34_printed() -> Finding:
     looseness=1.01,
 )
 def equation_36(rng: np.random.Generator) -> Finding:
-    course = draw_course(rng)
-    mu, L, steps = (course.known[name] for name in ("mu", "L", "local_steps"))
-    sums: dict[str, Any] = {"gamma": course.gamma, "local_steps": steps}
+    case = draw_case(rng)
+    mu, L, steps = (case.known[name] for name in ("mu", "L", "local_steps"))
+    sums: dict[str, Any] = {"gamma": case.gamma, "local_steps": steps}
     predicted = fa.full_participation_gap(
-        course.num_steps,
-        **course.known,
-        initial_distance2=course.initial_distance2,
-        theta=fa.theta(course.priority_weights, **sums)[-1],
-        rho=fa.rho(course.included_gaps, mu=mu, L=L, **sums)[-1],
+        case.num_steps,
+        **case.known,
+        initial_distance2=case.initial_distance2,
+        theta=fa.theta(case.priority_weights, **sums)[-1],
+        rho=fa.rho(case.included_gaps, mu=mu, L=L, **sums)[-1],
     )
     drawn = draw_alignment(rng, longest_round=2)
     run, last = drawn.run, drawn.run.num_steps
     smooth = run.federation.smoothness / 2 * distance2(run, last)
     return worst_of(
         [
-            at_most(L / 2 * course.level(course.num_steps), predicted, instance=course_in_words(course)),
+            at_most(L / 2 * case.level(case.num_steps), predicted, instance=case_in_words(case)),
             at_most(gap(run, last), smooth, instance=drawn.instance),
         ]
     )
@@ -197,12 +197,12 @@ def li_et_al() -> Finding:
     hypotheses=("sum_k p_k^2 sigma_k^2 is replaced by sigma2, its bound",),
 )
 def li_et_al_corrected(rng: np.random.Generator) -> Finding:
-    course = draw_course(rng)
-    known, first, horizon = dict(course.known), course.initial_distance2, course.num_steps
+    case = draw_case(rng)
+    known, first, horizon = dict(case.known), case.initial_distance2, case.num_steps
     mine = fa.full_participation_gap(horizon, **known, initial_distance2=first, theta=1, rho=0)
     variance = known.pop("sigma2")
     theirs = fedavg.full_participation_gap(horizon, **known, weighted_sigma2=variance, initial_distance2=first)
-    return equal_to(mine, theirs, instance=course_in_words(course))
+    return equal_to(mine, theirs, instance=case_in_words(case))
 
 
 _FROZEN = "the indicators are fixed at the round's start"
@@ -344,7 +344,7 @@ def lemma_a8(rng: np.random.Generator) -> Finding:
     for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
         last = (number + 1) * run.local_steps - 1
         for beginning in beginnings:
-            together = sum(beginning.team.coefficients[: len(run.priority)], start=Fraction(0))
+            together = sum(beginning.cohort.coefficients[: len(run.priority)], start=Fraction(0))
             used = elapsed(run, last) + run.step_size(last)
             measured = beginning.snapshots[-1].mean(lambda at: drawn_variance(run, at))
             refined = fa.sampling_variance(used, num_draws=run.num_draws, priority_weight=together, G2=G2)
@@ -369,11 +369,11 @@ def equation_58(rng: np.random.Generator) -> Finding:
         end = (number + 1) * run.local_steps
         used, apart, allowed = elapsed(run, end - 1) + run.step_size(end - 1), Fraction(0), Fraction(0)
         for beginning, chance in beginnings.items():
-            together = sum(beginning.team.coefficients[: len(run.priority)], start=Fraction(0))
+            together = sum(beginning.cohort.coefficients[: len(run.priority)], start=Fraction(0))
             bound = fa.sampling_variance(used, num_draws=run.num_draws, priority_weight=together, G2=G2)
-            standing = beginning.snapshots[-1].mean(lambda at: norm2(difference(at.average, best)))
-            apart += chance * (standing + beginning.snapshots[-1].mean(lambda at: drawn_variance(run, at)))
-            allowed += chance * (standing + bound)
+            before = beginning.snapshots[-1].mean(lambda at: norm2(difference(at.average, best)))
+            apart += chance * (before + beginning.snapshots[-1].mean(lambda at: drawn_variance(run, at)))
+            allowed += chance * (before + bound)
         where = {**instance, "round": number}
         measured = distance2(run, end)
         findings += [equal_to(measured, apart, instance=where), at_most(measured, allowed, instance=where)]

@@ -119,17 +119,17 @@ def draw_state(rng: np.random.Generator) -> State:
     run, instance = draw_alignment(rng, longest_round=1)
     fed, start = run.federation, run.initial
     step_size = pick(rng, [Fraction(1, 4), Fraction(1, 8), Fraction(1, 4096)]) / fed.smoothness
-    (team,) = run.begin(0, start)
+    (cohort,) = run.begin(0, start)
     # Where every local model is one step ahead of a common one, or one behind, inequalities of means are attained.
-    kind, ahead = whole(rng, 0, 2), [whole(rng, -1, 1) for _ in team.chosen]
+    kind, ahead = whole(rng, 0, 2), [whole(rng, -1, 1) for _ in cohort.chosen]
     steps = [-step_size] * len(ahead) if kind == 0 else [step_size * sign for sign in ahead]
     local = tuple(
         draw_model(rng, fed.dim) if kind == 1 else added(start, scaled(step, fed.gradient(k, start)))
-        for k, step in zip(team.chosen, steps, strict=True)
+        for k, step in zip(cohort.chosen, steps, strict=True)
     )
-    at = Snapshot(start, team.chosen, team.coefficients, local, combination(team.coefficients, local))
+    at = Snapshot(start, cohort.chosen, cohort.coefficients, local, combination(cohort.coefficients, local))
     words = {name: instance[name] for name in ("curvatures", "centers", "shares", "weights", "minima")}
-    models = {"included": team.chosen, "local": "; ".join(map(in_words, local)), "step_size": str(step_size)}
+    models = {"included": cohort.chosen, "local": "; ".join(map(in_words, local)), "step_size": str(step_size)}
     return State(fed, at, step_size, words | models)
 
 

@@ -10,7 +10,7 @@ from fedtheory.rational._sampled_rounds import SampledRound
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
 
-__all__ = ["draw_problem", "landing", "squared_weight", "standing"]
+__all__ = ["distance2_after", "draw_problem", "round_constants", "squared_weight"]
 
 
 def draw_problem(rng: np.random.Generator) -> tuple[Vector, Fraction, dict[str, Any]]:
@@ -25,12 +25,12 @@ def squared_weight(weights: Vector, gradients: tuple[Vector, ...]) -> Fraction:
     return sum((w * w * norm2(g) for w, g in zip(weights, gradients, strict=True)), start=Fraction(0))
 
 
-def landing(drawn: SampledRound, fed: RationalQuadratics) -> Fraction:
+def distance2_after(drawn: SampledRound, fed: RationalQuadratics) -> Fraction:
     """``E |x+ - x*|^2``."""
     return Fraction(drawn.models.mean(lambda x: norm2(difference(x, fed.minimizer))))
 
 
-def standing(drawn: SampledRound, fed: RationalQuadratics) -> dict[str, Any]:
+def round_constants(drawn: SampledRound, fed: RationalQuadratics) -> dict[str, Any]:
     """Collect what the one-round bounds of Theorem 13 take."""
     return {
         "distance2": norm2(difference(drawn.model, fed.minimizer)),

@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling import PAPER, fedavg_strongly_convex
 from fedtheory.claims._comparisons import ascending
-from fedtheory.claims.optimal_client_sampling._checks import landing, squared_weight, standing
+from fedtheory.claims.optimal_client_sampling._checks import distance2_after, round_constants, squared_weight
 from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational._sampled_rounds import SampledRound, everybody, optimal_law
 from fedtheory.rational._words import federation_in_words, in_words
@@ -48,7 +48,7 @@ def equation_34(rng: np.random.Generator) -> Finding:
 )
 def equation_37(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=3)
-    at, eta, L, noise = standing(drawn, fed), drawn.step_size, fed.smoothness, drawn.noise_length**2
+    at, eta, L, noise = round_constants(drawn, fed), drawn.step_size, fed.smoothness, drawn.noise_length**2
     contracted = (1 - fed.strong_convexity * eta / 2) * at["distance2"]
     first = contracted - 2 * eta * at["gap"] + 2 * eta * L * drawn.drift + eta**2 * drawn.second_moment
     B = 1 + drawn.noise_factor**2 / drawn.local_steps
@@ -56,7 +56,7 @@ def equation_37(rng: np.random.Generator) -> Finding:
     variances += Fraction(4, 3) * noise * norm2(fed.weights) / (drawn.local_steps * drawn.gamma)
     descent = Fraction(11, 4) * eta * L * drawn.drift - Fraction(3, 2) * eta * at["gap"]
     second = contracted + descent + eta**2 * variances
-    return ascending([landing(drawn, fed), first, second], instance)
+    return ascending([distance2_after(drawn, fed), first, second], instance)
 
 
 def allowed_steps(drawn: SampledRound, L: Fraction, instance: dict[str, Any]) -> list[Finding]:
@@ -193,8 +193,8 @@ def dsgd_second_moment(rng: np.random.Generator) -> Finding:
 )
 def dsgd_strongly_convex(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
-    predicted = ocs.dsgd_strongly_convex(**standing(drawn, fed), objective_gap=fed.objective_gap)
-    return at_most(landing(drawn, fed), predicted, instance=instance)
+    predicted = ocs.dsgd_strongly_convex(**round_constants(drawn, fed), objective_gap=fed.objective_gap)
+    return at_most(distance2_after(drawn, fed), predicted, instance=instance)
 
 
 @claim(
@@ -223,8 +223,10 @@ def strongly_convex_attained(rng: np.random.Generator) -> Finding:
         noise_factor=noise[0],
         noise_length=noise[1],
     )
-    predicted = ocs.dsgd_strongly_convex(**standing(drawn, fed), objective_gap=fed.objective_gap)
-    return equal_to(landing(drawn, fed), predicted, instance={"step_size": str(step_size), "clients": num_clients})
+    predicted = ocs.dsgd_strongly_convex(**round_constants(drawn, fed), objective_gap=fed.objective_gap)
+    return equal_to(
+        distance2_after(drawn, fed), predicted, instance={"step_size": str(step_size), "clients": num_clients}
+    )
 
 
 @claim(
@@ -237,9 +239,9 @@ def strongly_convex_clients(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
     at_optimum = fed.gradients(fed.minimizer)
     predicted = ocs.dsgd_convex_clients(
-        **standing(drawn, fed), squared_weight_optimum_gradient2=squared_weight(fed.weights, at_optimum)
+        **round_constants(drawn, fed), squared_weight_optimum_gradient2=squared_weight(fed.weights, at_optimum)
     )
-    return at_most(landing(drawn, fed), predicted, instance=instance)
+    return at_most(distance2_after(drawn, fed), predicted, instance=instance)
 
 
 @claim(
@@ -261,7 +263,7 @@ def full_participation(rng: np.random.Generator) -> Finding:
         sigma2=drawn.noise_length**2,
     )
     words = {"law": "everybody", "step_size": str(step_size), "relative_noise": "0"}
-    return at_most(landing(drawn, fed), predicted, instance=instance | words)
+    return at_most(distance2_after(drawn, fed), predicted, instance=instance | words)
 
 
 def unequal_pair(
@@ -280,7 +282,7 @@ def variant(drawn: SampledRound, fed: RationalQuadratics) -> Fraction:
     """Right side of the variant of (20) with ``sum_i w_i^2 Z_i``."""
     gaps = fed.excesses(fed.minimizer)
     per_client = inner([w * w for w in fed.weights], gaps)
-    return Fraction(ocs.dsgd_per_client_variant(**standing(drawn, fed), per_client_gap=per_client))
+    return Fraction(ocs.dsgd_per_client_variant(**round_constants(drawn, fed), per_client_gap=per_client))
 
 
 @claim(
@@ -299,7 +301,11 @@ def per_client_variant() -> Finding:
         ),
     }
     return worst_of(
-        at_most(landing(*pair), variant(*pair), instance={"clients": "x^2/2, (x-1)^2/2; w = 2/3, 1/3", "round": words})
+        at_most(
+            distance2_after(*pair),
+            variant(*pair),
+            instance={"clients": "x^2/2, (x-1)^2/2; w = 2/3, 1/3", "round": words},
+        )
         for words, pair in instances.items()
     )
 
@@ -313,7 +319,7 @@ def per_client_variant() -> Finding:
 )
 def per_client_variant_as_stated(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
-    return at_most(landing(drawn, fed), variant(drawn, fed), instance=instance)
+    return at_most(distance2_after(drawn, fed), variant(drawn, fed), instance=instance)
 
 
 @claim(
@@ -344,7 +350,7 @@ def two_rounds(rng: np.random.Generator) -> Finding:
             objective_gap=fed.objective_gap,
             **first.constants,
         )
-        distance2 = rounds.mean(lambda each: landing(each, fed))
+        distance2 = rounds.mean(lambda each: distance2_after(each, fed))
         if number == 0:
             rounds = rounds.then(lambda each: each.models).map(lambda x: replace(first, model=x))
     return at_most(distance2, bound, instance={"weights": str(weights), "expected_size": str(budget)})

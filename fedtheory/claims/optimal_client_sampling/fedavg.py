@@ -10,9 +10,9 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims._comparisons import as_texts, ascending
-from fedtheory.claims.optimal_client_sampling._checks import landing, squared_weight, standing
+from fedtheory.claims.optimal_client_sampling._checks import distance2_after, round_constants, squared_weight
 from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational._sampled_rounds import LocalPath, SampledRound, everybody, inverse_estimate, uniform_law
+from fedtheory.rational._sampled_rounds import LocalUpdate, SampledRound, everybody, inverse_estimate, uniform_law
 from fedtheory.rational.draws import draw_shares, whole
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, scaled, vector
 from fedtheory.sampling._selections import independent
@@ -81,7 +81,7 @@ def remark_14_uniform(rng: np.random.Generator) -> Finding:
 )
 def remark_14_between(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
-    known, share = standing(drawn, fed), Fraction(whole(rng, 1, 4), 4)
+    known, share = round_constants(drawn, fed), Fraction(whole(rng, 1, 4), 4)
     gamma = known.pop("gamma")
     bound = partial(ocs.dsgd_strongly_convex, **known, objective_gap=fed.objective_gap)
     return ascending(sides(bound, gamma, share), instance)
@@ -116,7 +116,7 @@ def remark_16(rng: np.random.Generator) -> Finding:
 def remark_19(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=3)
     share = Fraction(whole(rng, 1, 4), 4)
-    known = {**standing(drawn, fed), "mu": fed.strong_convexity, "step_size": share * drawn.step_size}
+    known = {**round_constants(drawn, fed), "mu": fed.strong_convexity, "step_size": share * drawn.step_size}
     gamma, steps = known.pop("gamma"), {name: getattr(drawn, name) for name in _ROUND}
     convex = partial(ocs.fedavg_strongly_convex, **known, **steps, objective_gap=fed.objective_gap)
     wells, clients, words = draw_phi_round(rng, longest_round=2)
@@ -138,7 +138,7 @@ def remark_19(rng: np.random.Generator) -> Finding:
 def algorithm_3(drawn: SampledRound) -> Law[Vector]:
     """Law of the server's next model, written from the local models: ``x - eta_g sum_{i in S} w_i/p_i (x - y_i)``."""
 
-    def following(joint: tuple[LocalPath, ...]) -> Law[Vector]:
+    def following(joint: tuple[LocalUpdate, ...]) -> Law[Vector]:
         moved = tuple(
             scaled(w, difference(drawn.model, path.model)) for w, path in zip(drawn.weights, joint, strict=True)
         )
@@ -308,9 +308,9 @@ def uncorrelated_noise() -> Finding:
 )
 def fedavg_strongly_convex(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=_LONGEST)
-    known = {**standing(drawn, fed), "mu": fed.strong_convexity, "objective_gap": fed.objective_gap}
+    known = {**round_constants(drawn, fed), "mu": fed.strong_convexity, "objective_gap": fed.objective_gap}
     predicted = ocs.fedavg_strongly_convex(**known, **_round_constants(drawn))
-    return at_most(landing(drawn, fed), Fraction(predicted), instance=instance)
+    return at_most(distance2_after(drawn, fed), Fraction(predicted), instance=instance)
 
 
 @claim(
@@ -321,13 +321,13 @@ def fedavg_strongly_convex(rng: np.random.Generator) -> Finding:
 )
 def per_client(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=_LONGEST)
-    known = {**standing(drawn, fed), "mu": fed.strong_convexity, "objective_gap": fed.objective_gap}
+    known = {**round_constants(drawn, fed), "mu": fed.strong_convexity, "objective_gap": fed.objective_gap}
     predicted = ocs.fedavg_strongly_convex_per_client(
         **known,
         **_round_constants(drawn),
         per_client_gap=inner([w * w for w in fed.weights], fed.excesses(fed.minimizer)),
     )
-    return at_most(landing(drawn, fed), Fraction(predicted), instance=instance)
+    return at_most(distance2_after(drawn, fed), Fraction(predicted), instance=instance)
 
 
 @claim(
@@ -338,9 +338,9 @@ def per_client(rng: np.random.Generator) -> Finding:
 )
 def convex_clients(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=_LONGEST, flat=True)
-    known = {**standing(drawn, fed), "objective_gap": fed.objective_gap}
+    known = {**round_constants(drawn, fed), "objective_gap": fed.objective_gap}
     predicted = ocs.fedavg_convex_clients(**known, **_round_constants(drawn))
-    return at_most(landing(drawn, fed), Fraction(predicted), instance=instance)
+    return at_most(distance2_after(drawn, fed), Fraction(predicted), instance=instance)
 
 
 @claim(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims.optimal_client_sampling._checks import landing
+from fedtheory.claims.optimal_client_sampling._checks import distance2_after
 from fedtheory.rational._sampled_rounds import SampledRound, everybody, optimal_law, uniform_law
 from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.draws import draw_model, draw_shares, pick, whole
@@ -65,7 +65,7 @@ def equation_22(rng: np.random.Generator) -> Finding:
             sum_squared_weights=norm2(fed.weights),
             sigma2=noise**2,
         )
-        measured = Fraction(rounds.mean(lambda each: landing(each, fed)))
+        measured = Fraction(rounds.mean(lambda each: distance2_after(each, fed)))
         findings.append(at_most(measured, predicted, instance={"weights": str(fed.weights), "rounds": number}))
     return worst_of(findings)
 
@@ -120,7 +120,7 @@ def fedavg_two_rounds(rng: np.random.Generator) -> Finding:
             objective_gap=fed.objective_gap,
             **first.constants,
         )
-    measured = Fraction(laws[-1].mean(lambda each: landing(each, fed)))
+    measured = Fraction(laws[-1].mean(lambda each: distance2_after(each, fed)))
     words = {"weights": str(fed.weights), "expected_size": str(budget), "R": first.local_steps}
     return at_most(measured, bound, instance=words)
 
@@ -274,6 +274,6 @@ def contraction_mean_of_gamma() -> Finding:
         sigma2=Fraction(0),
         objective_gap=fed.objective_gap,
     )
-    measured = Fraction(rounds.mean(lambda each: landing(each, fed)))
+    measured = Fraction(rounds.mean(lambda each: distance2_after(each, fed)))
     words = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x": "0 = x*", "p": "1 or 1/2, by a coin", "step_size": "1/4"}
     return at_most(measured, predicted, instance=words)

@@ -26,15 +26,15 @@ from fedtheory.verification.findings import Finding, at_most, worst_of
 __all__ = [
     "Means",
     "Recursion",
-    "Standing",
+    "RunAtStep",
     "a5_bounded",
     "a5_repaired",
     "decaying_steps",
     "draw_eta",
     "draw_recursion",
-    "draw_standings",
+    "draw_runs_at_steps",
     "on_any_models",
-    "on_standings",
+    "on_runs_at_steps",
     "on_steps",
     "on_weighted_steps",
     "opposite_run",
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-class Standing(NamedTuple):
+class RunAtStep(NamedTuple):
     """One way in which a run can stand at a step, with what Appendix C makes of it before the step's noise."""
 
     run: RationalRun
@@ -106,24 +106,24 @@ def stopped(rng: np.random.Generator, drawn: Drawn) -> tuple[Drawn, int]:
     return drawn._replace(run=run, instance={**drawn.instance, "step": step}), step
 
 
-def draw_standings(rng: np.random.Generator, laws: tuple[str, ...] = MEAN_LAWS) -> Iterator[Standing]:
+def draw_runs_at_steps(rng: np.random.Generator, laws: tuple[str, ...] = MEAN_LAWS) -> Iterator[RunAtStep]:
     """Draw a run and a step, and yield all ways in which the run can stand before it."""
     drawn, step = stopped(rng, draw_run(rng, laws=laws, step_size=short_steps(rng), longest_round=4))
     run, instance = drawn.run, drawn.instance
     for at in run.snapshots[step]:
-        yield Standing(run, at, run.step_size(step), instance)
+        yield RunAtStep(run, at, run.step_size(step), instance)
 
 
-def on_standings(compare: Callable[[Standing], Finding], laws: tuple[str, ...] = MEAN_LAWS) -> Check:
+def on_runs_at_steps(compare: Callable[[RunAtStep], Finding], laws: tuple[str, ...] = MEAN_LAWS) -> Check:
     """Make the check that compares on every way in which a drawn run can stand."""
-    return lambda rng: worst_of(map(compare, draw_standings(rng, laws)))
+    return lambda rng: worst_of(map(compare, draw_runs_at_steps(rng, laws)))
 
 
-def on_any_models(compare: Callable[[Standing], Finding]) -> Check:
+def on_any_models(compare: Callable[[RunAtStep], Finding]) -> Check:
     """Make the check that compares on any models of the active copies, which no run needs to lead to."""
 
     def check(rng: np.random.Generator) -> Finding:
-        here = next(draw_standings(rng))
+        here = next(draw_runs_at_steps(rng))
         models = tuple(draw_model(rng, here.run.federation.dim) for _ in here.at.chosen)
         at = replace(here.at, local=models, average=combination(here.at.coefficients, models))
         words = {**here.instance, "chosen": here.at.chosen, "models": "; ".join(map(in_words, models))}

@@ -12,7 +12,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.rational._averaging import RationalRun, mean_weights
 from fedtheory.rational._constants import client_gradient_bound
 from fedtheory.rational._noises import no_noise
-from fedtheory.rational._paths import LocalWork, first_round
+from fedtheory.rational._paths import LocalPath, first_round
 from fedtheory.rational._rounds import Snapshot
 from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational._words import federation_in_words, in_words
@@ -140,7 +140,7 @@ class Pair(NamedTuple):
     """The first round of a run of two active copies, with the step t that eqs. (16) to (20) speak about."""
 
     run: RationalRun
-    round: Law[tuple[LocalWork, ...]]
+    round: Law[tuple[LocalPath, ...]]
     step: int
     instance: dict[str, Any]
 
@@ -149,22 +149,22 @@ class Pair(NamedTuple):
         """Step sizes of the round."""
         return tuple(self.run.step_size(step) for step in range(self.run.local_steps))
 
-    def differences(self, pair: tuple[LocalWork, ...]) -> list[Vector]:
+    def differences(self, pair: tuple[LocalPath, ...]) -> list[Vector]:
         """Return ``g_k' - g_k`` at all steps of the round."""
         one, other = pair
         return [difference(a, b) for a, b in zip(other.gradients, one.gradients, strict=True)]
 
-    def apart(self, pair: tuple[LocalWork, ...]) -> Vector:
+    def apart(self, pair: tuple[LocalPath, ...]) -> Vector:
         """Return ``w_k - w_k'`` at step t."""
         one, other = pair
         return difference(one.models[self.step], other.models[self.step])
 
-    def right_of_17(self, pair: tuple[LocalWork, ...]) -> Fraction:
+    def right_of_17(self, pair: tuple[LocalPath, ...]) -> Fraction:
         """Right side of eq. (17) for one of the two pairs."""
         squares = sum(map(norm2, self.differences(pair)), start=Fraction(0))
         return self.sizes[0] ** 2 * self.run.local_steps * squares
 
-    def right_of_18(self, pair: tuple[LocalWork, ...]) -> Fraction:
+    def right_of_18(self, pair: tuple[LocalPath, ...]) -> Fraction:
         """Right side of eq. (18) for one of the two pairs."""
         squares = sum((norm2(g) for work in pair for g in work.gradients), start=Fraction(0))
         return 2 * self.sizes[0] ** 2 * self.run.local_steps * squares
@@ -186,7 +186,7 @@ def draw_pair(rng: np.random.Generator) -> Pair:
 def equation_16(rng: np.random.Generator) -> Finding:
     drawn = draw_pair(rng)
 
-    def compared(pair: tuple[LocalWork, ...]) -> Finding:
+    def compared(pair: tuple[LocalPath, ...]) -> Finding:
         nowhere = (Fraction(0),) * drawn.run.federation.dim
         used, differences = drawn.sizes[: drawn.step], drawn.differences(pair)[: drawn.step]
         moved = combination((Fraction(0), *used), [nowhere, *differences])

@@ -11,14 +11,14 @@ from fedtheory.claims._comparisons import horizon_constants
 from fedtheory.claims.power_of_choice._appendices import (
     Means,
     Recursion,
-    Standing,
+    RunAtStep,
     a5_bounded,
     a5_repaired,
     decaying_steps,
     draw_eta,
     draw_recursion,
     on_any_models,
-    on_standings,
+    on_runs_at_steps,
     on_steps,
     stopped,
 )
@@ -42,7 +42,7 @@ _CURVATURE = "every F_k is L-smooth and mu-strongly convex"
 _NOISE = "noise of mean zero and variance at most sigma2, independent across active copies and of the selection"
 
 
-def _four_terms(here: Standing) -> Finding:
+def _four_terms(here: RunAtStep) -> Finding:
     def compared(noises: tuple[Vector, ...]) -> Finding:
         terms = here.a1() + here.a2(noises) + here.a3() + here.a4(noises)
         return equal_to(here.next_distance2(noises), terms, instance=here.instance)
@@ -55,7 +55,7 @@ equations_27_30 = claim(
     "|w_bar_t - eta g_bar_t - w*|^2 = |w_bar_t - w*|^2 + A_1 + A_2 + A_3 + A_4 for every selection and every noise",
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (27)-(30)"),
     "identity",
-)(on_standings(_four_terms))
+)(on_runs_at_steps(_four_terms))
 
 
 def averaged_sequence(rng: np.random.Generator, laws: tuple[str, ...]) -> Finding:
@@ -64,7 +64,7 @@ def averaged_sequence(rng: np.random.Generator, laws: tuple[str, ...]) -> Findin
     run, instance = drawn.run, drawn.instance
 
     def expected(at: Snapshot) -> Fraction:
-        here = Standing(run, at, run.step_size(step), instance)
+        here = RunAtStep(run, at, run.step_size(step), instance)
         return Fraction(here.noises.mean(here.next_distance2))
 
     stepped = Fraction(run.snapshots[step].mean(expected))
@@ -92,7 +92,7 @@ equation_30_mean = claim(
     Statement(poc.PAPER, _APPENDIX_C, "eq. (30)"),
     "identity",
     hypotheses=("noise of mean zero, independent of the selection",),
-)(on_standings(lambda here: equal_to(Fraction(here.noises.mean(here.a2)), 0, instance=here.instance)))
+)(on_runs_at_steps(lambda here: equal_to(Fraction(here.noises.mean(here.a2)), 0, instance=here.instance)))
 
 
 def _flat_federation() -> RationalQuadratics:
@@ -100,13 +100,13 @@ def _flat_federation() -> RationalQuadratics:
     return RationalQuadratics((one, one), (vector(0),) * 2, vector("1/2", "1/2"), vector(0, 0))
 
 
-def _standing(chosen: tuple[int, ...], noise: Law[Vector]) -> Standing:
+def _run_at_step(chosen: tuple[int, ...], noise: Law[Vector]) -> RunAtStep:
     """Place copies of w^2/2 at w = 1, before a step of size 1/2."""
     fed, one, half = _flat_federation(), vector(1), Fraction(1, 2)
     share = (Fraction(1, len(chosen)),) * len(chosen)
     run = RationalRun(fed, lambda _: Law.certain(chosen), 1, lambda _: half, one, 1, noise)
     words = {**federation_in_words(fed), "w": "1", "step_size": "1/2", "noise": "+-1"}
-    return Standing(run, Snapshot(one, chosen, share, (one,) * len(chosen), one), half, words)
+    return RunAtStep(run, Snapshot(one, chosen, share, (one,) * len(chosen), one), half, words)
 
 
 @claim(
@@ -118,7 +118,7 @@ def _standing(chosen: tuple[int, ...], noise: Law[Vector]) -> Standing:
 )
 def equation_30_mini_batch_seen() -> Finding:
     noise = two_point_noise(vector(1))
-    here = _standing((0,), noise)
+    here = _run_at_step((0,), noise)
     larger = (noise**2).map(lambda pair: (max(pair),))
     without_a2 = here.a1() + here.a3() + larger.mean(here.a4)
     return equal_to(Fraction(larger.mean(here.next_distance2)), Fraction(without_a2), instance=here.instance)
@@ -133,12 +133,12 @@ def equation_30_mini_batch_seen() -> Finding:
 )
 def equation_41_common_noise() -> Finding:
     noise = two_point_noise(vector(1))
-    here = _standing((0, 0), noise)
+    here = _run_at_step((0, 0), noise)
     of_mean = Fraction(noise.mean(lambda common: here.a4((common, common))))
     return equal_to(of_mean, here.step_size**2 / 4 * 2 * variance_of(noise), instance=here.instance)
 
 
-def _in_parts(here: Standing) -> Finding:
+def _in_parts(here: RunAtStep) -> Finding:
     fed, eta, best = here.run.federation, here.step_size, here.run.federation.minimizer
     whole_of_it = -2 * eta * inner(here.from_best, here.mean_gradient)
     to_average = here.at.mean(lambda k, w: inner(difference(here.at.average, w), fed.gradient(k, w)))
@@ -154,7 +154,7 @@ equations_31_32 = claim(
 )(on_any_models(_in_parts))
 
 
-def _arithmetic_geometric(here: Standing) -> Finding:
+def _arithmetic_geometric(here: RunAtStep) -> Finding:
     fed, eta, average = here.run.federation, here.step_size, here.at.average
     of_products = -2 * eta * here.at.mean(lambda k, w: inner(difference(average, w), fed.gradient(k, w)))
     squares = here.at.drift + eta**2 * here.at.mean(lambda k, w: norm2(fed.gradient(k, w)))
@@ -169,7 +169,7 @@ equations_33_34 = claim(
 )(on_any_models(_arithmetic_geometric))
 
 
-def _smooth(here: Standing) -> Finding:
+def _smooth(here: RunAtStep) -> Finding:
     fed, eta = here.run.federation, here.step_size
     squares = eta**2 * here.at.mean(lambda k, w: norm2(fed.gradient(k, w)))
     bound = eta**2 * poc.gradient_norm(here.at.mean(fed.excess), L=fed.smoothness)
@@ -185,7 +185,7 @@ equation_35 = claim(
 )(on_any_models(_smooth))
 
 
-def _strongly_convex(here: Standing) -> Finding:
+def _strongly_convex(here: RunAtStep) -> Finding:
     fed, best = here.run.federation, here.run.federation.minimizer
     losses = here.at.mean(lambda k, w: fed.excess(k, best) - fed.excess(k, w))
     tangents = here.at.mean(lambda k, w: inner(fed.gradient(k, w), difference(w, best)))
@@ -202,7 +202,7 @@ equation_36 = claim(
 )(on_any_models(_strongly_convex))
 
 
-def _all_of_a1(here: Standing) -> Finding:
+def _all_of_a1(here: RunAtStep) -> Finding:
     fed, eta, best = here.run.federation, here.step_size, here.run.federation.minimizer
     relative = here.at.mean(lambda k, w: fed.excess(k, w) - fed.excess(k, best))
     taken_away = eta * fed.strong_convexity * here.at.spread(best) + 2 * eta * relative
@@ -221,7 +221,7 @@ equation_37_refined = claim(
 )(on_any_models(_all_of_a1))
 
 
-def _noise_of_mean(here: Standing) -> Finding:
+def _noise_of_mean(here: RunAtStep) -> Finding:
     left = Fraction(here.noises.mean(here.a4))
     m, eta = len(here.at.chosen), here.step_size
     each = sum((variance_of(here.run.noise) for _ in here.at.chosen), start=Fraction(0))
@@ -239,7 +239,7 @@ equations_40_42 = claim(
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (40)-(42)"),
     hypotheses=(_NOISE,),
     looseness=1.01,
-)(on_standings(_noise_of_mean))
+)(on_runs_at_steps(_noise_of_mean))
 
 
 _SHORT = "eta <= 1/(4 L)"
@@ -299,7 +299,7 @@ equations_45_46 = claim(
     looseness=1.01,
 )
 def equation_51(rng: np.random.Generator) -> Finding:
-    def coefficient(here: Standing) -> Finding:
+    def coefficient(here: RunAtStep) -> Finding:
         fed = here.run.federation
         eta = draw_eta(rng, fed.smoothness)
         nu = 2 * eta * (1 - 2 * fed.smoothness * eta)

@@ -181,7 +181,7 @@ CAUGHT = [
     (never_the_last, check_strategy, {}, "relabeling"),
     (neighbors, check_strategy, LIKE, "joint law"),
     (without_copies, check_strategy, {"like": Proportional(2)}, "joint law"),
-    (hangs_on_ties, check_strategy, {"patience": 0.3}, "ties"),
+    (hangs_on_ties, check_strategy, {"timeout": 0.3}, "ties"),
     (raises_on_ties, check_strategy, {}, "ties"),
     (divides_by_the_spread, check_strategy, {}, "ties"),
     (overflows, check_strategy, {}, "extreme losses"),

@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["LocalWork", "Spectra", "applied", "local_work", "rotated", "spectra", "works"]
+__all__ = ["LocalMoments", "Spectra", "applied", "local_moments", "rotated", "spectra", "works"]
 
 
 class Spectra(NamedTuple):
@@ -18,7 +18,7 @@ class Spectra(NamedTuple):
     vectors: Array | None
 
 
-class LocalWork(NamedTuple):
+class LocalMoments(NamedTuple):
     """All clients' tau steps, ``w_k - w = D_k (c_k - w) + noise``.
 
     The covariance of the noise is diagonal in the eigenvectors of H_k. Its diagonal is ``sigma^2 variance_k +
@@ -47,7 +47,7 @@ def spectra(fed: QuadraticFederation) -> Spectra:
     return Spectra(values, vectors)
 
 
-def local_work(spectra: Spectra, step_sizes: Array, relative_noise: float) -> LocalWork:
+def local_moments(spectra: Spectra, step_sizes: Array, relative_noise: float) -> LocalMoments:
     """Run tau steps with the given step sizes, shape (tau,), and noise of variance ``sigma^2 + M |grad F_k|^2``.
 
     D is ``I - prod_s (I - eta_s H)``, accumulated as such so that small steps do not cancel. The noise of a step has
@@ -65,16 +65,16 @@ def local_work(spectra: Spectra, step_sizes: Array, relative_noise: float) -> Lo
             gradient2 = (values * (1.0 - pull)) ** 2 + np.einsum("ki,kij->kj", values**2, response)
             response = kept[:, :, None] * response + spread * relative_noise * gradient2[:, None, :]
         pull = pull + eta * values * (1.0 - pull)
-    return LocalWork(pull if spectra.vectors is None else rotated(pull, spectra.vectors), variance, response)
+    return LocalMoments(pull if spectra.vectors is None else rotated(pull, spectra.vectors), variance, response)
 
 
-def works(spectra: Spectra, step_sizes: Array, relative_noise: float) -> Iterator[LocalWork]:
+def works(spectra: Spectra, step_sizes: Array, relative_noise: float) -> Iterator[LocalMoments]:
     """Yield the local work of each round, the same value as long as the step sizes, shape (T, tau), stay the same."""
     changes = np.ones(len(step_sizes), dtype=np.bool_)
     changes[1:] = (step_sizes[1:] != step_sizes[:-1]).any(axis=1)
     for steps, is_new in zip(step_sizes, changes, strict=True):
         if is_new:
-            work = local_work(spectra, steps, relative_noise)
+            work = local_moments(spectra, steps, relative_noise)
         yield work
 
 
