@@ -22,6 +22,9 @@ PAPERS = {
     "optimal-client-sampling": "Optimal Client Sampling",
     "fedalign": "FedALIGN",
     "fedavg": "Federated averaging (Li et al., as far as it is cited)",
+    "scaffold": "SCAFFOLD (its algorithm; theorems in O-notation have no number to compare with)",
+    "proxskip": "ProxSkip and Scaffnew (the theorem on the rate)",
+    "fedprox": "FedProx (the theorem on a round)",
     "greedyfed": "GreedyFed (its equations have no numbers; claims of its sections are on its page)",
 }
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"

@@ -21,6 +21,8 @@ WELCOME = {
 }
 # What is gone through, whatever it is.
 ANYTHING = {("fedtheory.study.scripts.silent", "items"), ("fedtheory.federation.own_losses.LossFederation", "data")}
+# Of records of the library that are written, not computed.
+ANYTHING |= {("fedtheory.theorem.assumptions.Hypothesis", "rtol")}
 # Whose valid calls take a while: only counts are asked for what may be a number.
 SLOW = ("fedtheory.worst_case.",)
 SECONDS = 10

@@ -162,10 +162,10 @@ def aggregation_checks(
     """
     timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
     sampled = _Sampled(
-        timer, function, validate.positive("largest", largest), validate.count("num_draws", num_draws, 2),
+        timer, function, validate.positive("largest", largest), validate.size("num_draws", num_draws, 2),
         like or _weighted_mean, validate.positive("rtol", rtol),
     )  # fmt: skip
-    least, far = validate.count("min_clients", min_clients), validate.count("outliers", outliers, 0)
+    least, far = validate.size("min_clients", min_clients), validate.size("outliers", outliers, 0)
     drawn = np.random.default_rng(seeds_of(seeds, "vectors"))
     some = [_filled(updates, least, drawn) for updates in _cases(drawn)]
     alone = [Updates(np.array([[3.0]]), np.ones(1)), Updates(np.array([[1.0, -2.0]]), np.ones(1))]

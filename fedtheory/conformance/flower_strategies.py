@@ -93,7 +93,7 @@ def flower(
     if not isinstance(strategy, base):
         message = f"strategy must be one of flwr.serverapp.strategy, got {short(strategy)}"
         raise TypeError(message)
-    played = _Played(strategy, validate.count("num_rounds", num_rounds), metrics, np.dtype(dtype))
+    played = _Played(strategy, validate.size("num_rounds", num_rounds), metrics, np.dtype(dtype))
 
     def aggregate(rng: np.random.Generator, vectors: Array, weights: Array) -> Array:
         with _alone(rng):

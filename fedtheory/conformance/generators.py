@@ -164,7 +164,7 @@ def generator_checks(
     """
     timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
-    size = validate.count("num_clients", num_clients, 50)
+    size = validate.size("num_clients", num_clients, 50)
     if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":
         return _dirichlet_checks(SharesMade(timer, function, size), seeds)
     made = Generator(timer, function, size)

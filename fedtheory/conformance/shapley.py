@@ -176,7 +176,7 @@ def shapley_checks(
     """
     timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
     valuer = _Valuer(timer, function, validate.boolean("exact", exact))
-    limits = validate.positive("largest", largest), validate.count("num_draws", num_draws, 2)
+    limits = validate.positive("largest", largest), validate.size("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
     demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}

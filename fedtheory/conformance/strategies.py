@@ -129,10 +129,10 @@ def strategy_checks(
     ['contract', 'runs']
     """
     own = None if weights is None else validate.probability_vector("weights", weights)
-    cases = _interface.cases(validate.count("num_clients", num_clients, 2), own)
+    cases = _interface.cases(validate.size("num_clients", num_clients, 2), own)
     law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)
     subject = _subject(strategy, Timer(validate.positive("timeout", timeout)), law)
-    seeds, draws = validate.seed_sequence(rng), validate.count("num_draws", num_draws, 2)
+    seeds, draws = validate.seed_sequence(rng), validate.size("num_draws", num_draws, 2)
     plain = _interface.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)
     if subject.strategy is not None:

@@ -208,6 +208,10 @@ def _dealt(
 ) -> FederatedData:
     partition, concentration, shards_per_client, min_samples, test_fraction = options
     kind = validate.choice("partition", partition, _PARTITIONS)
+    # Those that do not count for this partition, too.
+    validate.one("concentration", validate.positive("concentration", concentration))
+    validate.size("shards_per_client", shards_per_client)
+    validate.size("min_samples", min_samples, low=0)
     deal, hold_out = (np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(2))
     if kind == "dirichlet":
         parts = dirichlet_partition(labels, num_clients, concentration, min_samples=min_samples, rng=deal)

@@ -53,7 +53,8 @@ def power_of_choice_quadratics(
     ((4, 2), True)
     """
     num_clients, dim = validate.size("num_clients", num_clients), validate.size("dim", dim)
-    low, high = (validate.positive("curvature_range", bound) for bound in curvature_range)
+    ends = validate.array("curvature_range", curvature_range, shape=(2,))
+    low, high = validate.positive("curvature_range", ends).tolist()
     if low > high:
         message = f"curvature_range must be increasing, got ({low}, {high})"
         raise ValueError(message)

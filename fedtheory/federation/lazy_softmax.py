@@ -54,6 +54,7 @@ class LazySoftmaxFederation:
         _checked(self.data)
         object.__setattr__(self, "l2", float(validate.nonnegative("l2", self.l2)))
         validate.count("num_audited", self.num_audited)
+        validate.generator(self.rng)
 
     @property
     def num_clients(self) -> int:

@@ -119,17 +119,27 @@ def noisy(p: Any, rng: np.random.Generator) -> None:
     p.maximize((y - best).square if rng.random() < 0.3 else clients.sample(num_selected, "distinct").square(y - best))
 
 
-PROGRAMS = ((iterated, 1), (federated, 3), (noisy, 2))
+def compressing(p: Any, rng: np.random.Generator) -> None:
+    """Steps along compressed gradients of a function, whose parabolas reach the worst gap where all entries shrink."""
+    f, eta, eps = p.function(**drawn(rng, *CLASSES)), step_of(rng), drawn(rng, Q(1, 4), Q(4, 9))
+    best, x = f.minimizer(), p.point("start")
+    p.limit(f.value(x) - f.value(best), "gap")
+    for _ in range(int(rng.integers(1, 3))):
+        x = x - eta * p.compressed(f.gradient(x), eps)
+    p.maximize(f.value(x) - f.value(best))
 
 
-def examine(number: int, seed: int, num_worlds: int = 15) -> float:
+PROGRAMS = ((iterated, 1), (federated, 3), (noisy, 2), (compressing, 1))
+
+
+def examine(number: int, seed: int, num_worlds: int = 15, programs: Any = PROGRAMS) -> float:
     """Compare what is proved of programs with worlds that each are run in; return how near one comes in the mean.
 
     An upper bound is a lemma: with any other constants it is the sum of these with the multipliers that were found.
     """
     near = 0.0
     for place in range(number):
-        write, num_clients = PROGRAMS[place % 3]
+        write, num_clients = programs[place % len(programs)]
 
         def run_in(p: Any, place: int = place, write: Any = write) -> Any:
             write(p, np.random.default_rng([seed, place]))
@@ -154,6 +164,14 @@ def examine(number: int, seed: int, num_worlds: int = 15) -> float:
 def test_what_is_proved_of_random_programs_is_not_below_what_real_functions_reach() -> None:
     # Nearer to 1, and a mistake would be seen the better.
     assert examine(24, seed=0) > 0.6
+
+
+@pytest.mark.parametrize("share", [Q(1, 2), Q(9, 10)])
+def test_a_compressor_that_errs_less_than_it_is_declared_is_seen(share: Q, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = Problem.compressed
+    monkeypatch.setattr(Problem, "compressed", lambda p, vector, eps: declared(p, vector, share * eps))
+    with pytest.raises(AssertionError, match="compressing"):
+        examine(4, seed=0, programs=[(compressing, 1)])
 
 
 @pytest.mark.slow

@@ -62,8 +62,8 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap) -> Sum
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4), so that from Delta = 256 with
-    Gamma = 7 that is ``(81/256) 256 + 2 (1/16) (3 * 7/2) (9/16 - (9/16)/4) = 81 + 567/1024``.
+    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4), so that from Delta = 256 with Gamma =
+    7 that is ``(81/256) 256 + 2 (1/16) (3 * 7/2) (9/16 - (9/16)/4) = 81 + 567/1024``.
 
     >>> one_round(256, step_size=1 / 4, mu=1, L=3, local_steps=2, objective_gap=7)
     81.5537109375
