@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
@@ -229,7 +228,7 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     return rules
 
 
-def pack(*parts: npt.ArrayLike) -> Array:
+def pack(*parts: Any) -> Array:
     """Lay numbers and arrays one after the other; the strategy's own ``_read`` gives them their names back.
 
     >>> pack(2, [[3.0, 5.0]], True)
