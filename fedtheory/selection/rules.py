@@ -229,7 +229,7 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     return rules
 
 
-def pack(*parts: npt.ArrayLike) -> Array:
+def pack(*parts: "npt.ArrayLike") -> Array:
     """Lay numbers and arrays one after the other; the strategy's own ``_read`` gives them their names back.
 
     >>> pack(2, [[3.0, 5.0]], True)
