@@ -161,9 +161,10 @@ def count(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
     return int(one(name, counts(name, value, low, high)))
 
 
-def size(name: str, value: Any, low: int = 1) -> int:
-    """Return a whole number of things of which each takes memory, at most ``LARGEST_SIZE``."""
-    return count(name, value, low, LARGEST_SIZE)
+def size(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
+    """Return a whole number of things of which each takes memory, at most ``LARGEST_SIZE`` if not fewer."""
+    whole, most = count(name, value, low), LARGEST_SIZE if high is None else high
+    return whole if whole <= most else count(name, whole, low, most)
 
 
 def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:

@@ -108,6 +108,11 @@ def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
     Figure
         The same figure.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the number of columns is no whole number from 1 on.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -116,7 +121,7 @@ def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
     >>> [text.get_text() for text in legend_below(figure).legends[0].get_texts()]
     ['pow-d']
     """
-    unique: dict[str, Any] = {}
+    num_columns, unique = validate.count("num_columns", num_columns), dict[str, Any]()
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             unique.setdefault(label, handle)

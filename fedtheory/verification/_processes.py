@@ -7,13 +7,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from fedtheory._support import validate
 from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.verification.catalogue import claims_of, known_claims, one_claim
 from fedtheory.verification.claims import Claim
 
-__all__ = ["in_order"]
+__all__ = ["in_order", "number_of_jobs"]
 
 Result = TypeVar("Result")
+
+
+# Processes that start at once at the very most.
+_MOST = 1024
+
+
+def number_of_jobs(jobs: Any) -> int:
+    """Return how many processes are asked for."""
+    return validate.size("jobs", jobs, high=_MOST)
 
 
 def in_order(

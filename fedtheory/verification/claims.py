@@ -93,9 +93,7 @@ class Claim:
         if self.expected not in (HOLDS, FAILS):
             message = f"{self.key}: expected must be {HOLDS!r} or {FAILS!r}, got {self.expected!r}"
             raise ValueError(message)
-        if min(self.instances) < 1:
-            message = f"{self.key}: instances must be at least 1 at every budget, got {self.instances}"
-            raise ValueError(message)
+        _check_instances(self.key, self.instances)
         _check_looseness(self.key, self.looseness)
         if self.bound is not None and not self.hypotheses:
             object.__setattr__(self, "hypotheses", tuple(hypothesis.text for hypothesis in self.bound.hypotheses))
@@ -163,6 +161,7 @@ def claim(
     1.0
     """
     _check_looseness(key, looseness)
+    _check_instances(key, instances)
     bound, statement = (None, source) if isinstance(source, Statement) else (source, source.statement)
     assumed = hypotheses or tuple(hypothesis.text for hypothesis in (bound.hypotheses if bound else ()))
     verdict = expected or (FAILS if kind in REFUTED else HOLDS)
@@ -179,6 +178,14 @@ def claim(
         return Claim(*known, drawing_nothing, (*assumed, *also), verdict, (1, 1), bound, remark, looseness)
 
     return attach
+
+
+def _check_instances(key: str, instances: Any) -> None:
+    if not (isinstance(instances, tuple) and len(instances) == len(BUDGETS)):
+        message = f"{key}: instances must be a tuple of {len(BUDGETS)} whole numbers, got {short(instances)}"
+        raise TypeError(message)
+    for one in instances:
+        validate.size(f"{key}: instances", one)
 
 
 def _check_looseness(key: str, looseness: Any) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.verification._processes import in_order
+from fedtheory.verification._processes import in_order, number_of_jobs
 from fedtheory.verification._search import Step, climbs_in_turn, height, shrink
 from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim, replay_command, shortest_tape
@@ -122,7 +122,7 @@ def hunting(
     """
     hunted = one_claim(claim) if isinstance(claim, str) else claim
     budget = _budget(seconds, evaluations)
-    seeds, jobs = validate.seed_sequence(rng), validate.count("jobs", jobs)
+    seeds, jobs = validate.seed_sequence(rng), number_of_jobs(jobs)
     best: Step | None = None
     state: Hunt | None = None
     with closing(_steps(hunted, seeds, tuple(start), budget, jobs)) as steps:

@@ -96,7 +96,7 @@ def bound_checks(
     ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
     """
     [known] = select_claims(claim) if isinstance(claim, str) else [claim]
-    timer, count = Timer(validate.positive("timeout", timeout)), validate.count("num_instances", num_instances)
+    timer, count = Timer(validate.positive("timeout", timeout)), validate.size("num_instances", num_instances)
     trial = _Trial(known, function, timer, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)
     works: dict[str, Callable[[], Any]] = {

@@ -15,7 +15,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import written
-from fedtheory.verification._processes import in_order
+from fedtheory.verification._processes import in_order, number_of_jobs
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import BUDGETS, STORED, Claim, is_own, known_tapes, replay, reproduce
 from fedtheory.verification.findings import (
@@ -292,7 +292,7 @@ def verdicts_of(
     >>> [(verdict.verdict, verdict.num_instances) for verdict in verdicts_of(selected, num_instances=5, rng=3)]
     [('holds', 6)]
     """
-    seeds, claims, jobs = _seeds(rng), list(selected), validate.count("jobs", jobs)
+    seeds, claims, jobs = _seeds(rng), list(selected), number_of_jobs(jobs)
     seconds = None if isinstance(budget, str) or num_instances is not None else validate.positive("budget", budget)
     if num_instances is not None:
         counts = [validate.size("num_instances", num_instances)] * len(claims)

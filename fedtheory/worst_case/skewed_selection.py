@@ -128,7 +128,12 @@ def skew_class(
     >>> worst.enclosure[0] <= Q(491, 400) <= worst.enclosure[1], round(worst.value, 5)
     (True, 1.2275)
     """
-    constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise, "G2": G2}
+    constants = {
+        "distance2": distance2,
+        "objective_gap": objective_gap,
+        "gradient_noise": rational("gradient_noise", gradient_noise),
+        "G2": G2,
+    }
     given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
     check_block(len(given.steps) + 3, max_block)
     p = skewed_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
@@ -263,7 +268,7 @@ def skew_class_horizon(
         raise ValueError(message)
     sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
     check_block(tau + 3, max_block)
-    constants = {"objective_gap": objective_gap, "gradient_noise": gradient_noise}
+    constants = {"objective_gap": objective_gap, "gradient_noise": rational("gradient_noise", gradient_noise)}
     lower, upper, rounds = start, start, list[Round]()
     for first in range(0, steps, tau):
         given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)

@@ -142,9 +142,9 @@ def test_the_same_seed_gives_the_same_data_and_another_seed_other_data():
     [
         ((-1, 1), {}, ValueError, "alpha must be finite and at least 0"),
         ((1, float("nan")), {}, ValueError, "beta must be finite"),
-        ((1, 1, 0), {}, ValueError, "num_clients must be in 1..1000000000, got 0"),
-        ((1, 1, 2), {"num_classes": 1}, ValueError, "num_classes must be in 2..1000000000, got 1"),
-        ((1, 1, 2), {"num_features": 0}, ValueError, "num_features must be in 1..1000000000, got 0"),
+        ((1, 1, 0), {}, ValueError, "num_clients must be at least 1, got 0"),
+        ((1, 1, 2), {"num_classes": 1}, ValueError, "num_classes must be at least 2, got 1"),
+        ((1, 1, 2), {"num_features": 0}, ValueError, "num_features must be at least 1, got 0"),
         ((1, 1, 2), {"min_samples": 0}, ValueError, "min_samples must be at least 1"),
         ((1, 1, 2), {"min_samples": 9, "max_samples": 8}, ValueError, "max_samples must be in 9..1000000000, got 8"),
         ((1, 1, 2), {"dispersion": "sd"}, ValueError, "dispersion must be one of 'std', 'variance'"),

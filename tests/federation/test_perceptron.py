@@ -165,7 +165,7 @@ def test_a_run_that_would_record_the_gap_is_refused_and_the_loss_is_not() -> Non
     ("change", "error", "sentence"),
     [
         ({"hidden": ()}, ValueError, "hidden must name at least one layer"),
-        ({"hidden": (3, 0)}, ValueError, "hidden must be in 1..1000000000, got 0"),
+        ({"hidden": (3, 0)}, ValueError, "hidden must be at least 1, got 0"),
         ({"hidden": (2.0,)}, TypeError, "hidden must be a whole number"),
         ({"l2": -1.0}, ValueError, "l2 must be finite and at least 0"),
         ({"weights": [0.5, 0.5]}, ValueError, r"weights must have shape \(3,\)"),
