@@ -214,7 +214,7 @@ def test_control_c_while_one_more_is_handed_over_leaves_no_error_of_the_pool(mon
         if not interrupted and not future.cancelled() and future.exception() is None:
             interrupted.append(future)
             time.sleep(0.3)
-            signal.raise_signal(signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.3)
 
     def keep(*_: Any) -> None: ...
