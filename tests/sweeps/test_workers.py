@@ -203,7 +203,16 @@ def test_control_c_keeps_what_is_finished_and_goes_on_to_the_caller() -> None:
     assert sorted(kept) == [0, 2, 3]
 
 
+@pytest.fixture
+def _hears_control_c() -> Iterator[None]:
+    """What a shell runs in the background ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.slow  # starts a process
+@pytest.mark.usefixtures("_hears_control_c")
 def test_control_c_while_one_more_is_handed_over_leaves_no_error_of_the_pool(monkeypatch) -> None:
     complaints: list[Any] = []
     interrupted: list[Future[Outcome]] = []
