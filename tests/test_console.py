@@ -133,6 +133,10 @@ def test_columns_that_cannot_tell_rows_apart_are_not_repeated_but_for_the_first_
     ]  # fmt: skip
 
 
+def test_a_single_column_that_is_wider_than_the_lines_is_shown_all_the_same() -> None:
+    assert list(in_blocks([{"x": "a" * 20}, {"x": "b"}], set(), 10)) == ["x", "a" * 20, "b"]
+
+
 def test_a_study_on_a_terminal_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
     monkeypatch.setattr(shown, "isatty", lambda: True)

@@ -13,7 +13,8 @@ _GAP = "  "
 def in_blocks(cells: Sequence[Mapping[str, str]], right: set[str], width: int) -> Iterator[str]:
     """Yield the lines of a table, blocks apart by an empty one; the columns that tell rows apart begin each block.
 
-    Nothing is folded in a table that fits. A block has one other column at least, even if its lines are longer then.
+    Nothing is folded in a table that fits. A block has one other column at least, if there is one, even if its lines
+    are longer then.
 
     >>> rows = [{"d": "3", "error of the run": "0.25", "bound": "2"}, {"d": "30", "error of the run": "1", "bound": ""}]
     >>> for line in in_blocks(rows, {"d", "error of the run"}, 10):
@@ -37,12 +38,15 @@ def in_blocks(cells: Sequence[Mapping[str, str]], right: set[str], width: int) -
     widths = {name: max(_heading_width(name), longest) for name, longest in entries.items()}
     keys = _telling_apart(cells)
     others = [name for name in widths if name not in keys]
-    while others:
-        shown = [*keys, others.pop(0)]
+    while True:
+        shown = [*keys, *others[:1]]
+        del others[:1]
         while others and _length(widths[name] for name in (*shown, others[0])) <= width:
             shown.append(others.pop(0))
         yield from _block(cells, {name: widths[name] for name in shown}, right)
-        yield from [""] if others else []
+        if not others:
+            return
+        yield ""
 
 
 def _length(widths: Iterable[int]) -> int:
