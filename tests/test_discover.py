@@ -1,9 +1,12 @@
 """What an open package offers is what its modules say, no name twice, and type checkers are told the same."""
 
+import gc
 import importlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -38,6 +41,29 @@ def test_a_name_that_two_modules_offer_is_refused(tmp_path: Path) -> None:
     package(tmp_path, first="def f(): ...", second="def f(): ...")
     with pytest.raises(ImportError, match=r"f must be offered by one module of .*, got first.py and second.py"):
         surface(str(tmp_path))
+
+
+@pytest.fixture
+def _threads_take_turns_while_garbage_is_collected() -> Iterator[None]:
+    def let_others_run(*_: object) -> None:
+        sum(range(200))
+
+    before, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc.callbacks.append(let_others_run)
+    gc.set_threshold(500, 5, 5)
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+    gc.set_threshold(*before)
+    gc.callbacks.remove(let_others_run)
+
+
+@pytest.mark.usefixtures("_threads_take_turns_while_garbage_is_collected")
+def test_threads_that_ask_at_once_are_all_told() -> None:
+    folder = fedtheory.study.__path__[0]  # type: ignore[attr-defined]
+    with ThreadPoolExecutor(20) as threads:
+        told = list(threads.map(surface.__wrapped__, [folder] * 100, ["Check"] * 100))
+    assert told == [surface(folder, "Check")] * 100
 
 
 def test_names_outside_the_surface_do_not_exist(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -20,6 +21,10 @@ class BrokenModuleWarning(UserWarning):
     """A file of an open package cannot be imported; everything else goes on without it."""
 
 
+# Two threads that build syntax trees at once count into one depth of Python 3.11's, who calls that a SystemError.
+_PARSING = threading.RLock()
+
+
 @cache
 def surface(folder: str, name: str = "") -> dict[str, str]:
     """Names that the modules in a folder offer, with their modules: those of ``__all__``, or functions and classes.
@@ -32,7 +37,9 @@ def surface(folder: str, name: str = "") -> dict[str, str]:
         if name not in text:
             continue
         try:
-            offered = _offered_by(ast.parse(text))
+            with _PARSING:
+                tree = ast.parse(text)
+            offered = _offered_by(tree)
         except SyntaxError as error:
             _leave_out(file, error)
             continue

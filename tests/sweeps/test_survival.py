@@ -181,4 +181,5 @@ def test_control_c_exits_with_130_at_once_and_keeps_what_is_finished(tmp_path, b
     straight = ft.sweep(
         toy.STUDY, {"drift": [i / 100 for i in range(60)], "lively": [True]}, backend="threads", workers=20, quick=True
     )
+    assert not straight.failures
     assert f"digest {straight.digest[:16]}" in done.stdout
