@@ -1,7 +1,7 @@
-"""What the checks of a study say of results that somebody has corrupted: which numbers each of them is about.
+"""What the checks of a study say of results that somebody has corrupted: whether each of them is about any numbers.
 
 A check that holds whatever the numbers are shows nothing. Each number or slice is made far larger than all others, or
-far smaller, and each check must fail at those it looks at.
+far smaller, or taken away, until every check has failed at some that it looks at.
 """
 
 import warnings
@@ -17,46 +17,45 @@ FAR = 1000.0  # times the largest number of its kind
 MOST_PLACES = 6  # of a dimension without names, all are corrupted; of a longer one the first and the last
 
 
-def failing_when_corrupted(found: study.Study, read: Result) -> dict[str, list[str]]:
-    """Return by check under which corruptions it fails; one of which the checks cannot speak is left out."""
-    found_by: dict[str, list[str]] = {claim: [] for claim in read.checks}
+def never_failing_when_corrupted(found: study.Study, read: Result) -> set[str]:
+    """Return the checks that fail under no corruption; one of which the checks cannot speak is left out."""
+    holding = set(read.checks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, data in corrupted(read.data):
+        for data in corrupted(read.data):
+            if not holding:
+                break
             try:
                 checks = found.checks(data)
             except (ArithmeticError, LookupError, ValueError):
                 continue
-            for claim, check in checks.items():
-                found_by[claim] += [] if check.holds else [name]
-    return found_by
+            holding = {claim for claim in holding if claim not in checks or checks[claim].holds}
+    return holding
 
 
-def corrupted(data: Any) -> Iterator[tuple[str, Any]]:
-    """Yield copies of a data set in which something is far too large, far too small, or missing."""
+def corrupted(data: Any) -> Iterator[Any]:
+    """Yield copies of a data set in which something is missing, far too large, or far too small."""
+    numbers = {name: one for name, one in data.data_vars.items() if one.dtype.kind in "iuf" and one.size}
+    for name, variable in numbers.items():  # first, since most checks fail then
+        yield data.assign({name: (variable.dims, np.full(variable.shape, np.nan))})
     for name, value in data.attrs.items():
         if isinstance(value, int | float):
-            yield f"{name} +", data.assign_attrs({name: FAR * (1 + abs(value))})
-    for name, variable in data.data_vars.items():
+            yield data.assign_attrs({name: FAR * (1 + abs(value))})
+    for name, variable in numbers.items():
         values = variable.values
-        if values.dtype.kind in "iuf" and values.size:
-            size = FAR * (1 + float(abs(values[np.isfinite(values)]).max(initial=0.0)))
-            for place, where in _places(data, variable):
-                for sign in "-+":
-                    changed = values.copy()
-                    changed[where] = size if sign == "+" else -size
-                    yield f"{name} {place} {sign}", data.assign({name: (variable.dims, changed)})
-            missing = np.full(values.shape, np.nan)
-            yield f"{name} missing", data.assign({name: (variable.dims, missing)})
+        size = FAR * (1 + float(abs(values[np.isfinite(values)]).max(initial=0.0)))
+        for where in _places(data, variable):
+            for number in (-size, size):
+                changed = values.copy()
+                changed[where] = number
+                yield data.assign({name: (variable.dims, changed)})
 
 
-def _places(data: Any, variable: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the last entry, slices across every dimension, and everything."""
-    yield "at the end", np.unravel_index(variable.size - 1, variable.shape)
+def _places(data: Any, variable: Any) -> Iterator[Any]:
+    """Yield the place of the last entry, of slices across every dimension, and of everything."""
+    yield np.unravel_index(variable.size - 1, variable.shape)
     for axis, (dim, length) in enumerate(variable.sizes.items()):
-        names = data[dim].values.tolist() if dim in data.coords else list(range(length))
-        few = length <= MOST_PLACES or isinstance(names[0], str)
-        for place in range(length) if few else (0, length - 1):
-            named = names[place] if isinstance(names[place], str) else f"{names[place]:.4g}"
-            yield f"at {dim} {named}", (*[slice(None)] * axis, place)
-    yield "everywhere", ...
+        is_named = dim in data.coords and isinstance(data[dim].values.tolist()[0], str)
+        for place in range(length) if is_named or length <= MOST_PLACES else (0, length - 1):
+            yield (*[slice(None)] * axis, place)
+    yield ...

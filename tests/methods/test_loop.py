@@ -136,19 +136,12 @@ def test_fednova_weighs_by_the_inverse_of_the_steps_and_comes_to_its_limit() -> 
     np.testing.assert_allclose(normalized, [1019065847 / 2620499447, 4071263214 / 2620499447], rtol=1e-13)
 
 
-LONG_COMPILED = ("softmax", "lazy", "wells")
-
-
 def test_equal_steps_make_fednova_federated_averaging() -> None:
     with_it, without = (run(one, local_steps=3, record=("models",)) for one in (EVERY["fednova"], None))
     np.testing.assert_allclose(with_it.models, without.models, rtol=1e-12)
 
 
-# A rule of somebody's is compiled into the loop of every family anew, each for up to half a minute.
-@pytest.mark.parametrize(
-    "kind",
-    ["perceptron", "full", *(pytest.param(kind, marks=(pytest.mark.slow, pytest.mark.long)) for kind in LONG_COMPILED)],
-)
+@pytest.mark.parametrize("kind", ["perceptron", "full", "softmax", "lazy", "wells"])
 def test_every_family_takes_the_correction_of_gradients(kind: str) -> None:
     fed, rng = family(kind), np.random.default_rng(3)
     initial, corrections = rng.normal(size=fed.dim), rng.normal(size=(fed.num_clients, fed.dim))
