@@ -82,7 +82,7 @@ class Config:
     """Entropy of instance, starting model and selections."""
 
 
-QUICK = Config(num_clients=8, num_selected=2, num_candidates=(4, 8), num_rounds=600, num_replicates=20)
+QUICK = Config(num_clients=8, num_selected=2, num_candidates=(4, 8), num_rounds=300, num_replicates=20)
 
 REGIMES = ("decaying", "fixed")
 _LABELS = {

@@ -69,7 +69,7 @@ class Config:
     """Entropy of instance, starting model and selections."""
 
 
-QUICK = Config(num_clients=5, num_selected=2, num_candidates=(4,), num_rounds=20, num_replicates=10)
+QUICK = Config(num_clients=5, num_selected=2, num_candidates=(4,), num_rounds=12, num_replicates=10)
 
 CURVES = ("promise", "refined promise", "Theorem P", "Lemma W", "worst case", "worst quadratic", "measured")
 # On a logarithmic axis of fourteen decades the other two lie on the worst case: they have a figure of their own.

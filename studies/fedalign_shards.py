@@ -76,7 +76,7 @@ class Config:
     """Entropy of shards and batches."""
 
 
-QUICK = Config(num_rounds=40, num_instances=3)
+QUICK = Config(num_rounds=40, num_instances=2)
 
 STRATEGIES = ("priority only", "FedALIGN", "all")
 

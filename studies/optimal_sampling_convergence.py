@@ -80,7 +80,7 @@ class Config:
     """Entropy of instances, noise and coins."""
 
 
-QUICK = Config(num_clients=15, expected_size=3, dim=60, num_rounds=400, local_steps=2, num_places=8)
+QUICK = Config(num_clients=15, expected_size=3, dim=60, num_rounds=200, local_steps=2, num_places=8)
 
 PROBLEMS = ("quadratics", "wells")
 METHODS = ("DSGD", "FedAvg")

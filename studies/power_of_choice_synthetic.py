@@ -89,7 +89,7 @@ class Config:
 
 
 QUICK = Config(
-    num_selected=(1, 3), num_rounds=240, halve_at=(100, 180), threshold=1.0, num_instances=3, num_replicates=1
+    num_selected=(1, 3), num_rounds=240, halve_at=(100, 180), threshold=1.0, num_instances=2, num_replicates=1
 )
 
 RAND, ADAPTIVE = "rand", "adapow-d"

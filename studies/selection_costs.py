@@ -101,7 +101,7 @@ class Config:
 
 QUICK = Config(
     num_clients=40, concentrations=(0.3,), many=4, num_remembered=20, targets=(50.0, 85.0), num_rounds=80,
-    halve_at=(40, 60), num_instances=3,
+    halve_at=(40, 60), num_instances=2,
 )  # fmt: skip
 
 PHASES = ("early", "late")

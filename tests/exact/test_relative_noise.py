@@ -3,7 +3,9 @@
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
 from fractions import Fraction as Q
+from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +28,7 @@ DIAGONAL = {
     "initial": [Q(2), Q(-1)],
 }
 TURNED = {**DIAGONAL, "curvatures": [[[Q(1), Q(1, 2)], [Q(1, 2), Q(2)]], [[Q(3, 2), Q(-1, 2)], [Q(-1, 2), Q(1)]]]}
-LAWS = {
+LAWS: dict[Any, Any] = {
     Proportional(2): [((k, j), (Q(1, 2), Q(1, 2)), WEIGHTS[k] * WEIGHTS[j]) for k in (0, 1) for j in (0, 1)],
     Uniform(1): [((k,), (Q(1),), Q(1, 2)) for k in (0, 1)],
     Uniform(1, "weighted"): [((k,), (2 * WEIGHTS[k],), Q(1, 2)) for k in (0, 1)],
@@ -120,7 +122,7 @@ def computed(fed, world, strategy, num_rounds, tau, aggregation="difference"):
 
 
 # Rounds and steps so few that there are at most 2^14 ways to go.
-CASES = [
+CASES: list[Any] = [
     *((ONE, strategy, 2, 2) for strategy in (Uniform(1), Uniform(1, "weighted"))),
     *((ONE, strategy, 1, 2) for strategy in (Proportional(2), Full())),
     *((world, Uniform(1), 1, 3) for world in (DIAGONAL, TURNED)),
@@ -130,13 +132,21 @@ CASES = [
 ]
 
 
+@cache
+def truth(place, aggregation):
+    world, strategy, num_rounds, tau = CASES[place]
+    return enumerated(world, strategy, num_rounds, tau, aggregation)
+
+
 @pytest.mark.parametrize("aggregation", ["difference", "model"])
-@pytest.mark.parametrize(("world", "strategy", "num_rounds", "tau"), CASES)
-def test_all_runs_in_rational_arithmetic_have_the_expected_gap(world, strategy, num_rounds, tau, aggregation):
-    truth = enumerated(world, strategy, num_rounds, tau, aggregation)
+@pytest.mark.parametrize("place", range(len(CASES)))
+def test_all_runs_in_rational_arithmetic_have_the_expected_gap(place, aggregation):
+    world, strategy, num_rounds, tau = CASES[place]
+    # Where the coefficients of a round add up to 1, nothing of the old model is kept in either way.
+    averages = all(sum(coefficients) == 1 for _, coefficients, _ in LAWS[strategy])
     gaps = computed(federation(world), world, strategy, num_rounds, tau, aggregation)
     # A few dozen roundings, some of them of F* that the enumeration subtracts.
-    np.testing.assert_allclose(gaps, truth, rtol=1e-13)
+    np.testing.assert_allclose(gaps, truth(place, "model" if averages else aggregation), rtol=1e-13)
 
 
 @pytest.mark.parametrize(("strategy", "num_rounds", "tau"), [case[1:] for case in CASES if case[0] is DIAGONAL])

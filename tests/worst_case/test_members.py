@@ -74,7 +74,7 @@ def examine(number: int, seed: int) -> tuple[int, int, int]:
 
 
 def test_classes_made_from_a_member_are_not_empty_hold_it_and_are_enclosed() -> None:
-    number, narrow, silent = examine(24, seed=7)
+    number, narrow, silent = examine(12, seed=7)
     assert silent == 0
     assert narrow >= 0.95 * number
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support.validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
@@ -44,22 +45,23 @@ def _weights(rng: np.random.Generator, num_clients: int) -> list[Fraction]:
     return [Fraction(size, sum(sizes)) for size in sizes]
 
 
-def _followed(p: list[Fraction], num_candidates: int, cohorts: Array, losses: Array) -> Array:
+def _followed(p: list[Fraction], num_candidates: int, cohorts: npt.NDArray[np.int64], losses: Array) -> Array:
     """Mean of ``1{k is selected} - P(k | reports so far)``, by the order of the reports and by client."""
-    reports = [float("inf")] * len(p)
-    laws: dict[tuple[int, ...], Array] = {}
-    sums: dict[tuple[int, ...], Array] = {}
-    for selected, now in zip(cohorts.tolist(), losses, strict=True):
-        order = tuple(sum(other < mine for other in reports) for mine in reports)
-        if order not in laws:
-            # As good as the reports: only their order matters.
-            law = power_of_choice(p, [Fraction(rank) for rank in order], 1, num_candidates)
-            laws[order] = np.array([float(law.get((k,), 0)) for k in range(len(p))])
-            sums[order] = np.zeros(len(p))
-        sums[order] -= laws[order]
-        sums[order][selected] += 1
-        reports[selected] = now[selected]
-    return np.array(list(sums.values())) / len(cohorts)
+    num_rounds, size = losses.shape
+    taken = np.where(cohorts[:, None] == np.arange(size), np.arange(num_rounds)[:, None], -1)
+    latest = np.maximum.accumulate(np.vstack([np.full(size, -1), taken[:-1]]))
+    reports = np.where(latest < 0, np.inf, losses[latest, np.arange(size)])
+    # As good as the reports: only their order matters.
+    ranks = (reports[:, None, :] < reports[:, :, None]).sum(axis=2)
+    orders, place, often = np.unique(ranks, axis=0, return_inverse=True, return_counts=True)
+    laws = np.zeros(orders.shape)
+    for law, order in zip(laws, orders.tolist(), strict=True):
+        for cohort, chance in power_of_choice(p, list(map(Fraction, order)), 1, num_candidates).items():
+            law[cohort] = chance
+    sums: Array = -often[:, None] * laws
+    np.add.at(sums, (place.ravel(), cohorts), 1)
+    sums /= num_rounds
+    return sums
 
 
 @claim(
