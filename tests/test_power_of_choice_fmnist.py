@@ -126,3 +126,37 @@ def test_a_file_of_another_run_is_refused(tmp_path: Path, trainings: list[Any]) 
         np.savez(file, **{**stored, "key": "({'dropout': 0.0}, ...)"})
     with pytest.raises(ValueError, match=r"must hold \(\{\}, Size\(.*, got \(\{'dropout': 0.0\}"):
         kept(tmp_path)
+
+
+def test_more_strategies_and_concentrations_are_run_on_the_first_partition_and_repeated_settings_on_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = set()
+
+    def keep(_: Any, setting: Any, size: Any, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
+        asked.add((setting.name, concentration, type(strategy).__name__, seed))
+        num = size.num_rounds // size.record_every + 1
+        return {"accuracy": np.zeros(num), "accuracy_dropping": np.zeros(num), "loss": np.zeros(-(-num // 5))}
+
+    monkeypatch.setitem(inspect.unwrap(STUDY.run).__globals__, "kept", keep)
+    once, again, short = "the same clients", "as published", "a sixth of the step, one pass"
+    config = dataclasses.replace(
+        STUDY.quick, settings=(once, again, short), repeated=(again, short), concentrations=(0.3, 2.0), seeds=(0, 1),
+        strategies=(1, 2), others=(5,), early=(), variants=(), runs="nowhere",
+    )  # fmt: skip
+    data = STUDY.run(config, ft.study.silent)
+    rand, pow_d, others = "Proportional", "PowerOfChoice", "ActiveFederatedByReports"
+    main = [(setting, *where) for setting in (again, short) for where in ((0.3, 0), (0.3, 1), (2.0, 0))]
+    main.append((once, 0.3, 0))
+    wanted = {(setting, alpha, name, seed) for setting, alpha, seed in main for name in (rand, pow_d)}
+    assert asked == wanted | {(again, 0.3, others, 0), (again, 2.0, others, 0)}
+    # What was not run is not a number, and has no row.
+    assert int(data["accuracy"].notnull().all("round").sum()) == len(asked)
+    assert sum(row["partitions"] for row in STUDY.table(data).rows) == len(asked)
+
+
+def test_unknown_settings_and_strategies_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"settings must be among as published, .*, got nonsense"):
+        STUDY.run(dataclasses.replace(STUDY.quick, settings=("nonsense",)), ft.study.silent)
+    with pytest.raises(ValueError, match="strategies and others must be numbers from 0 to 5, got 6"):
+        STUDY.run(dataclasses.replace(STUDY.quick, others=(6,)), ft.study.silent)
