@@ -64,7 +64,7 @@ def transcribed(name, form, arguments):
 def drawn(paper, **edge):
     """Worlds of a paper, drawn once for all its bounds."""
     rng = random.Random(f"{paper} {edge}")
-    return [getattr(worlds, paper)(rng, **edge) for _ in range(10 if edge else 300)]
+    return [getattr(worlds, paper)(rng, **edge) for _ in range(10 if edge else 100)]
 
 
 def instances(name, bound, count, **edge):
@@ -80,12 +80,13 @@ def on_lists(arguments):
 
 @pytest.mark.parametrize(("name", "form", "bound"), forms())
 def test_every_form_equals_its_transcription_and_its_summands_add_up_to_it(name, form, bound):
-    for number, arguments in enumerate(instances(name, bound, 300)):
+    # Rational functions that differ agree at hardly any of a hundred points drawn at random.
+    for number, arguments in enumerate(instances(name, bound, 100)):
         assert all(arguments.values()), "a zero hides a term"
         value = bound(**arguments)
         assert value == transcribed(name, form, arguments)
         assert isinstance(value, Q) or on_lists(arguments)
-        if number < 50:
+        if number < 30:
             summands = bound.terms(**arguments).values()
             assert all(summands)
             assert value == sum(summands)
