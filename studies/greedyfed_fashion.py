@@ -15,9 +15,10 @@ normalized. In double precision a gamma variable of shape :math:`10^{-4}` falls 
 0.493, all shares are 0.1. *As drawn* are clients with that underflow, *one class* clients without it. All else is the
 paper's: N = 300, M = 3, T = 400, a perceptron 784-50-25-10, E = 5 epochs of B = 5 mini-batches, step size 0.01,
 momentum 0.5, half of the test images for validation and half for the test. By default what tells most is run: GreedyFed
-and FedAvg on both kinds of clients, and with stragglers as drawn. ``--tables`` runs all FashionMNIST columns of Tables I to IV, with the best of five
-averagings, four weights of FedProx and two explorations of UCB, as the paper reports them, and says what choosing the
-best is worth. Each run is kept in the folder of ``--runs``, so that the same command goes on after a stop::
+and FedAvg on both kinds of clients, and with stragglers as drawn. ``--tables`` runs all FashionMNIST columns of Tables
+I to IV, with the best of five averagings, four weights of FedProx and two explorations of UCB, as the paper reports
+them, and says what choosing the best is worth. Each run is kept in the folder of ``--runs``, so that the same command
+goes on after a stop::
 
     python studies/greedyfed_fashion.py --tables --output results/fashion-tables
 
