@@ -99,4 +99,5 @@ sphinx_gallery_conf = {
     "write_computation_times": False,  # that page asks other hosts for its table
     "remove_config_comments": True,
     "abort_on_example_error": False,
+    "parallel": True,  # as many as `sphinx-build -j` has
 }

@@ -126,7 +126,7 @@ def _breakable(name: re.Match[str]) -> str:
     return name[1] + re.sub(r"([_.:])(?=\w)", r"\1<wbr>", name[2])
 
 
-def setup(app: sphinx.application.Sphinx) -> None:
+def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_theory)
@@ -134,3 +134,4 @@ def setup(app: sphinx.application.Sphinx) -> None:
     app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", is_type_alias)
     app.connect("html-page-context", break_names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from numba.core.errors import NumbaError
 
 from fedtheory._support.compiling import is_compiled, with_checked_bounds
 from fedtheory.engine._rounds import run_rounds
-from fedtheory.engine._slots import address_of, signature_of
+from fedtheory.engine._slots import address_of, address_through, laid_out, num_words, put, signature_of
 from fedtheory.engine.contract import KERNELS, PLUGGED, SLOTS, Family, Slots
 from fedtheory.methods.rules import METHOD_RULES, MethodRules
 from fedtheory.selection.rules import Rules
@@ -25,34 +25,53 @@ __all__ = ["BoundLoop", "bound_loop"]
 
 @dataclass(frozen=True, eq=False)
 class BoundLoop:
-    """The round loop with its slots filled; it holds the functions, since the addresses point into them."""
+    """The round loop with its slots filled; it holds the functions, since the addresses point into them.
+
+    The loop calls what hands over a family's arrays at the addresses; the kernels that get them have their own.
+    """
 
     addresses: Any
+    kernels: tuple[int, ...]
+    num_words: int
     functions: tuple[Any, ...]
     plain: Mapping[str, Callable[..., Any]]
 
     def __call__(self, problem: Any, validation: Any, test: Any, *arguments: Any) -> int:
         """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
-        # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own
-        # record are. So its cache never names a class of the family: to read it, another process had to import that.
         loop: Any = run_rounds
-        if self.functions:
-            problem, validation, test = (None if part is None else tuple(part) for part in (problem, validation, test))
+        if not self.functions:
+            return int(loop(self.addresses, problem, validation, 0 if test is None else test, *arguments))
+        blocks = np.zeros((3, self.num_words), dtype=np.int64)
+        places: list[int | None] = [None, None, None]
+        for i, arrays in enumerate((problem, validation, test)):
+            if arrays is not None:
+                # A bare tuple: a cache never names a class of the family, which another process had to import.
+                put(blocks[i], self.kernels, tuple(arrays))
+                places[i] = blocks.__array_interface__["data"][0] + i * blocks.strides[0]
         with running(self.plain):
-            return int(loop(self.addresses, problem, validation, test, *arguments))
+            return int(loop(self.addresses, places[0], places[1], places[2] or 0, *arguments))
 
 
-def bound_loop(family: Family, rules: Rules, method: MethodRules | None = None) -> BoundLoop:
-    """Fill the slots; a missing rule leaves a 0."""
+def bound_loop(
+    family: Family, rules: Rules, method: MethodRules | None = None, others: Iterable[Family | None] = ()
+) -> BoundLoop:
+    """Fill the slots; a missing rule leaves a 0. The kernels read the arrays of other families, too."""
     homes = {**dict.fromkeys(SLOTS, rules), **dict.fromkeys(KERNELS, family), **dict.fromkeys(METHOD_RULES, method)}
     functions = {name: getattr(homes[name], name, None) for name in SLOTS}
     if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python
-        return BoundLoop(Slots(**{name: function or 0 for name, function in functions.items()}), (), {})
+        return BoundLoop(Slots(**{name: function or 0 for name, function in functions.items()}), (), 0, (), {})
     problem = typeof(family.arrays)
+    layout, *found = (laid_out(typeof(each.arrays)) for each in (family, *others) if each is not None)
+    for other in found:
+        if other != layout:
+            message = f"validation and test samples must be laid out as those of fed, {layout}, got {other}"
+            raise TypeError(message)
     filled = {name: _filled(name, function, problem) for name, function in functions.items()}
-    addresses = Slots(**{name: address for name, (_, address) in filled.items()})
+    addresses = {name: address for name, (_, address) in filled.items()}
+    kernels = tuple(addresses[name] for name in KERNELS)
+    through = {name: address_through(name, layout) for name in KERNELS if addresses[name]}
     plain = {name: rule for name, rule in functions.items() if name in PLUGGED and rule and not is_compiled(rule)}
-    return BoundLoop(addresses, tuple(filled.values()), plain)
+    return BoundLoop(Slots(**addresses | through), kernels, num_words(layout), tuple(filled.values()), plain)
 
 
 def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:

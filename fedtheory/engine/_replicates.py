@@ -133,7 +133,8 @@ class Template(NamedTuple):
 def template_of(job: Job) -> Template:
     """Bind the loop, and make what replicates are copied from."""
     return Template(
-        job, bound_loop(job.family, job.rules, job.method_rules), _plan(job, np.zeros(1, dtype=np.bool_)),
+        job, bound_loop(job.family, job.rules, job.method_rules, (job.validation, job.test)),
+        _plan(job, np.zeros(1, dtype=np.bool_)),
         workspace(job.initial, job.sizes), recording(job.record, job.every, job.num_recorded, job.sizes),
     )  # fmt: skip
 

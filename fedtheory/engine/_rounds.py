@@ -12,7 +12,7 @@ from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.views import part
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 from fedtheory.engine._round_game import value_cohort
-from fedtheory.engine._slots import functions_at, lent
+from fedtheory.engine._slots import functions_at, lent, placed
 from fedtheory.engine.contract import RECORDS, SLOTS, Slots, Totals
 
 __all__: list[str] = []
@@ -26,7 +26,7 @@ _PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 def run_rounds(addresses, problem, validation, test, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911
     """Run the rounds of one replicate in place; the loss of ``validation`` values the chosen, unless it is None.
 
-    So is ``test`` the problem whose only client has the test samples.
+    ``test`` is the problem whose only client has the test samples, or 0. All three are places in memory.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
@@ -52,8 +52,8 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
     >>> space.model
     array([3.])
     """
-    slots = functions_at(addresses, problem)
-    problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
+    slots, problem = functions_at(addresses), placed(problem)
+    server, space, recording, fleet = lent(server), lent(space), lent(recording), lent(fleet)
     plan, selection_rng, training_rng = lent(plan), lent(streams.selection), lent(streams.training)
     method, method_rng = lent(method), lent(streams.method)
     attendance_rng, model, totals = lent(streams.attendance), space.model, space.totals
@@ -99,8 +99,8 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
         if validation is not None:  # decided at compilation: whoever values nobody runs a loop without this
             num_coalitions = _value_chosen(
-                slots.excess, slots.coalition, addresses.coalition != 0, lent(validation), space, recording.values, row,
-                plan, size, selection_rng,
+                slots.excess, slots.coalition, addresses.coalition != 0, placed(validation), space, recording.values,
+                row, plan, size, selection_rng,
             )  # fmt: skip
             if num_coalitions < 0:
                 return t + 1
@@ -268,8 +268,8 @@ def _measure(slots, problem, test, recording, row, model, states, totals, rng):
         if not np.isfinite(excess):
             return False
         recording.excess[row] = excess
-    if test is not None:  # decided at compilation, as for ``validation``
-        _count_mistakes(slots.mistakes, lent(test), model, recording.accuracy, row, rng)
+    if test != 0:
+        _count_mistakes(slots.mistakes, placed(test), model, recording.accuracy, row, rng)
     _record(recording, row, model, states, totals)
     return True
 

@@ -19,7 +19,7 @@ from fedtheory.selection.laws import Ranked
 __all__ = ["DiagonalBound", "diagonal_bound", "proved_bound", "ranked_matrices"]
 
 
-_MOST_CUTS, _PATIENCE = 200, 20
+_MOST_CUTS, _MOST_IDLE_CUTS = 200, 20
 _TOLERANCE = 1e-9
 _FREQUENCIES = 4e-13
 
@@ -74,7 +74,7 @@ def diagonal_bound(matrices: Array, law: Ranked, max_cuts: int = _MOST_CUTS) -> 
         ceiling = min(ceiling, float(answer @ target))
         if value > best:
             best, best_frequencies = value, frequencies
-        if ceiling - best <= _TOLERANCE * max(1.0, ceiling) or idle > _PATIENCE:
+        if ceiling - best <= _TOLERANCE * max(1.0, ceiling) or idle > _MOST_IDLE_CUTS:
             break
         points.append(z)
         payoffs.append(_payoff(matrices, z))

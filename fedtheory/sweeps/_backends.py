@@ -17,7 +17,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.sweeps._work import Work
 
-__all__ = ["BACKENDS", "Crew", "crew", "known_backend", "number_of_workers", "packed", "pinned"]
+__all__ = ["BACKENDS", "Workers", "known_backend", "number_of_workers", "open_workers", "packed", "pinned"]
 
 BACKENDS = ("serial", "threads", "processes", "dask")
 # Compilers need deep stacks, and some platforms give threads shallow ones.
@@ -25,22 +25,22 @@ _STACK = 64 * 2**20
 # Seconds between two looks of a worker at its parent.
 _LOOK = 0.5
 # Seconds in which a worker of a cluster may finish what it is at, before it is ended.
-_GOODBYE = 0.25
+_LAST_SECONDS = 0.25
 # Seconds in which a pool of processes hands over what it was given, at the very most.
 _HANDING_OVER = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Crew:
-    """Workers: an executor, how many there are, and how to send them home, whatever they are at.
+class Workers:
+    """Workers: an executor, how many there are, and how to stop them, whatever they are at.
 
-    Those of somebody else, ``foreign``, are not sent home, and others cannot be hired in their place. What has not
+    Those of somebody else, ``foreign``, are not stopped, and others cannot be started in their place. What has not
     begun by then is given to ``cancel``.
     """
 
     executor: Executor
     size: int
-    dismiss: Callable[[], None]
+    stop: Callable[[], None]
     foreign: bool = False
     cancel: Callable[[Future[Any]], object] = Future.cancel
 
@@ -95,11 +95,11 @@ def packed(work: Work, backend: str | Executor) -> Work | bytes:
 
 
 @contextlib.contextmanager
-def crew(backend: str | Executor, workers: int, scheduler: str | None) -> Iterator[Crew]:
-    """Yield workers, and send them home at the end; an executor of somebody else is left as it is."""
+def open_workers(backend: str | Executor, workers: int, scheduler: str | None) -> Iterator[Workers]:
+    """Yield workers, and stop them at the end; an executor of somebody else is left as it is."""
     if isinstance(backend, Executor):
         with _one_thread():  # it may compute in this process
-            yield Crew(backend, workers, _nobody, foreign=True)
+            yield Workers(backend, workers, lambda: None, foreign=True)
         return
     with {"serial": _threads, "threads": _threads, "processes": _processes, "dask": _cluster}[backend](
         workers, scheduler
@@ -107,31 +107,27 @@ def crew(backend: str | Executor, workers: int, scheduler: str | None) -> Iterat
         try:
             yield found
         finally:
-            found.dismiss()
-
-
-def _nobody() -> None:
-    """Send nobody home."""
+            found.stop()
 
 
 @contextlib.contextmanager
-def _threads(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: ARG001
+def _threads(workers: int, scheduler: str | None) -> Iterator[Workers]:  # noqa: ARG001
     previous = threading.stack_size(_STACK)
     executor = ThreadPoolExecutor(workers)
     try:
         with _one_thread():
             # A thread cannot be stopped: after Ctrl-C it ends with what it is at, and nobody waits.
-            yield Crew(executor, workers, lambda: executor.shutdown(wait=False, cancel_futures=True))
+            yield Workers(executor, workers, lambda: executor.shutdown(wait=False, cancel_futures=True))
     finally:
         threading.stack_size(previous)
 
 
 @contextlib.contextmanager
-def _processes(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: ARG001
+def _processes(workers: int, scheduler: str | None) -> Iterator[Workers]:  # noqa: ARG001
     from joblib.externals.loky import ProcessPoolExecutor
 
     executor = ProcessPoolExecutor(workers, initializer=_obey, initargs=(os.getpid(),))
-    yield Crew(executor, workers, lambda: executor.shutdown(kill_workers=True), cancel=_handed_over)
+    yield Workers(executor, workers, lambda: executor.shutdown(kill_workers=True), cancel=_handed_over)
 
 
 def _handed_over(future: Future[Any]) -> None:
@@ -159,7 +155,7 @@ def _end_with(parent: int) -> None:
 
 
 @contextlib.contextmanager
-def _cluster(workers: int, scheduler: str | None) -> Iterator[Crew]:
+def _cluster(workers: int, scheduler: str | None) -> Iterator[Workers]:
     try:
         from distributed import Client
     except ImportError as error:
@@ -177,7 +173,7 @@ def _cluster(workers: int, scheduler: str | None) -> Iterator[Crew]:
                 message = f"a cluster must have workers, got none at {address}"
                 raise ValueError(message)
             executor = client.get_executor(pure=False)
-            yield Crew(executor, size, lambda: executor.shutdown(wait=False))
+            yield Workers(executor, size, lambda: executor.shutdown(wait=False))
 
 
 @contextlib.contextmanager
@@ -201,17 +197,17 @@ def _address(workers: int, scheduler: str | None) -> Iterator[Any]:
                 scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             )  # fmt: skip
         stack.enter_context(cluster)
-        stack.callback(_send_home, cluster)
+        stack.callback(_end_workers, cluster)
         yield cluster
 
 
-def _send_home(cluster: Any) -> None:
+def _end_workers(cluster: Any) -> None:
     """End the workers of a cluster of our own; by itself it waits four seconds for what they are at."""
     import asyncio
 
     async def close() -> None:
         workers = list(cluster.workers.values())
-        await asyncio.gather(*(worker.close(timeout=_GOODBYE) for worker in workers), return_exceptions=True)
+        await asyncio.gather(*(worker.close(timeout=_LAST_SECONDS) for worker in workers), return_exceptions=True)
 
     cluster.sync(close)
 

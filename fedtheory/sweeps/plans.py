@@ -63,18 +63,18 @@ def plan(
     out: str | Path | None = None,
     quick: bool = False,
     samples: int = 3,
-    patience: float = 30.0,
+    max_seconds: float = 30.0,
 ) -> Plan:
     """Say what `sweep` with these arguments would run, and time a sample of it.
 
     Nothing is written. The sample is spread over what is missing, in the order of the grid; the first of it is run once
-    more beforehand, so that compilation does not count, unless it takes longer than ``patience``.
+    more beforehand, so that compilation does not count, unless it takes longer than ``max_seconds``.
 
     Parameters
     ----------
     function_or_study, grid, seeds, rng, backend, workers, out, quick
         As for `sweep`.
-    samples, patience
+    samples, max_seconds
         At most so many configurations are timed, and none begun after so many seconds.
 
     Returns
@@ -85,7 +85,7 @@ def plan(
     Raises
     ------
     ValueError, TypeError
-        What `sweep` would raise; or if there are no samples, or patience is negative.
+        What `sweep` would raise; or if there are no samples, or max_seconds is negative.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def plan(
     (2, 0, 2, True)
     """
     size = number_of_workers(workers, known_backend(backend))
-    samples, patience = validate.count("samples", samples), validate.nonnegative("patience", patience)
+    samples, max_seconds = validate.count("samples", samples), validate.nonnegative("max_seconds", max_seconds)
     work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
     work.refuse(wanted)
     store = None if out is None else inspected(Path(out), work, wanted)
@@ -103,7 +103,7 @@ def plan(
     spread = [missing[i * len(missing) // enough] for i in range(enough)]
     ran: list[Outcome] = []
     for one in spread[:1] + spread:
-        if sum(outcome.seconds for outcome in ran) <= patience:
+        if sum(outcome.seconds for outcome in ran) <= max_seconds:
             ran.append(attempt(work, one.point, one.seed, made_by()))
     timed = ran if len(ran) == 1 else ran[1:]
     seconds, failed = [outcome.seconds for outcome in timed], sum(outcome.failed for outcome in timed)

@@ -11,7 +11,7 @@ from typing import Any
 from fedtheory._storage.releases import made_by
 from fedtheory._support.progress import reported
 from fedtheory._support.streams import deaf_to_interrupts
-from fedtheory.sweeps._backends import Crew, crew, known_backend, number_of_workers, packed, pinned
+from fedtheory.sweeps._backends import Workers, known_backend, number_of_workers, open_workers, packed, pinned
 from fedtheory.sweeps._grid import Configuration, Grid, gridded
 from fedtheory.sweeps._outcomes import Outcome
 from fedtheory.sweeps._store import Store, header_of, opened
@@ -22,7 +22,7 @@ __all__ = ["sweep"]
 
 # Seconds after which a waiting parent looks up, so that Ctrl-C is heard.
 _GLANCE = 0.1
-# Crews in a row that die without finishing anything, before it is taken for their own fault.
+# Sets of workers in a row that die without finishing anything, before it is taken for their own fault.
 _DEATHS = 20
 
 Keep = Callable[[Configuration, Outcome], None]
@@ -114,7 +114,7 @@ def sweep(
 
             if missing:
                 size = len(missing) if isinstance(backend, Executor) and workers is None else min(size, len(missing))
-                _work_through(missing, packed(work, backend), lambda: crew(backend, size, scheduler), keep)
+                _work_through(missing, packed(work, backend), lambda: open_workers(backend, size, scheduler), keep)
         result = Sweep.of(wanted, found, None if store is None else store.folder)
         if store is not None:
             store.publish(result)
@@ -160,7 +160,7 @@ def _silence() -> Iterator[Callable[..., None]]:
 def _work_through(
     missing: Sequence[Configuration],
     work: Work | bytes,
-    hire: Callable[[], contextlib.AbstractContextManager[Crew]],
+    start: Callable[[], contextlib.AbstractContextManager[Workers]],
     keep: Keep,
 ) -> None:
     """Run all configurations; when a worker dies, those that were under way are run again, one at a time.
@@ -171,7 +171,7 @@ def _work_through(
     in_a_row = 0
     while waiting or suspects:
         alone, before = bool(suspects), len(waiting) + len(suspects)
-        with hire() as workers:
+        with start() as workers:
             lost = _until_broken(suspects if alone else waiting, work, workers, keep, at_once=1 if alone else None)
         in_a_row = in_a_row + 1 if before - len(waiting) - len(suspects) == len(lost) else 0
         if in_a_row > _DEATHS:
@@ -185,7 +185,7 @@ def _work_through(
 
 
 def _until_broken(
-    queue: deque[Configuration], work: Work | bytes, workers: Crew, keep: Keep, *, at_once: int | None
+    queue: deque[Configuration], work: Work | bytes, workers: Workers, keep: Keep, *, at_once: int | None
 ) -> list[Configuration]:
     """Run what is queued, until all is done or the workers have died; return what was lost with them."""
     running: dict[Future[Outcome], Configuration] = {}
@@ -231,7 +231,7 @@ def _outcome(future: "Future[Outcome]", *, final: bool) -> Outcome | None:
     """Return what a worker reports, None if it died.
 
     Other than that it can only fail for want of what it needs. But Dask stumbles, with a TypeError of its own, over
-    what was just finished where a worker dies: unless that is final, such a crew is taken for a broken one.
+    what was just finished where a worker dies: unless that is final, such workers are taken for dead.
     """
     try:
         return future.result()

@@ -23,7 +23,7 @@ CLAIMS = select_claims("optimal-client-sampling:")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", thinned([claim.key for claim in CLAIMS if not claim.is_single], 16))
+@pytest.mark.parametrize("key", thinned([claim.key for claim in CLAIMS if not claim.is_single], 32))
 def test_the_verdict_is_the_expected_one_on_many_instances(key) -> None:
     (claim,) = (claim for claim in CLAIMS if claim.key == key)
     assert examine(claim, claim.num_instances("thorough"), rng=2).as_expected

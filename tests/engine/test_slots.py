@@ -4,6 +4,8 @@
 
 import gc
 import sys
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,3 +65,40 @@ def test_a_run_leaves_the_references_to_what_it_was_lent_as_they_were() -> None:
     gc.collect()
     after = sys.getrefcount(strategy.table)
     assert after == before
+
+
+@needs_numba
+def test_one_loop_serves_all_families_whatever_their_arrays() -> None:
+    ft.fedavg(federation(), ft.selection.Full(), num_rounds=1, step_size=0.1)
+    loop: Any = run_rounds
+    known = list(loop.signatures)
+    wide = ft.QuadraticFederation([[1.0, 2.0], [3.0, 1.0]], [[0.0, 1.0], [1.0, 1.0]], [0.5, 0.5])
+    run = ft.fedavg(wide, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("models",))
+    assert list(loop.signatures) == known
+    # From 0 a step of 1/10 along h_k c_k: (0, 2) and (3, 1).
+    np.testing.assert_allclose(run.models[0, 1], [0.15, 0.15], rtol=1e-15)
+
+
+def distance(data, k, w):
+    return ((w - data[0][k]) ** 2).sum() / 2
+
+
+def way(data, k, w):
+    return w - data[0][k]
+
+
+@needs_numba
+def test_what_the_loop_could_not_hold_is_refused_before_the_first_round() -> None:
+    fed = ft.federation.LossFederation(distance, way, (np.zeros((2, 1)), "no array"), [0.5, 0.5], dim=1)
+    with pytest.raises(
+        TypeError, match=r"^what kernels read must be arrays, numbers, or tuples of them, got unicode_type"
+    ):
+        ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))
+
+
+@needs_numba
+def test_samples_of_another_type_than_those_of_the_run_are_refused() -> None:
+    family = quadratic_family(federation(), PLAIN)
+    other = replace(family, arrays=family.arrays._replace(rows=family.arrays.rows.astype(np.float32)))
+    with pytest.raises(TypeError, match="validation and test samples must be laid out as those of fed"):
+        bound_loop(family, ft.selection.Full().rules(np.full(2, 0.5), 1), None, (other,))

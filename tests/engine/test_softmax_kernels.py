@@ -16,6 +16,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
 from tests.engine.sampled_twin import run_twin
+from tests.environment import sized
 
 EPS = np.finfo(np.float64).eps
 
@@ -148,7 +149,7 @@ def test_minibatch_losses_and_accumulated_losses_are_those_of_the_twin():
 def test_same_seed_gives_same_bits_for_any_number_of_threads(threads):
     fed = federation((20, 70, 131), 7, 4)
     arguments: dict[str, Any] = {
-        "num_rounds": 15, "local_steps": 3, "step_size": 0.1, "num_replicates": 6, "batch_size": 8, "rng": 3,
+        "num_rounds": sized(15, 5), "local_steps": 3, "step_size": 0.1, "num_replicates": 6, "batch_size": 8, "rng": 3,
         "record": ("loss", "models"),
     }  # fmt: skip
     one = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=1, **arguments)

@@ -107,7 +107,10 @@ def subgradient_limit(fed, m, d, num_steps):
 
 
 # Twenty thousand steps each; the duality gap, above, is closed for all d.
-@pytest.mark.parametrize("d", [4, *(pytest.param(d, marks=pytest.mark.slow) for d in (9, 15))])
+@pytest.mark.parametrize(
+    "d",
+    [4, pytest.param(9, marks=pytest.mark.slow), pytest.param(15, marks=(pytest.mark.slow, pytest.mark.long))],
+)
 def test_a_long_subgradient_method_settles_at_the_predicted_model(d):
     fed = power_of_choice_quadratics(12, 3, rng=5)
     floor = error_floor(fed, PowerOfChoice(2, min(d, 12)))

@@ -166,11 +166,11 @@ def test_noise_that_does_not_feed_back_through_the_gradients_is_caught(monkeypat
 
 KINDS = ("isotropic", "diagonal", "full")
 SAMPLED = (Proportional(2), Uniform(2, "weighted"), Independent(2, "uniform"), Full())
-# Every strategy and every kind at every run, each with each in the slow ones: it is a thousand runs of the same loop.
+# Every strategy and every kind at every run, half of the other pairs in the slow ones: thousands of runs of one loop.
 MET = [
-    pytest.param(strategy, kind, marks=() if kind == KINDS[place % 3] else pytest.mark.slow)
+    pytest.param(strategy, KINDS[(place + shift) % 3], marks=marks)
     for place, strategy in enumerate(SAMPLED)
-    for kind in KINDS
+    for shift, marks in enumerate(((), pytest.mark.slow, (pytest.mark.slow, pytest.mark.long)))
 ]
 
 

@@ -331,7 +331,7 @@ def test_subset_minima_that_are_known_already_give_the_same_and_must_fit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("num_clients", "m", "d"), [(30, 3, 9), (100, 10, 30)])
+@pytest.mark.parametrize(("num_clients", "m", "d"), [pytest.param(30, 3, 9, marks=pytest.mark.long), (100, 10, 30)])
 def test_instances_of_the_size_of_the_paper_have_positive_widths_and_positive_lower_sides(num_clients, m, d):
     fed = power_of_choice_quadratics(num_clients, 5, rng=0)
     rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d), num_models=1000)

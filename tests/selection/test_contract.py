@@ -13,8 +13,9 @@ import fedtheory as ft
 import fedtheory.selection
 from fedtheory._support.discover import members
 from tests.engine.killing import killed_after_every_round
+from tests.environment import sized
 
-K, NUM_REPLICATES = 6, 4000
+K, NUM_REPLICATES = 6, sized(4000, 1000)
 ALL = (True,) * K
 EQUAL = np.full(K, 1 / K)
 WEIGHTS = np.array([0.3, 0.25, 0.2, 0.12, 0.08, 0.05])

@@ -60,7 +60,7 @@ def with_cluster(monkeypatch, fake):
 def test_a_cluster_has_as_many_workers_as_threads_and_is_left_at_the_end(monkeypatch):
     fake = Fake(2, 3)
     with_cluster(monkeypatch, fake)
-    with _backends.crew("dask", 7, "tcp://there:1") as workers:
+    with _backends.open_workers("dask", 7, "tcp://there:1") as workers:
         assert (workers.size, fake.closed) == (5, 0)
         assert workers.executor.submit(max, 3, 5).result() == 5
     assert fake.seen == [("tcp://there:1", 10), False]
@@ -72,7 +72,7 @@ def test_a_cluster_has_as_many_workers_as_threads_and_is_left_at_the_end(monkeyp
 def test_nobody_waits_for_what_a_cluster_is_at_when_it_is_left(monkeypatch):
     with_cluster(monkeypatch, Fake(1))
     free = threading.Event()
-    with _backends.crew("dask", 1, "tcp://there:1") as workers:
+    with _backends.open_workers("dask", 1, "tcp://there:1") as workers:
         at = workers.executor.submit(free.wait, 5)
     left = at.done()
     free.set()
@@ -82,7 +82,7 @@ def test_nobody_waits_for_what_a_cluster_is_at_when_it_is_left(monkeypatch):
 def test_a_cluster_of_this_machine_has_one_thread_per_worker_and_does_not_hear_control_c(monkeypatch):
     fake, heard = Fake(1, 1, 1), signal.getsignal(signal.SIGINT)
     with_cluster(monkeypatch, fake)
-    with _backends.crew("dask", 3, None) as workers:
+    with _backends.open_workers("dask", 3, None) as workers:
         assert workers.size == 3
         assert signal.getsignal(signal.SIGINT) is heard
     options, (address, _), _ = fake.seen

@@ -54,8 +54,8 @@ def test_a_plan_refuses_what_the_sweep_would_refuse_and_samples_that_are_none():
         plan(toy.slow, {"e": [1]}, backend="serial")
     with pytest.raises(ValueError, match="samples must be at least 1, got 0"):
         plan(toy.slow, GRID, backend="serial", samples=0)
-    with pytest.raises(ValueError, match=r"patience must be finite and at least 0, got -0\.5"):
-        plan(toy.slow, GRID, backend="serial", patience=-0.5)
+    with pytest.raises(ValueError, match=r"max_seconds must be finite and at least 0, got -0\.5"):
+        plan(toy.slow, GRID, backend="serial", max_seconds=-0.5)
 
 
 def test_a_part_with_objects_in_it_is_not_unpacked():
@@ -90,14 +90,14 @@ def test_what_is_published_tells_seconds_in_thousandths(tmp_path):
     assert json.loads((tmp_path / "summary.json").read_text())["seconds"] == 2.123
 
 
-def test_a_plan_without_patience_runs_one_configuration():
+def test_a_plan_without_time_runs_one_configuration():
     ran: list[int] = []
 
     def noted(d):
         ran.append(d)
         return 1.5 * d
 
-    found = plan(noted, {"d": [3, 5, 7]}, backend="serial", patience=0.0)
+    found = plan(noted, {"d": [3, 5, 7]}, backend="serial", max_seconds=0.0)
     assert (ran, found.cold, len(found.sampled)) == ([3], True, 1)
 
 

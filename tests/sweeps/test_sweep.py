@@ -384,7 +384,7 @@ def test_a_plan_says_what_is_missing_and_writes_nothing(tmp_path):
 
 
 def test_a_plan_is_content_with_one_long_run():
-    found = plan(toy.slow, {"d": range(8)}, backend="threads", workers=3, patience=0.01)
+    found = plan(toy.slow, {"d": range(8)}, backend="threads", workers=3, max_seconds=0.01)
     assert (found.cold, len(found.sampled)) == (True, 1)
     assert found.seconds == pytest.approx(found.sampled[0] * 8 / 3, rel=1e-12)
 

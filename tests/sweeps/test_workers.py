@@ -51,22 +51,22 @@ def dead(d: int) -> float:
 
 
 def worked_through(
-    answer: Callable[[int], float], missing: list[Configuration], crews: list[Any] | None = None
+    answer: Callable[[int], float], missing: list[Configuration], opened: list[Any] | None = None
 ) -> dict[int, Any]:
-    """Return what is kept of each number, and add a crew to a list for each that it took."""
+    """Return what is kept of each number, and add a set of workers to a list for each that it took."""
     kept: dict[int, Any] = {}
-    crews = [] if crews is None else crews
+    opened = [] if opened is None else opened
 
     @contextlib.contextmanager
-    def hire() -> Iterator[Any]:
-        crews.append(SimpleNamespace(executor=Fragile(answer), size=2, foreign=False, cancel=Future.cancel))
-        yield crews[-1]
+    def start() -> Iterator[Any]:
+        opened.append(SimpleNamespace(executor=Fragile(answer), size=2, foreign=False, cancel=Future.cancel))
+        yield opened[-1]
 
     def keep(one: Configuration, outcome: Outcome) -> None:
         assert one.point["d"] not in kept
         kept[one.point["d"]] = outcome.refused or outcome.error or outcome.seconds
 
-    run._work_through(missing, work_of(toy.slow), hire, keep)
+    run._work_through(missing, work_of(toy.slow), start, keep)
     return kept
 
 
@@ -85,10 +85,10 @@ def test_a_cluster_that_replaces_its_workers_goes_on_with_any_number_of_killers(
     def answer(d: int) -> float:
         raise KilledWorker
 
-    crews: list[Any] = []
+    opened: list[Any] = []
     many = list(gridded({"d": range(50)}))
-    assert set(worked_through(answer, many, crews).values()) == {"its worker died, twice"}
-    assert len(crews) < 50
+    assert set(worked_through(answer, many, opened).values()) == {"its worker died, twice"}
+    assert len(opened) < 50
 
 
 def test_what_others_finished_before_a_worker_died_is_kept() -> None:
@@ -117,8 +117,8 @@ def test_all_workers_work_at_once() -> None:
         return meeting.wait()
 
     kept: list[Outcome] = []
-    hire = partial(_backends.crew, "threads", 3, None)
-    run._work_through(GRID[:3], work_of(meets_others), hire, lambda _, outcome: kept.append(outcome))
+    start = partial(_backends.open_workers, "threads", 3, None)
+    run._work_through(GRID[:3], work_of(meets_others), start, lambda _, outcome: kept.append(outcome))
     assert sorted(int(outcome.variables["value"].values) for outcome in kept) == [0, 1, 2]
 
 
@@ -135,7 +135,7 @@ def test_what_is_finished_is_kept_while_what_began_before_it_goes_on() -> None:
         if one.point["d"] == 1:
             second_is_kept.set()
 
-    with _backends.crew("threads", 2, None) as workers:
+    with _backends.open_workers("threads", 2, None) as workers:
         run._until_broken(deque(GRID[:2]), work_of(first_waits), workers, keep, at_once=None)
     assert found == {1: True, 0: True}
 
@@ -151,9 +151,9 @@ def test_who_is_lost_once_is_run_again_alone(loss: Any) -> None:
             raise loss
         return d * 1.5
 
-    crews: list[Any] = []
-    assert worked_through(answer, GRID, crews) == {d: d * 1.5 for d in range(8)}
-    assert len(crews) == 3  # all, those who were under way, and who was not
+    opened: list[Any] = []
+    assert worked_through(answer, GRID, opened) == {d: d * 1.5 for d in range(8)}
+    assert len(opened) == 3  # all, those who were under way, and who was not
 
 
 def test_workers_that_cannot_run_a_thing_say_so_after_the_second_try() -> None:
@@ -168,10 +168,10 @@ def test_workers_that_cannot_run_a_thing_say_so_after_the_second_try() -> None:
 
 def test_workers_that_all_die_are_given_up_after_so_many_crews_in_a_row(monkeypatch) -> None:
     monkeypatch.setattr(run, "_DEATHS", 2)
-    crews: list[Any] = []
+    opened: list[Any] = []
     with pytest.raises(ValueError, match="workers must live, got none that did in 3 attempts"):
-        worked_through(dead, GRID, crews)
-    assert len(crews) == 3
+        worked_through(dead, GRID, opened)
+    assert len(opened) == 3
     assert worked_through(dead, GRID[:1]) == {0: "its worker died, twice"}
 
 
@@ -229,7 +229,7 @@ def test_control_c_while_one_more_is_handed_over_leaves_no_error_of_the_pool(mon
     def keep(*_: Any) -> None: ...
 
     work = _backends.packed(work_of(toy.slow), "processes")
-    with _backends.crew("processes", 1, None) as workers:
+    with _backends.open_workers("processes", 1, None) as workers:
         hand_in = workers.executor.submit
 
         def submit(*given: Any) -> "Future[Outcome]":
@@ -253,7 +253,7 @@ def test_deep_stacks_are_for_the_threads_that_compute_alone(monkeypatch) -> None
         return before
 
     monkeypatch.setattr(threading, "stack_size", stack_size)
-    with _backends.crew("threads", 1, None):
+    with _backends.open_workers("threads", 1, None):
         assert size == [64 * 2**20]
         assert {pool["num_threads"] for pool in threadpool_info()} == {1}
     assert size == [2**16]
@@ -268,7 +268,7 @@ def test_threads_are_sent_home_with_what_they_are_at_and_nothing_else() -> None:
         begun.set()
         return free.wait(5)
 
-    with _backends.crew("threads", 1, None) as workers:
+    with _backends.open_workers("threads", 1, None) as workers:
         at = workers.executor.submit(busy)
         waiting = workers.executor.submit(begun.wait)
         begun.wait(5)

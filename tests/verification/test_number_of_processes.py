@@ -63,13 +63,13 @@ def test_claims_and_climbs_are_the_most_processes(started: list[int]) -> None:
 
 
 def test_configurations_are_the_most_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, crew = list[int](), _backends.crew
+    asked, opened = list[int](), _backends.open_workers
 
     def noted(backend: str, workers: int, scheduler: str | None) -> Any:
         asked.append(workers)
-        return crew(backend, workers, scheduler)
+        return opened(backend, workers, scheduler)
 
-    monkeypatch.setattr(run, "crew", noted)
+    monkeypatch.setattr(run, "open_workers", noted)
     ft.sweep(lambda d: 2.0 * d, {"d": [1, 2, 3]}, backend="threads", workers=200)
     assert asked == [3]
 

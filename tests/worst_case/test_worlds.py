@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case import Problem
+from tests.environment import thinned
 from tests.worst_case.worlds import World
 
 CLASSES: list[dict[str, Any]] = [{"mu": Q(1, 10), "L": Q(1)}, {"mu": Q(1, 3), "L": Q(2)}]
@@ -175,5 +176,6 @@ def test_a_compressor_that_errs_less_than_it_is_declared_is_seen(share: Q, monke
 
 
 @pytest.mark.slow
-def test_what_is_proved_of_three_hundred_random_programs_is_not_below_what_real_functions_reach() -> None:
-    assert examine(300, seed=1) > 0.6
+@pytest.mark.parametrize("number", thinned([100, 300], 2))
+def test_what_is_proved_of_many_random_programs_is_not_below_what_real_functions_reach(number: int) -> None:
+    assert examine(number, seed=1) > 0.6
