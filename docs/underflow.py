@@ -39,6 +39,8 @@ def table() -> str:
     interval = "one seed, so no interval" if seeds == 1 else f"means of {seeds} seeds"
     lines = [counted, "", f"Test accuracy on FashionMNIST in percent ({interval}):", "", head, "| --- |" + " --- |" * 6]
     for row in _study().STUDY.table(data).rows:
+        if row["entry"].startswith(("x = ", "sigma = ")):
+            continue
         rounds = row["entry"].partition("T = ")[2] or "400"
         paper = f"{row['paper [%]']:.1f} ± {row['its std']:.1f}"
         cells = (row["algorithm"], rounds, row["clients"], f"{row['mean [%]']:.1f}", paper)

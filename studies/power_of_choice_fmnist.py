@@ -72,7 +72,7 @@ so. *A tenth of the step, one pass* is too short: 380 and 164 rounds, 60.4% and 
 one pass, and -0.1, +3.5 and +2.2 points at concentration 2, on one partition. So Power-of-Choice may lead by some
 points while much is left to learn, but the intervals are wide, and all of them leave out the lead of the paper.
 
-*A public rerun* of a port of the supplementary code has no larger lead. Its logs, of one seed at the lower
+*A public rerun* of a port of the supplementary code has no large lead, either. Its logs, of one seed at the lower
 concentration, reach 60% after 86 and 48 rounds and end at 69.7% and 70.5%, where we have 88 and 80 rounds, 68.5% and
 72.7%.
 
