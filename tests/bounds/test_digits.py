@@ -139,7 +139,9 @@ def has_the_digits_of_its_summands(value, terms):
 
 
 @by_name(FORMS)
-@pytest.mark.parametrize(("seed", "count"), [(20, 30), pytest.param(21, 100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("seed", "count"), [(20, 30), pytest.param(21, 100, marks=(pytest.mark.slow, pytest.mark.long))]
+)
 def test_a_value_is_on_the_wrong_side_by_at_most_2_to_the_minus_40_of_itself(bound, seed, count):
     rng = np.random.default_rng(seed)
     with mpmath.workdps(500):
