@@ -39,7 +39,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize(
     ("redirected", "told"), [(">&-", "must be open, got a closed one"), ("> /dev/full", "No space left on device")]
 )

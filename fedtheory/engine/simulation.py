@@ -300,8 +300,11 @@ def _valuing(
     found = layout(validation, work._replace(batch_size=0, num_batches=0))
     # As many parameters may be arranged otherwise.
     wanted, got = _form(fed, family), _form(validation, found)
-    if found.excess is not family.excess or wanted != got:
+    if wanted != got:
         message = f"validation must take the models of fed, {wanted}, got {got}"
+        raise ValueError(message)
+    if found.excess is not family.excess:
+        message = "validation must have the losses of fed, got others: other functions, or curvatures of another form"
         raise ValueError(message)
     return _sharing(found, rules)
 

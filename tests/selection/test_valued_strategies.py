@@ -286,6 +286,14 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
             ValueError,
             r"27 parameters in matrices of shapes \(\(4, 3\), \(3, 5\)\), got 27 parameters in .* \(\(5, 3\), \(1, 6\)",
         ),
+        (  # as many parameters, but one curvature for all coordinates, and one for each
+            lambda: ft.fedavg(
+                ft.QuadraticFederation([1.0, 2.0], np.eye(2), [0.5, 0.5]), GreedyShapley(1), num_rounds=1,
+                step_size=0.1, validation=ft.QuadraticFederation([[1.0, 2.0], [2.0, 1.0]], np.eye(2), [0.5, 0.5]),
+            ),
+            ValueError,
+            "validation must have the losses of fed, got others: other functions, or curvatures of another form",
+        ),
         (lambda: run("softmax", GreedyShapley(3), batch_size=2), ValueError, "batch_size must be None with"),
     ],
 )  # fmt: skip

@@ -85,6 +85,7 @@ def examine(number_of_chains: int, length: int, seed: int) -> tuple[int, int]:
 
 def test_worst_cases_do_not_fall_when_a_constant_grows() -> None:
     number_of_programs, enclosed = examine(10, 4, seed=3)
+    assert number_of_programs == 40
     assert enclosed >= 0.98 * number_of_programs
 
 
@@ -94,6 +95,7 @@ def test_worst_cases_do_not_fall_when_a_constant_grows() -> None:
 def test_ten_thousand_worst_cases_do_not_fall_when_a_constant_grows(part: tuple[int, int]) -> None:
     number_of_chains, seed = part
     number_of_programs, enclosed = examine(number_of_chains, 8, seed)
+    assert number_of_programs == 8 * number_of_chains
     assert enclosed >= 0.98 * number_of_programs
 
 
