@@ -201,6 +201,32 @@ class OtherCache:
         return self._load_data(signature)
 
 
+UTILITIES = """
+import numpy as np
+from fedtheory.valuation import softmax_utilities
+
+for seed, num_players, num_classes in ((0, 6, 10), (3, 6, 10), (4, 3, 3)):
+    rng = np.random.default_rng(seed)
+    models = 0.3 * rng.standard_normal((num_players, 21 * num_classes))
+    samples = rng.standard_normal((300, 20)), rng.integers(num_classes, size=300)
+    found = softmax_utilities(0.0 * models[0], models, rng.uniform(1, 5, num_players), *samples)
+    print(found.tobytes().hex())
+"""
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_code_that_was_just_compiled_gives_the_bits_of_code_that_was_kept(tmp_path):
+    """Sums that may be reordered are optimized anew in each caller: which copy is called must not be chance."""
+    other = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    environment = {**other, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, again = (
+        subprocess.run([sys.executable, "-c", UTILITIES], capture_output=True, check=True, env=environment, cwd=ROOT)
+        for _ in range(2)
+    )
+    assert first.stdout
+    assert first.stdout == again.stdout
+
+
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 def test_a_numba_that_is_made_otherwise_loads_as_it_does_by_itself():
     known = OtherCache()
@@ -217,7 +243,7 @@ def test_kernels_leave_the_interpreter_to_other_threads_and_only_some_go_into_th
     for make, more in (
         (compiled, {}),
         (inlined, {"inline": "always"}),
-        (compiled_with_reordering, {"fastmath": {"contract", "reassoc", "nsz", "arcp"}}),
+        (compiled_with_reordering, {"fastmath": {"contract", "reassoc", "nsz", "arcp"}, "forceinline": True}),
     ):
         made: Any = make(kernel)
         assert made.targetoptions == {"nopython": True, "boundscheck": None, "nogil": True, **more}

@@ -40,11 +40,13 @@ def inlined(function: Function) -> Function:
 def compiled_with_reordering(function: Function) -> Function:
     """Compile as ``compiled`` does, but let sums be reordered and products fused, so that long sums run in parallel.
 
-    Results still have the same bits on every run of one machine; NaN, infinities and their comparisons keep their
-    meaning. Splitting a constant into a large and a small part does not work here: the parts may be added first.
+    Results still have the same bits on every run of one machine, as the function is always compiled into its callers:
+    a copy of its own is optimized in another way, and which of the two is called would depend on what was compiled and
+    what was kept. NaN, infinities and their comparisons keep their meaning. Splitting a constant into a large and a
+    small part does not work here: the parts may be added first.
     """
     allowed = {"contract", "reassoc", "nsz", "arcp"}
-    dispatcher: Function = _never_stale(numba.njit(nogil=True, fastmath=allowed)(function))
+    dispatcher: Function = _never_stale(numba.njit(nogil=True, fastmath=allowed, forceinline=True)(function))
     return dispatcher
 
 
