@@ -1,12 +1,13 @@
 """Images that a study is asked for with ``--data``: by name, or as four IDX files."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import fedtheory as ft
 
-__all__ = ["Images", "digits", "read_images", "without_tests"]
+__all__ = ["Images", "dealt", "digits", "images_of", "read_images", "without_tests"]
 
 
 class Images(NamedTuple):
@@ -37,6 +38,28 @@ def digits() -> Images:
 
     features, labels = load_digits(return_X_y=True)
     return without_tests(features / 16, labels)
+
+
+def dealt(data: tuple[str, ...], num_clients: int, rng: Any, **how: Any) -> ft.federation.FederatedData:
+    """Deal digits, of which every client holds some out, or images that have a test set; ``how`` as for digits."""
+    if data == ("digits",):
+        return ft.datasets.digits(num_clients, rng, **how)
+    x, y, *test = images_of(data)
+    generator, shards = np.random.default_rng(rng), how.get("partition") == "shards"
+    parts = (
+        ft.datasets.shard_partition(y, num_clients, rng=generator)
+        if shards
+        else ft.datasets.dirichlet_partition(
+            y, num_clients, how["concentration"], min_samples=how.get("min_samples", 10), rng=generator
+        )
+    )
+    return ft.federation.FederatedData.from_partition(x, y, parts, test=tuple(test))
+
+
+@lru_cache(maxsize=1)
+def images_of(data: tuple[str, ...]) -> Images:
+    """Return digits, without a test set, or images that have one; whoever asks for the same ones again has them."""
+    return digits() if data == ("digits",) else read_images(data, 0, 0)
 
 
 def read_images(data: tuple[str, ...], num_test: int, seed: int) -> Images:

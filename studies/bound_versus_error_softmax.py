@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _images import dealt
 from _repeated import span
 
 import fedtheory as ft
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 class Config:
     """Measured error against the bounds of Power-of-Choice, on softmax regression with a ridge term."""
 
+    data: tuple[str, ...] = ("digits",)
+    """Images: digits, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     num_clients: int = 10
     """Clients K."""
     concentration: float = 0.3
@@ -111,7 +114,7 @@ def _strategies(config: Config) -> "dict[str, Strategy]":
 
 def _column(config: Config, l2: float) -> dict[str, Any]:
 
-    data = ft.datasets.digits(config.num_clients, config.seed, concentration=config.concentration)
+    data = dealt(config.data, config.num_clients, config.seed, concentration=config.concentration)
     fed, start = ft.SoftmaxFederation(data, l2=l2), np.zeros(data.num_classes * (data.num_features + 1))
     constants = {
         "mu": fed.strong_convexity,
@@ -163,7 +166,7 @@ def table(data: "Dataset") -> study.Table:
                 "Gamma": constants["objective_gap"],
             }
         )
-    return study.Table(rows, f"Softmax regression on digits: gaps and bounds after {int(data['step'][-1])} local steps")
+    return study.Table(rows, f"Softmax regression: gaps and bounds after {int(data['step'][-1])} local steps")
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:

@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from _images import dealt
 from _repeated import fresh, mean_and_limits, with_limits
 
 import fedtheory as ft
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 class Config:
     """FedALIGN against priority clients alone, everybody and local models, on digits in shards of one class."""
 
+    data: tuple[str, ...] = ("digits",)
+    """Images: digits, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     num_clients: int = 60
     """Clients, each with two shards."""
     threshold: float = 0.2
@@ -69,7 +72,7 @@ class Config:
     fraction: float = 0.3
     """Share of the clients that take part in the scenario of partial participation."""
     test_fraction: float = 0.3
-    """Share of each client's images that is held out."""
+    """Share of each client's digits that is held out."""
     num_instances: int = 10
     """Ways of dealing the shards."""
     seed: int = 0
@@ -127,7 +130,8 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 def _instance(config: Config, number: int) -> dict[str, Any]:
 
     data_seed, run_seed = np.random.SeedSequence([config.seed, number]).spawn(2)
-    data = ft.datasets.digits(config.num_clients, data_seed, partition="shards", test_fraction=config.test_fraction)
+    how = {"partition": "shards", "test_fraction": config.test_fraction}
+    data = dealt(config.data, config.num_clients, data_seed, **how)
     found = [
         [_trained(config, data, scenario, eps, fresh(run_seed)) for eps in (0.0, config.threshold, np.inf)]
         for scenario in SCENARIOS
@@ -231,7 +235,7 @@ def table(data: "Dataset") -> study.Table:
             rows.append(row)
     parts = [_own_classes(data["own_classes"].sel(who=who), str(who)) for who in data["who"].values]
     caption = "Accuracy of non-priority clients on their own classes, 2 priority clients: " + "; ".join(parts) + "."
-    return study.Table(rows, title="Digits in shards of one class", caption=caption)
+    return study.Table(rows, title="Shards of one class", caption=caption)
 
 
 def _own_classes(own: Any, who: str) -> str:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from _greedyfed_runs import Dealt, Setting, accuracies, deal, train
-from _images import digits
+from _images import images_of
 from _repeated import span, with_limits
 
 from fedtheory import study
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 class Config:
     """Lead of GreedyFed over FedAvg, one parameter changed at a time."""
 
+    data: tuple[str, ...] = ("digits",)
+    """Images: digits, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     step_size: float = 0.05
     """Local step size of the base."""
     num_clients: int = 60
@@ -121,7 +123,7 @@ def changed(config: Config, change: str) -> Config:
 
 def _pair(config: Config, seed: int) -> tuple[Any, Any]:
     """Accuracies of both algorithms, and what their selections came to."""
-    dealt = deal(digits(), config.num_server, config.num_clients, config.concentration, seed)
+    dealt = deal(images_of(config.data), config.num_server, config.num_clients, config.concentration, seed)
     runs = [train(config, dealt, Setting(), name, seed) for name in ALGORITHMS]
     return [accuracies(one) for one in runs], [_spread(one.counts[0], dealt) for one in runs]
 

@@ -42,6 +42,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _images import images_of
 from _repeated import fresh, mean_and_limits, with_limits
 
 import fedtheory as ft
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 class Config:
     """Optimal client sampling of softmax models with tuned step sizes: accuracy against rounds and bits."""
 
+    data: tuple[str, ...] = ("digits",)
+    """Images: digits, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     num_clients: int = 32
     """Clients n."""
     expected_sizes: tuple[float, ...] = (3.0, 6.0)
@@ -156,16 +159,17 @@ def _trained(config: Config, kind: int, number: int, method: "Strategy", step_si
 
 
 def _federation(config: Config, power: float, seed: np.random.SeedSequence) -> Any:
-    from sklearn.datasets import load_digits
-
-    images, labels = load_digits(return_X_y=True)
+    images = images_of(config.data)
     deal, hold_out = seed.spawn(2)
     parts = ft.datasets.power_law_partition(
-        labels, config.num_clients, power=power, concentration=config.concentration,
+        images.y, config.num_clients, power=power, concentration=config.concentration,
         min_samples=-(-5 * config.batch_size // 4), rng=np.random.default_rng(deal),
     )  # fmt: skip
-    data = ft.federation.FederatedData.from_partition(images / 16, labels, parts, test_fraction=0.2, rng=hold_out)
-    return ft.SoftmaxFederation(data)
+    # Digits have no test set of their own.
+    held_out: dict[str, Any] = {"test_fraction": 0.2, "rng": hold_out}
+    if len(images.y_test):
+        held_out = {"test": (images.x_test, images.y_test)}
+    return ft.SoftmaxFederation(ft.federation.FederatedData.from_partition(images.x, images.y, parts, **held_out))
 
 
 def _reached(data: "Dataset", name: str) -> Any:

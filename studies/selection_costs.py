@@ -40,12 +40,11 @@ models, and 2 times as many models down.
 
 import time
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _accuracy_runs import curves
-from _images import Images, read_images
+from _images import dealt
 from _repeated import mean_and_limits, with_limits
 
 import fedtheory as ft
@@ -150,20 +149,8 @@ def _strategies(config: Config, sample_counts: Any, num_classes: int) -> "dict[s
 
 def _federation(config: Config, concentration: float, partition: Any) -> Any:
     """Deal digits, of which every client holds a tenth out, or images that have a test set; a batch is left."""
-    fewest = config.batch_size + 1
-    if config.data == ("digits",):
-        data = ft.datasets.digits(config.num_clients, partition, concentration=concentration, min_samples=fewest)
-        return ft.SoftmaxFederation(data)
-    x, y, *test = _images(config.data)
-    parts = ft.datasets.dirichlet_partition(
-        y, config.num_clients, concentration, min_samples=fewest, rng=np.random.default_rng(partition)
-    )
-    return ft.SoftmaxFederation(ft.federation.FederatedData.from_partition(x, y, parts, test=tuple(test)))
-
-
-@lru_cache(maxsize=1)
-def _images(data: tuple[str, ...]) -> "Images":
-    return read_images(data, 0, 0)
+    how = {"concentration": concentration, "min_samples": config.batch_size + 1}
+    return ft.SoftmaxFederation(dealt(config.data, config.num_clients, partition, **how))
 
 
 def _instance(config: Config, concentration: float, index: int) -> dict[str, Any]:

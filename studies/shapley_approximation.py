@@ -27,9 +27,11 @@ by several percent, so that exact values are cheaper and right; it begins to pay
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _images import Images, digits, read_images
 
 import fedtheory as ft
 from fedtheory import selection, study
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 class Config:
     """Errors of estimated Shapley values against the coalitions evaluated."""
 
+    data: tuple[str, ...] = ("digits",)
+    """Images: digits, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     num_players: tuple[int, ...] = (3, 6, 10, 14)
     """Clients M of a round."""
     concentrations: tuple[float, ...] = (0.1, 100.0)
@@ -95,7 +99,7 @@ def _records(config: Config, skew: float, stage: int, num_players: int) -> list[
 
 def _table(config: Config, skew: float, stage: int, num_players: int) -> Any:
     """Utilities of all coalitions of a round after some rounds of FedAvg."""
-    data, (x, y) = _digits(skew, config.seed)
+    data, (x, y) = _dealt(config.data, skew, config.seed)
     fed = ft.SoftmaxFederation(data)
     settings: Any = {"local_steps": 25, "step_size": 0.1, "num_batches": 5, "momentum": 0.5, "record": ("models",)}
     before = ft.fedavg(
@@ -121,16 +125,20 @@ def _table(config: Config, skew: float, stage: int, num_players: int) -> Any:
     return ft.valuation.softmax_utilities(before, after, data.sample_counts[chosen], x, y)
 
 
-def _digits(skew: float, seed: int) -> tuple[FederatedData, Any]:
+@lru_cache(maxsize=1)
+def _dealt(data: tuple[str, ...], skew: float, seed: int) -> tuple[FederatedData, Any]:
     """Clients' samples, and those that the server holds."""
-    from sklearn.datasets import load_digits
-
-    x, y = load_digits(return_X_y=True)
-    order = np.random.default_rng(seed).permutation(len(y))
-    server, rest = order[:500], order[500:]
-    parts = ft.datasets.power_law_partition(y[rest], 20, concentration=skew, min_samples=10, rng=seed)
-    data = FederatedData.from_partition(x[rest] / 16, y[rest], parts, num_classes=10)
-    return data, (x[server] / 16, y[server])
+    if data == ("digits",):
+        x, y, *_ = digits()
+        order = np.random.default_rng(seed).permutation(len(y))
+        server, rest = order[:500], order[500:]
+        images = Images(x[rest], y[rest], x[server], y[server])
+    else:
+        images = read_images(data, 0, 0)
+        images = images.with_tests(min(500, len(images.y_test)), seed)
+    parts = ft.datasets.power_law_partition(images.y, 20, concentration=skew, min_samples=10, rng=seed)
+    clients = FederatedData.from_partition(images.x, images.y, parts, num_classes=10)
+    return clients, (images.x_test, images.y_test)
 
 
 def _estimates(name: str, table: Any, num_players: int, config: Config, rng: Any) -> list[tuple[int, Any]]:

@@ -1,6 +1,7 @@
 """The studies of softmax regression: they notice wrong results, and images of one's own can be studied."""
 
 import dataclasses
+import re
 import struct
 import sys
 from typing import Any
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 import xarray
 
+import fedtheory as ft
 from fedtheory import study
-from tests.quick_studies import loaded
+from tests.quick_studies import SCRIPTS, loaded
 from tests.test_studies import failing
 
 
@@ -19,17 +21,55 @@ def idx(array: Any) -> bytes:
     return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.astype("u1").tobytes()
 
 
-def test_images_of_ones_own_are_dealt_to_clients_and_studied(tmp_path) -> None:
-    rng, found = np.random.default_rng(0), loaded("selection_costs")
-    files = [tmp_path / name for name in ("images", "labels", "test images", "test labels")]
+@pytest.fixture
+def files(tmp_path) -> tuple[str, ...]:
+    """Images of three classes, 600 to train on and 90 to test."""
+    rng, files = np.random.default_rng(0), [tmp_path / name for name in ("images", "labels", "tests", "test labels")]
     for place, num in ((0, 600), (2, 90)):
         labels = rng.integers(3, size=num)
         # Each class lights up a row of its own.
         images = 200 * (np.arange(3)[:, None] == labels[:, None, None]) + rng.integers(50, size=(num, 3, 2))
         files[place].write_bytes(idx(images))
         files[place + 1].write_bytes(idx(labels))
+    return tuple(map(str, files))
+
+
+# As little as the studies allow; who has no such parameter does without.
+SMALL = {
+    "num_clients": 6, "num_rounds": 4, "halve_at": (2,), "num_instances": 2, "num_seeds": 2, "num_replicates": 2,
+    "num_remembered": 6, "many": 4, "num_server": 60, "changes": (), "step_sizes": (0.1, 0.2), "num_shards": 24,
+    "shards_per_client": (4,), "num_priority": (1, 2), "record_every": 2, "num_players": (3,), "stages": (1, 2),
+    "num_repetitions": 2, "num_sweeps": 2, "settings": ("base",), "concentrations": (2.0,),
+}  # fmt: skip
+# They deal images by themselves, and have tests of their own.
+OTHERS = {"fedalign_fmnist", "greedyfed_fashion", "power_of_choice_fmnist"}
+OF_DIGITS = [path.stem for path in SCRIPTS if re.search("load_digits|datasets.digits|_images import", path.read_text())]
+
+
+@pytest.mark.parametrize("name", sorted({*OF_DIGITS} - OTHERS))
+def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch) -> None:
+    found = loaded(name)
+    assert found.config.data == ("digits",)
+    features, made = set(), ft.federation.FederatedData.__init__
+
+    def make(self: Any, *arguments: Any, **options: Any) -> None:
+        made(self, *arguments, **options)
+        features.add(self.num_features)
+
+    monkeypatch.setattr(ft.federation.FederatedData, "__init__", make)
+    small = {field: value for field, value in SMALL.items() if hasattr(found.quick, field)}
+    if name == "fedalign_shards":
+        # Its scenarios have up to 18 clients with priority.
+        small["num_clients"] = 20
+    data = found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
+    assert features == {6}
+    assert all(np.isfinite(values).any() for values in data.variables.values() if values.dtype.kind == "f")
+
+
+def test_images_of_ones_own_are_dealt_to_clients_and_studied(files) -> None:
+    found = loaded("selection_costs")
     config = dataclasses.replace(
-        found.quick, data=tuple(map(str, files)), num_clients=12, num_remembered=6, num_rounds=40, halve_at=(30,),
+        found.quick, data=files, num_clients=12, num_remembered=6, num_rounds=40, halve_at=(30,),
         step_sizes=(0.01, 0.1), num_instances=2, concentrations=(2.0,),
     )  # fmt: skip
     data = found.run(config, study.silent)
