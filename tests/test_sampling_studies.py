@@ -1,5 +1,6 @@
 """What the studies of client sampling compute by themselves, by second roads, and wrong results that they notice."""
 
+import dataclasses
 import itertools
 import sys
 from typing import Any
@@ -160,12 +161,15 @@ def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught(tmp_path_f
 def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit(tmp_path_factory):
     found = loaded("optimal_sampling_softmax")
     make = vars(sys.modules[found.run.__module__])["_federation"]
-    counts = [make(found.config, power, np.random.SeedSequence(3)).sample_counts for power in found.config.powers]
-    assert all(len(sizes) == 32 and sizes.min() >= found.config.batch_size for sizes in counts)
+    counts = [make(found.config, kind, np.random.SeedSequence(3)).sample_counts for kind in range(3)]
+    assert [len(sizes) for sizes in counts] == [32, 32, 96]
+    assert all(sizes.min() >= found.config.batch_size for sizes in counts)
     largest = [np.sort(sizes)[-8:].sum() / sizes.sum() for sizes in counts]
     # A quarter of the clients holds most of the samples, or about a quarter of them.
     assert largest[0] > 0.6
     assert largest[1] < 0.3
+    with pytest.raises(ValueError, match="powers must be 1 to 3 and as many as num_clients"):
+        found.run(dataclasses.replace(found.quick, num_clients=(32, 96)), study.silent)
 
 
 @pytest.mark.parametrize(("seconds", "clients", "calls"), [(0.1, 50, 3), (0.6, 50, 2), (0.1, 60, 0)])

@@ -61,6 +61,8 @@ def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch
     if name == "fedalign_shards":
         # Its scenarios have up to 18 clients with priority.
         small["num_clients"] = 20
+    if name == "optimal_sampling_softmax":
+        small["num_clients"] = (6,)
     data = found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
     assert features == {6}
     assert all(np.isfinite(values).any() for values in data.variables.values() if values.dtype.kind == "f")
