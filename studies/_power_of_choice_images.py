@@ -44,6 +44,14 @@ class Setting:
     """Whether the step size halves."""
     epochs: int | None = None
     """Passes that a client makes through its samples in a round, if not a number of local steps."""
+    local_steps: int | None = None
+    """Local steps, if not those of the size."""
+    batch_size: int | None = None
+    """Samples per local step, which no client has fewer of, if not those of the size."""
+    num_clients: int | None = None
+    """Clients K, if not those of the size."""
+    take_turns: bool = False
+    """Whether two groups of clients take turns, and a tenth of the group whose turn it is drops out, as in Figure 8."""
     one_partition: bool = False
     """Whether all seeds have the partition that the supplementary code draws, whose seed is fixed there."""
     batches: str = "epoch"
@@ -78,8 +86,12 @@ class Size:
     """Rounds from one evaluation to the next."""
 
 
-def strategies(many: int, few: int, candidates: int, remembered: int) -> dict[str, Any]:
-    """Return the strategies of Tables 1 and 2 in their order; the first has more clients than the others."""
+def strategies(many: int, few: int, candidates: int, remembered: int, more: int) -> dict[str, Any]:
+    """Return the strategies of Tables 1 and 2 in their order; the first has more clients than the others.
+
+    After them pow-d with more candidates, as in Figure 5, and all with more clients, as in Figure 11.
+    """
+    as_many = candidates * many // few
     return {
         f"rand, m = {many}": ft.selection.Proportional(many),
         f"rand, m = {few}": ft.selection.Proportional(few),
@@ -87,6 +99,11 @@ def strategies(many: int, few: int, candidates: int, remembered: int) -> dict[st
         f"cpow-d, d = {candidates}": ft.selection.PowerOfChoice(few, candidates, loss="minibatch"),
         f"rpow-d, d = {remembered}": ft.selection.PowerOfChoice(few, remembered, loss="last"),
         "afl by reports": ft.selection.ActiveFederatedByReports(few),
+        f"pow-d, d = {more}": ft.selection.PowerOfChoice(few, more),
+        f"pow-d, m = {many}, d = {as_many}": ft.selection.PowerOfChoice(many, as_many),
+        f"cpow-d, m = {many}, d = {as_many}": ft.selection.PowerOfChoice(many, as_many, loss="minibatch"),
+        f"rpow-d, m = {many}, d = {remembered}": ft.selection.PowerOfChoice(many, remembered, loss="last"),
+        f"afl by reports, m = {many}": ft.selection.ActiveFederatedByReports(many),
     }
 
 
@@ -118,13 +135,15 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
     if (setting.distinct or setting.same_clients) and isinstance(strategy, ft.selection.Proportional):
         strategy = ft.selection.PowerOfChoice(strategy.num_selected, strategy.num_selected)
     fed = _federation(setting, size, concentration, seed, strategy)
+    if setting.take_turns:
+        strategy = ft.selection.Available(strategy, ft.selection.AlternatingGroups(0.1))
     training = np.random.SeedSequence([seed, 1])
     run = ft.fedavg(
         fed,
         ft.selection.SizeWeighted(strategy) if setting.by_size else strategy,
         num_rounds=size.num_rounds,
         local_steps=_local_steps(fed, setting, size),
-        batch_size=size.batch_size,
+        batch_size=setting.batch_size or size.batch_size,
         batches=setting.batches,
         step_size=Halving(setting.step_factor * size.step_size, size.halve_at if setting.halving else ()),
         initial=fed.initial(np.random.default_rng([seed, 2, *([setting.start] if setting.start else [])])),
@@ -142,28 +161,30 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
 
 
 def _local_steps(fed: Any, setting: Setting, size: Size) -> Any:
-    per_pass = -(-fed.sample_counts // size.batch_size)
+    per_pass = -(-fed.sample_counts // (setting.batch_size or size.batch_size))
     if setting.epochs is not None:
         return setting.epochs * per_pass
-    return np.minimum(size.local_steps, per_pass) if setting.one_pass else size.local_steps
+    steps = setting.local_steps or size.local_steps
+    return np.minimum(steps, per_pass) if setting.one_pass else steps
 
 
 def _federation(setting: Setting, size: Size, concentration: float, seed: int, strategy: Any) -> Any:
     """Return the clients, whose weights say how likely they are drawn."""
+    num_clients = setting.num_clients or size.num_clients
     data = _data(
-        size.images, size.num_clients, size.batch_size, concentration, setting.shift, setting.scale,
-        None if setting.one_partition else seed,
+        size.images, num_clients, setting.batch_size or size.batch_size, concentration, setting.shift,
+        setting.scale, None if setting.one_partition else seed,
     )  # fmt: skip
-    weights: Any = np.full(size.num_clients, 1 / size.num_clients) if setting.equal_weights else None
+    weights: Any = np.full(num_clients, 1 / num_clients) if setting.equal_weights else None
     if setting.same_clients:
         if not (isinstance(strategy, ft.selection.PowerOfChoice) and isinstance(strategy.num_candidates, int)):
             message = f"the same clients in every round must be those of random selection or pow-d, got {strategy}"
             raise ValueError(message)
         # Nobody else has a weight, so that everybody who has one is drawn in every round.
         drawn = np.random.default_rng([seed, 4]).choice(
-            size.num_clients, strategy.num_candidates, p=data.weights, replace=False
+            num_clients, strategy.num_candidates, p=data.weights, replace=False
         )
-        weights = np.bincount(drawn, minlength=size.num_clients) / strategy.num_candidates
+        weights = np.bincount(drawn, minlength=num_clients) / strategy.num_candidates
     drops = (*(0.0 for _ in size.hidden[1:]), setting.dropout)
     return ft.PerceptronFederation(data, size.hidden, size.l2, weights, drops)
 

@@ -15,6 +15,10 @@ TENTH = "a tenth of the step"
 SHORT = "a sixth of the step, one pass"
 CODE = "the code's partition"
 RERUN = "as a public rerun"
+WIDE = "batches of 128"
+LONG = "100 local steps"
+TURNS = "groups take turns"
+CROWD = "500 clients"
 # Tables 1 and 2: rounds to 60%, final accuracy in percent; strategies in the order of ``strategies``.
 PUBLISHED = {
     0.3: ((172, 71.21), (234, 64.87), (89, 76.47), (80, 76.63), (98, 76.56), (121, 73.28)),
@@ -63,9 +67,9 @@ def in_words(values: Any, digits: int) -> str:
 
 def of_the_paper(data: "Dataset", concentration: float, strategy: str) -> tuple[float, float] | None:
     """Return rounds and accuracy in the paper's tables, if its question was asked."""
-    names = list(strategies(10, 3, 6, 50))
-    known = data.attrs["published"] and concentration in PUBLISHED and strategy in names
-    return PUBLISHED[concentration][names.index(strategy)] if known else None
+    names = list(strategies(10, 3, 6, 50, 15))
+    rows = dict(zip(names, PUBLISHED.get(concentration, ()), strict=False))
+    return rows.get(strategy) if data.attrs["published"] else None
 
 
 def said(data: "Dataset") -> list[str]:
@@ -73,6 +77,7 @@ def said(data: "Dataset") -> list[str]:
     return [
         *_said_of_the_base(data),
         *_said_of_the_other_rows(data),
+        *_said_of_other_figures(data),
         *_said_of_short_training(data),
         *_said_of_other_settings(data),
         *_said_of_first_rounds(data),
@@ -123,28 +128,75 @@ def _said_of_the_base(data: "Dataset") -> list[str]:
 
 
 def _said_of_the_other_rows(data: "Dataset") -> list[str]:
-    """Numbers of the tables' other strategies and of concentration 2, on the first partition."""
-    here, target = data.sel(setting=BASE).isel(seed=0), f"{data.attrs['target']:g}%"
+    """Numbers of the tables' other strategies and of concentration 2."""
+    here, target = data.sel(setting=BASE), f"{data.attrs['target']:g}%"
     final, reached = last_accuracy(here), first_at_target(here)
-    names = [str(name) for name in data["strategy"].values]
+    ten, *others = list(strategies(10, 3, 6, 50, 15))[: len(PUBLISHED[2.0])]
+    names = [str(name) for name in data["strategy"].values if name in others]
 
     def rows(concentration: float, chosen: list[str]) -> str:
         words = []
         for name in chosen:
             at, published = {"concentration": concentration, "strategy": name}, of_the_paper(data, concentration, name)
+            ran = final.sel(at).notnull().values
             assert published is not None
-            label = "random selection" if name.startswith("rand") else name.partition(",")[0]
+            label = "random selection " if name.startswith("rand") else f"{name.partition(',')[0]} "
             words.append(
-                f"{label} {float(reached.sel(at)):.0f} and {float(final.sel(at)):.1f}% "
+                f"{'' if name == ten else label}{in_words(reached.sel(at)[ran], 0)} and "
+                f"{in_words(final.sel(at)[ran], 1)}% "
                 f"({published[0]} and {published[1]:.2f}%)"
             )
         return "; ".join(words)
 
-    jumps = [float(final.sel(concentration=2.0, strategy=name)) for name in names[:2]]
+    rand, pow_d = (final.sel(concentration=2.0, strategy=name) for name in names[:2])
     return [
         f"to {target} and accuracies, in brackets the paper's: {rows(0.3, names[2:])}",
         f"at concentration 2: {rows(2.0, names)}",
-        f"a lead of {jumps[1] - jumps[0]:+.1f} points at concentration 2",
+        f"random selection of ten clients: {rows(0.3, [ten])}; at concentration 2: {rows(2.0, [ten])}",
+        f"a lead of {_points(pow_d - rand)} points at concentration 2",
+    ]
+
+
+def _said_of_other_figures(data: "Dataset") -> list[str]:
+    """Numbers of Figures 5, 8 and 11 to 15: one thing that differs, on the first partition."""
+    final, names = last_accuracy(data.isel(seed=0)), [str(name) for name in data["strategy"].values]
+    wide = [name for name in names if "m = 10" in name]
+    few = [name for name in names if name not in wide]
+    [more] = [name for name in few[2:] if name.startswith("pow-d")]
+    main, others = few[:2], [name for name in few[2:] if name != more]
+
+    def ends(setting: str, chosen: list[str]) -> str:
+        words = []
+        for alpha in (0.3, 2.0):
+            *before, last = (
+                f"{value:.1f}%" for value in final.sel(setting=setting, concentration=alpha, strategy=chosen)
+            )
+            words.append(f"{', '.join(before)} and {last}")
+        return f"{words[0]} at concentration 0.3 and {words[1]} at 2"
+
+    asked = {
+        ("with ten clients a round", "Figure 11"): (BASE, wide),
+        ("with batches of 128", "Figures 12 and 13"): (WIDE, main + others),
+        ("with 100 local steps", "Figures 14 and 15"): (LONG, main + others),
+        ("where groups take turns", "Figure 8"): (TURNS, main + others),
+        ("with ten of 500 clients a round", "the question of Figures 9 and 10"): (CROWD, wide),
+    }
+    told = {
+        words: f"random selection and pow-d end at {ends(setting, chosen[:2])}, cpow-d, rpow-d and afl at "
+        f"{ends(setting, chosen[2:])}"
+        for words, (setting, chosen) in asked.items()
+    }
+    each = [final.sel(setting=setting, strategy=chosen).values for setting, chosen in asked.values()]
+    leads = np.concatenate([one - one[:, :1] for one in each])
+    candidates = f"{main[1].partition('= ')[2]} and {more.partition('= ')[2]}"
+    return [
+        *(f"{where} ({figures}) {text}" for (where, figures), text in told.items()),
+        *(f"{where} {text}" for (where, _), text in told.items()),
+        (
+            f"pow-d's lead is {leads[:, 1].min():+.1f} to {leads[:, 1].max():+.1f} points, where the paper reads 5 to "
+            f"15 off its figures, and nobody's is above {leads.max():.1f}"
+        ),
+        f"With {candidates} candidates (Figure 5) pow-d ends at {ends(BASE, [main[1], more])}",
     ]
 
 
@@ -181,7 +233,7 @@ def _said_of_short_training(data: "Dataset") -> list[str]:
         f"At concentration 2 a tenth of the step has {both(TENTH, 2.0)}",
         f"*A tenth of the step, one pass* is too short: {both(f'{TENTH}, one pass')}",
         "{} points as published, {} with a tenth of the step, {} with a sixth and one pass".format(*leads(0.3)),
-        "{}, {} and {} points at concentration 2, on one partition".format(*leads(2.0)),
+        "{}, {} and {} points at concentration 2, the last two on one partition".format(*leads(2.0)),
         (
             f"reach {target} after {RERUN_LOGS[0][0]} and {RERUN_LOGS[1][0]} rounds and end at {RERUN_LOGS[0][1]:.1f}% "
             f"and {RERUN_LOGS[1][1]:.1f}%, where we have {both(RERUN)}"

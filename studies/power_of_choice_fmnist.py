@@ -4,7 +4,7 @@ What does Power-of-Choice gain on images of clothes?
 
 **Its accuracy comes back, the large lead over random selection does not, and no setting that was tried brings it.**
 
-**Question.** Figures 5, 6 and 11 to 15 and Tables 1 and 2 of Cho, Wang and Joshi (2020) are about a deep network on
+**Question.** Figures 5, 6, 8 and 11 to 15 and Tables 1 and 2 of Cho, Wang and Joshi (2020) are about a deep network on
 FashionMNIST. There random selection of 3 of 100 clients needs 234 rounds to 60% and ends at 64.9%, Power-of-Choice with
 6 candidates 89 rounds and 76.5%. Do these numbers come back at the paper's settings, and if not, which setting would
 have to be another one?
@@ -27,6 +27,10 @@ Accuracy is that on the 10,000 test images. Each *setting* changes one thing, th
   fixed seed, where the text has three;
 * *the same clients*: those drawn in the first round train in every round, and the candidates drawn there are those of
   every round, as where a generator is seeded anew for each selection;
+* *batches of 128*, and *100 local steps*, as in Figures 12 to 15;
+* *500 clients*, ten a round, which have at least ten images and batches of as many, for what Figures 9 and 10 ask of
+  other images;
+* *groups take turns*: each half of the clients in every other round, of which a tenth drops out, as in Figure 8;
 * *a tenth of the step, one pass*, and *a sixth of the step, one pass*, which was chosen for the paper's rounds;
 * *as a public rerun*: a tenth of the step, batches drawn anew and the code's partition, with which a public repository
   (peng-ju/Power-of-Choice) ran a port of the supplementary code.
@@ -35,13 +39,13 @@ The accuracy of a network that still drops units, as one that is not told that t
 models. Most settings are run for 100 rounds only, whose bits are those with which a run of 400 begins: the paper's
 baseline is slowest there. Where a setting differs random selection alone is run, to see whether it is slowed at all,
 and Power-of-Choice where it is. Every run is kept in a folder as it ends (``--runs``), so that a stopped study goes on;
-``--settings``, ``--concentrations``, ``--others`` and ``--seeds`` ask for more, ``--size.batch-size 128`` and
-``--size.local-steps 100`` for Figures 12 to 15, ``--few 10`` for Figure 11.
+``--settings``, ``--concentrations``, ``--others`` and ``--seeds`` ask for more.
 
 **Reading.** Above: test accuracy, dotted at the paper's; below: training loss; means over partitions. The second figure
-has the first hundred rounds in all settings. Numbers with intervals are of 3 partitions (95%, Student), those without
-are of the first partition alone; the accuracy of the models jumps from round to round by 4.0 points (standard deviation
-over the last tenth of the rounds of the first partition) for random selection and 2.8 for Power-of-Choice.
+has the first hundred rounds in all settings, the third asks what Figures 8, 11, 12 and 14 do. Numbers
+with intervals are of 3 partitions (95%, Student), those without are of the first partition alone; the accuracy of the
+models jumps from round to round by 4.0 points (standard deviation over the last tenth of the rounds of the first
+partition) for random selection and 2.8 for Power-of-Choice.
 
 *As published*, Power-of-Choice's accuracy comes back, 79.2 [77.6, 80.8]% where the paper has 76.47%, and random
 selection's does not: 78.0 [75.8, 80.1]%, where it has 64.87%. The lead is +1.2 [+0.5, +1.9] points, paired, and not
@@ -54,12 +58,34 @@ the same within the jumps. Counted to the round from which on accuracy stays at 
 selection needs 88 rounds and ends at 69.3%. Random selection takes 1.2 times the rounds of Power-of-Choice at either
 step, where the paper has 2.6 times. So no common step size gives both rows of its table.
 
-*The other rows* of both tables, on the first partition: rounds to 60% and accuracies, in brackets the paper's: cpow-d
-24 and 78.5% (80 and 76.63%); rpow-d 24 and 77.6% (98 and 76.56%); afl by reports 32 and 79.7% (121 and 73.28%); at
-concentration 2: random selection 8 and 82.7% (136 and 66.03%); pow-d 12 and 82.6% (82 and 73.81%); cpow-d 12 and 82.5%
-(89 and 73.36%); rpow-d 12 and 82.0% (99 and 72.52%); afl by reports 16 and 82.5% (131 and 70.64%). The target is
-reached soon by all, random selection ends about where the others do, and Power-of-Choice has a lead of -0.1 points at
-concentration 2.
+*The other rows* of both tables, on all partitions: rounds to 60% and accuracies, in brackets the paper's: cpow-d 24
+[14, 34] and 79.8 [76.8, 82.8]% (80 and 76.63%); rpow-d 24 [24, 24] and 78.4 [75.9, 81.0]% (98 and 76.56%); afl by
+reports 27 [15, 38] and 79.0 [77.3, 80.6]% (121 and 73.28%); at concentration 2: random selection 12 [2, 22] and 82.0
+[80.7, 83.4]% (136 and 66.03%); pow-d 13 [8, 19] and 82.3 [81.7, 82.9]% (82 and 73.81%); cpow-d 13 [8, 19] and 82.3
+[81.7, 82.8]% (89 and 73.36%); rpow-d 15 [9, 20] and 82.0 [81.8, 82.2]% (99 and 72.52%); afl by reports 19 [13, 24] and
+82.2 [81.6, 82.8]% (131 and 70.64%). On the first partition random selection of ten clients: 16 and 81.2% (172 and
+71.21%); at concentration 2: 8 and 82.6% (135 and 63.50%). The target is reached soon by all, random selection ends
+about where the others do, and Power-of-Choice has a lead of +0.3 [-0.6, +1.1] points at concentration 2.
+
+*The other figures* change one thing, here on the first partition; accuracies at the end:
+
+* with ten clients a round (Figure 11) random selection and pow-d end at 81.2% and 80.4% at concentration 0.3 and 82.6%
+  and 82.6% at 2, cpow-d, rpow-d and afl at 80.1%, 80.4% and 81.4% at concentration 0.3 and 82.5%, 82.5% and 82.8% at 2;
+* with batches of 128 (Figures 12 and 13) random selection and pow-d end at 79.7% and 80.0% at concentration 0.3 and
+  82.7% and 82.5% at 2, cpow-d, rpow-d and afl at 79.8%, 79.9% and 80.5% at concentration 0.3 and 82.4%, 81.4% and 82.6%
+  at 2;
+* with 100 local steps (Figures 14 and 15) random selection and pow-d end at 78.0% and 80.7% at concentration 0.3 and
+  85.2% and 85.1% at 2, cpow-d, rpow-d and afl at 81.3%, 80.9% and 80.1% at concentration 0.3 and 85.2%, 84.5% and 85.3%
+  at 2;
+* where groups take turns (Figure 8) random selection and pow-d end at 79.8% and 77.9% at concentration 0.3 and 82.4%
+  and 82.6% at 2, cpow-d, rpow-d and afl at 78.7%, 75.9% and 79.2% at concentration 0.3 and 82.6%, 81.7% and 82.3% at 2;
+* with ten of 500 clients a round (the question of Figures 9 and 10) random selection and pow-d end at 80.9% and 81.1%
+  at concentration 0.3 and 82.5% and 82.6% at 2, cpow-d, rpow-d and afl at 81.2%, 81.1% and 82.0% at concentration 0.3
+  and 82.8%, 82.8% and 82.4% at 2.
+
+In all of these pow-d's lead is -1.9 to +2.7 points, where the paper reads 5 to 15 off its figures, and nobody's is
+above 3.3. With 6 and 15 candidates (Figure 5) pow-d ends at 78.6% and 77.1% at concentration 0.3 and 82.6% and 82.2% at
+2; the paper has larger d ahead at the higher concentration and behind at the lower one.
 
 *A sixth of the step, one pass* comes nearest to the paper's rounds and to random selection's accuracy: 176 and 100
 rounds, 64.3% and 69.8% on the first partition; on all 3 random selection ends at 62.2 [51.6, 72.9]%, Power-of-Choice at
@@ -69,8 +95,9 @@ first partition; the others, and the other concentration, are a test of it. At c
 80 and 60 rounds, 69.4% and 72.9%: there Power-of-Choice is as accurate as in the paper, and random selection is more
 so. *A tenth of the step, one pass* is too short: 380 and 164 rounds, 60.4% and 65.5%. The leads over the partitions are
 +1.2 [+0.5, +1.9] points as published, +2.2 [+0.1, +4.2] with a tenth of the step, +3.0 [-2.7, +8.8] with a sixth and
-one pass, and -0.1, +3.5 and +2.2 points at concentration 2, on one partition. So Power-of-Choice may lead by some
-points while much is left to learn, but the intervals are wide, and all of them leave out the lead of the paper.
+one pass, and +0.3 [-0.6, +1.1], +3.5 and +2.2 points at concentration 2, the last two on one partition. So
+Power-of-Choice may lead by some points while much is left to learn, but the intervals are wide, and all of them leave
+out the lead of the paper.
 
 *A public rerun* of a port of the supplementary code has no large lead, either. Its logs, of one seed at the lower
 concentration, reach 60% after 86 and 48 rounds and end at 69.7% and 70.5%, where we have 88 and 80 rounds, 68.5% and
@@ -118,8 +145,8 @@ partitions and one can tell, and Power-of-Choice lower than there. At the lower 
 accurate as in the paper with the printed step, where random selection is far better. The rows look as if they came from
 two settings. That is a guess: nothing here shows that they did. The paper's own tables show the baseline behave as one
 would not expect: at concentration 2, where clients are nearly alike, ten clients per round end at 63.50% and three at
-66.03%, and both below what ten reach at concentration 0.3, 71.21%. Not run here, for time: epochs in the place of local
-steps, which take hours; random selection of ten clients; the other strategies and the higher concentration on more
+66.03%, and both below what ten reach at concentration 0.3, 71.21%. Here ten are as good as three, or better. Not run,
+for time: epochs in the place of local steps, which take hours, and what differs from the published setting on more
 partitions; the options above ask for them.
 """
 
@@ -132,10 +159,14 @@ from _power_of_choice_images import Setting, Size, kept, strategies, trained
 from _power_of_choice_numbers import (
     BASE,
     CODE,
+    CROWD,
+    LONG,
     RERUN,
     SAME,
     SHORT,
     TENTH,
+    TURNS,
+    WIDE,
     early_accuracy,
     first_at_target,
     in_words,
@@ -176,6 +207,10 @@ SETTINGS = {
         Setting("batches drawn anew", batches="step"),
         Setting(f"{TENTH}, {SAME}", step_factor=0.1, same_clients=True),
         Setting(RERUN, step_factor=0.1, one_partition=True, batches="step"),
+        Setting(WIDE, batch_size=128),
+        Setting(LONG, local_steps=100),
+        Setting(TURNS, take_turns=True),
+        Setting(CROWD, num_clients=500, batch_size=10),
     )
 }
 
@@ -186,20 +221,25 @@ class Config:
 
     size: Size = field(default_factory=Size)
     """How much is trained."""
-    settings: tuple[str, ...] = (BASE, TENTH, SHORT, f"{TENTH}, one pass", RERUN, SAME)
+    settings: tuple[str, ...] = (BASE, TENTH, SHORT, f"{TENTH}, one pass", RERUN, SAME, WIDE, LONG, TURNS, CROWD)
     """Settings by name, as the page lists them, in which all strategies are run to the end."""
     concentrations: tuple[float, ...] = (0.3, 2.0)
-    """Concentrations of the Dirichlet shares; those after the first in repeated settings, on the first partition."""
+    """Concentrations of the Dirichlet shares; those after the first on the first partition, if not as published."""
     strategies: tuple[int, ...] = (1, 2)
-    """Which of rand with many clients, rand, pow-d, cpow-d, rpow-d and afl, numbered from 0."""
+    """Which of rand with many clients, rand, pow-d, cpow-d, rpow-d, afl, pow-d with more candidates, and pow-d, cpow-d,
+    rpow-d and afl with many clients, numbered from 0."""
     others: tuple[int, ...] = (3, 4, 5)
-    """Which of these besides, as published, on the first partition."""
+    """Which of these besides, as published and, on the first partition, in the settings of ``figures``."""
+    single: tuple[int, ...] = (6, 0, 7, 8, 9, 10)
+    """Which of these besides, as published, on the first partition alone."""
     many: int = 10
     """Clients per round of the first strategy."""
     few: int = 3
     """Clients per round of the others."""
     num_candidates: int = 6
-    """Candidates d of pow-d and cpow-d."""
+    """Candidates d of pow-d and cpow-d; pow-d with many clients has as many for each."""
+    more_candidates: int = 15
+    """Candidates of pow-d with more of them."""
     num_remembered: int = 50
     """Candidates of rpow-d."""
     target: float = 60.0
@@ -207,7 +247,11 @@ class Config:
     seeds: tuple[int, ...] = (0, 1, 2)
     """Partitions, with a start and batches each."""
     repeated: tuple[str, ...] = (BASE, TENTH, SHORT)
-    """Settings that are run to the end on all of these, and at all concentrations; the others on the first of them."""
+    """Settings that are run to the end on all of these; the others on the first of them."""
+    figures: tuple[str, ...] = (WIDE, LONG, TURNS)
+    """Settings that figures of their own are about."""
+    crowds: tuple[str, ...] = (CROWD,)
+    """Settings in which strategies with many clients are run, and no others."""
     early_rounds: int = 100
     """Rounds of what is not run to the end."""
     early: tuple[str, ...] = (BASE, SAME, "one pass", "gray values in [0, 1]")
@@ -228,8 +272,9 @@ QUICK = Config(
         images="digits", num_clients=20, hidden=(20, 12), num_rounds=40, local_steps=10, batch_size=16, step_size=0.1,
         halve_at=(20, 30), record_every=2,
     ),
-    settings=(BASE, SAME, SHORT), repeated=(BASE, SHORT), others=(5,), many=4, few=2, num_candidates=4,
-    num_remembered=10, early_rounds=20, early=(BASE, SAME, "one pass"),
+    settings=(BASE, SAME, SHORT), repeated=(BASE, SHORT), figures=(SHORT,), crowds=(), others=(5,), single=(0, 7),
+    many=4, few=2, num_candidates=4, more_candidates=8, num_remembered=10, early_rounds=20,
+    early=(BASE, SAME, "one pass"),
     variants=("without replacement", CODE, "batches drawn anew"), once=("one pass", CODE, "batches drawn anew"),
     runs=None,
 )  # fmt: skip
@@ -243,27 +288,35 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     if unknown:
         message = f"settings must be among {', '.join(SETTINGS)}, got {unknown[0]}"
         raise ValueError(message)
-    everyone = list(strategies(config.many, config.few, config.num_candidates, config.num_remembered).items())
-    wrong = [i for i in (*config.strategies, *config.others) if not 0 <= i < len(everyone)]
+    counts = config.num_candidates, config.num_remembered, config.more_candidates
+    everyone = list(strategies(config.many, config.few, *counts).items())
+    wrong = [i for i in config.strategies + config.others + config.single if not 0 <= i < len(everyone)]
     if wrong:
-        message = f"strategies and others must be numbers from 0 to {len(everyone) - 1}, got {wrong[0]}"
+        message = f"strategies, others and single must be numbers from 0 to {len(everyone) - 1}, got {wrong[0]}"
         raise ValueError(message)
-    main, chosen = (
-        dict(everyone[i] for i in which) for which in (config.strategies, config.strategies + config.others)
+    main, others, single = (
+        dict(everyone[i] for i in which) for which in (config.strategies, config.others, config.single)
     )
+    chosen = main | others | single
     axes: dict[str, Any] = {
         "setting": config.settings,
         "concentration": config.concentrations,
         "seed": config.seeds,
         "strategy": tuple(chosen),
     }
-    points = [
-        (setting, concentration, seed, name)
-        for setting, concentration, seed, name in product(*axes.values())
-        if (setting in config.repeated or (seed == config.seeds[0] and concentration == config.concentrations[0]))
-        and (setting == BASE or name in main)
-        and (seed == config.seeds[0] or (concentration == config.concentrations[0] and name in main))
-    ]
+
+    def is_asked(setting: str, concentration: float, seed: int, name: str) -> bool:
+        first = seed == config.seeds[0]
+        if setting in config.crowds:
+            return first and chosen[name].num_selected == config.many
+        if name in main:
+            repeated = setting in config.repeated and concentration == config.concentrations[0]
+            return first or setting == BASE or repeated
+        if name in others:
+            return setting == BASE or (setting in config.figures and first)
+        return setting == BASE and first
+
+    points = [point for point in product(*axes.values()) if is_asked(*point)]
     found = {
         (s, c, i, name): _curves(config, SETTINGS[s], c, chosen[name], i) for s, c, i, name in progress(points, "runs")
     }
@@ -285,6 +338,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         | {
             "variant": [*config.early, *config.variants],
             "early_round": rounds[: early.shape[-1]],
+            "num_selected": ("strategy", [strategy.num_selected for strategy in chosen.values()]),
         },
         attrs={"target": config.target, "published": int(config.size.images == "fashion-mnist")},
     )
@@ -384,6 +438,7 @@ def curves_figure(data: "Dataset") -> "Figure":
     """Draw test accuracy and training loss of the repeated settings, a column each; dotted: the paper's accuracies."""
     import matplotlib.pyplot as plt
 
+    data = data.isel(strategy=np.flatnonzero(data["num_selected"] == data["num_selected"].min()))
     everything = list(product(data["setting"].values, data["concentration"].values))
     columns = [one for one in everything if one[0] in (BASE, SHORT)] or everything
     with appearance():
@@ -412,6 +467,39 @@ def curves_figure(data: "Dataset") -> "Figure":
         panels[0, 0].set_ylabel("test accuracy [%]")
         panels[1, 0].set_ylabel("training loss $F$")
         return legend_below(figure, num_columns=4)
+
+
+def sizes_figure(data: "Dataset") -> "Figure":
+    """Draw test accuracy as Figures 8 and 11 to 15 do, a column each."""
+    import matplotlib.pyplot as plt
+
+    few, many = (np.flatnonzero(data["num_selected"] == num) for num in np.unique(data["num_selected"])[[0, -1]])
+    asked = [(setting, setting, few) for setting in (WIDE, LONG, TURNS) if setting in data["setting"]]
+    if len(many) < len(data["strategy"]):
+        wide = (BASE, CROWD) if CROWD in data["setting"] else (BASE,)
+        several = f"{int(data['num_selected'].max())} a round"
+        asked[:0] = [(several if setting == BASE else f"{several} of {setting}", setting, many) for setting in wide]
+    with appearance():
+        figure, panels = plt.subplots(
+            data.sizes["concentration"], len(asked), figsize=(1 + 2.1 * len(asked), 5), sharex=True, sharey=True,
+            squeeze=False,
+        )  # fmt: skip
+        for row, concentration in zip(panels, data["concentration"].values, strict=True):
+            for axes, (_, setting, chosen) in zip(row, asked, strict=True):
+                here = data.sel(setting=setting, concentration=concentration).isel(seed=0, strategy=chosen)
+                kinds = ("rand", "pow-d", "cpow-d", "rpow-d", "afl")
+                for kind, color, marker in zip(kinds, COLORS, MARKERS, strict=False):
+                    name = next((str(name) for name in here["strategy"].values if str(name).startswith(kind)), None)
+                    if name is not None:
+                        curve = 3 * [here["accuracy"].sel(strategy=name).values]
+                        measured(axes, data["round"], *curve, label=kind, color=color, marker=marker)
+                axes.axhline(data.attrs["target"], color="black", linewidth=0.7, label="target")
+            row[0].set_ylabel(f"test accuracy [%]\nconcentration {concentration:g}")
+        for axes, (title, *_) in zip(panels[0], asked, strict=True):
+            axes.set(title=title, ylim=(0, 100))
+        for axes in panels[-1]:
+            axes.set_xlabel("round")
+        return legend_below(figure, num_columns=3)
 
 
 def early_figure(data: "Dataset") -> "Figure":
@@ -443,7 +531,7 @@ STUDY = study.Study(
     run,
     table,
     checks,
-    {"power_of_choice_fmnist": curves_figure, "first_rounds": early_figure},
+    {"power_of_choice_fmnist": curves_figure, "first_rounds": early_figure, "other_sizes": sizes_figure},
     said=said,
 )
 

@@ -128,28 +128,33 @@ def test_a_file_of_another_run_is_refused(tmp_path: Path, trainings: list[Any]) 
         kept(tmp_path)
 
 
-def test_more_strategies_and_concentrations_are_run_on_the_first_partition_and_repeated_settings_on_all(
+def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = set()
 
     def keep(_: Any, setting: Any, size: Any, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
-        asked.add((setting.name, concentration, type(strategy).__name__, seed))
+        asked.add((setting.name, concentration, str(strategy), seed))
         num = size.num_rounds // size.record_every + 1
         return {"accuracy": np.zeros(num), "accuracy_dropping": np.zeros(num), "loss": np.zeros(-(-num // 5))}
 
     monkeypatch.setitem(inspect.unwrap(STUDY.run).__globals__, "kept", keep)
-    once, again, short = "the same clients", "as published", "a sixth of the step, one pass"
+    crowd, once, again, short = "500 clients", "the same clients", "as published", "a sixth of the step, one pass"
     config = dataclasses.replace(
-        STUDY.quick, settings=(once, again, short), repeated=(again, short), concentrations=(0.3, 2.0), seeds=(0, 1),
-        strategies=(1, 2), others=(5,), early=(), variants=(), runs="nowhere",
+        STUDY.quick, settings=(crowd, once, again, short), repeated=(again, short), concentrations=(0.3, 2.0),
+        seeds=(0, 1), strategies=(1, 2), others=(5,), single=(0,), figures=(once,), crowds=(crowd,), early=(),
+        variants=(), runs="nowhere",
     )  # fmt: skip
     data = STUDY.run(config, ft.study.silent)
-    rand, pow_d, others = "Proportional", "PowerOfChoice", "ActiveFederatedByReports"
-    main = [(setting, *where) for setting in (again, short) for where in ((0.3, 0), (0.3, 1), (2.0, 0))]
-    main.append((once, 0.3, 0))
-    wanted = {(setting, alpha, name, seed) for setting, alpha, seed in main for name in (rand, pow_d)}
-    assert asked == wanted | {(again, 0.3, others, 0), (again, 2.0, others, 0)}
+    rand_four, rand_two, pow_d, _, _, others, *_ = map(str, INSIDE["strategies"](4, 2, 4, 10, 8).values())
+    everywhere = [(alpha, seed) for alpha in (0.3, 2.0) for seed in (0, 1)]
+    wanted = {(again, alpha, name, seed) for alpha, seed in everywhere for name in (rand_two, pow_d, others)}
+    wanted |= {(again, alpha, rand_four, 0) for alpha in (0.3, 2.0)}
+    wanted |= {(crowd, alpha, rand_four, 0) for alpha in (0.3, 2.0)}
+    wanted |= {(once, alpha, others, 0) for alpha in (0.3, 2.0)}
+    for setting, places in ((short, [(0.3, 0), (0.3, 1), (2.0, 0)]), (once, [(0.3, 0), (2.0, 0)])):
+        wanted |= {(setting, alpha, name, seed) for alpha, seed in places for name in (rand_two, pow_d)}
+    assert asked == wanted
     # What was not run is not a number, and has no row.
     assert int(data["accuracy"].notnull().all("round").sum()) == len(asked)
     assert sum(row["partitions"] for row in STUDY.table(data).rows) == len(asked)
@@ -158,5 +163,5 @@ def test_more_strategies_and_concentrations_are_run_on_the_first_partition_and_r
 def test_unknown_settings_and_strategies_are_refused() -> None:
     with pytest.raises(ValueError, match=r"settings must be among as published, .*, got nonsense"):
         STUDY.run(dataclasses.replace(STUDY.quick, settings=("nonsense",)), ft.study.silent)
-    with pytest.raises(ValueError, match="strategies and others must be numbers from 0 to 5, got 6"):
-        STUDY.run(dataclasses.replace(STUDY.quick, others=(6,)), ft.study.silent)
+    with pytest.raises(ValueError, match="strategies, others and single must be numbers from 0 to 10, got 11"):
+        STUDY.run(dataclasses.replace(STUDY.quick, others=(11,)), ft.study.silent)
