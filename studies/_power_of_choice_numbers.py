@@ -196,7 +196,7 @@ def _said_of_other_figures(data: "Dataset") -> list[str]:
             f"pow-d's lead is {leads[:, 1].min():+.1f} to {leads[:, 1].max():+.1f} points, where the paper reads 5 to "
             f"15 off its figures, and nobody's is above {leads.max():.1f}"
         ),
-        f"With {candidates} candidates (Figure 5) pow-d ends at {ends(BASE, [main[1], more])}",
+        f"with {candidates} candidates (Figure 5) pow-d ends at {ends(BASE, [main[1], more])}",
     ]
 
 

@@ -281,8 +281,14 @@ def said(data: "Dataset") -> list[str]:
             f"on FMNIST, {num} instances, {of(two, EVERYBODY)} against everybody, and against the priority clients "
             f"alone {of(two)} with accuracies matched, {of(losses)} with losses"
         ),
-        f"on FMNIST {of(proximal, EVERYBODY)} against everybody, {of(proximal)} against the priority clients alone",
-        f"on FMNIST {of(partial)} against the priority clients alone, {of(partial, EVERYBODY)} against everybody",
+        (
+            f"on FMNIST, {num} instances, {of(proximal, EVERYBODY)} against everybody, {of(proximal)} against the "
+            "priority clients alone"
+        ),
+        (
+            f"on FMNIST, {num} instances, {of(partial)} against the priority clients alone, {of(partial, EVERYBODY)} "
+            "against everybody"
+        ),
         f"on FMNIST, 6 priority clients, {of(six)} and {of(six, EVERYBODY)} against everybody ({num} instances)",
     ]
 

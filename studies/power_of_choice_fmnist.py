@@ -84,8 +84,8 @@ about where the others do, and Power-of-Choice has a lead of +0.3 [-0.6, +1.1] p
   and 82.8%, 82.8% and 82.4% at 2.
 
 In all of these pow-d's lead is -1.9 to +2.7 points, where the paper reads 5 to 15 off its figures, and nobody's is
-above 3.3. With 6 and 15 candidates (Figure 5) pow-d ends at 78.6% and 77.1% at concentration 0.3 and 82.6% and 82.2% at
-2; the paper has larger d ahead at the higher concentration and behind at the lower one.
+above 3.3; with 6 and 15 candidates (Figure 5) pow-d ends at 78.6% and 77.1% at concentration 0.3 and 82.6% and 82.2% at
+2, where the paper has larger d ahead at the higher concentration and behind at the lower one.
 
 *A sixth of the step, one pass* comes nearest to the paper's rounds and to random selection's accuracy: 176 and 100
 rounds, 64.3% and 69.8% on the first partition; on all 3 random selection ends at 62.2 [51.6, 72.9]%, Power-of-Choice at

@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,39 @@ def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(fashion: Any,
         fashion.run(dataclasses.replace(config, settings=("alpha = 2",)), ft.study.silent)
     with pytest.raises(ValueError, match=r"data must be digits, fashion-mnist, or four IDX files: .*, got cifar"):
         fashion.run(dataclasses.replace(config, data=("cifar",), runs=None), ft.study.silent)
+
+
+def test_all_variants_are_run_where_choosing_is_asked_and_centralized_training_once(fashion: Any, monkeypatch) -> None:
+    config = dataclasses.replace(
+        fashion.quick, variants=("FedAvg", "Centralized"), settings=("as drawn", "as drawn, sigma = 0.1"),
+        choices=("as drawn",), once=("as drawn, sigma = 0.1",), num_seeds=2, num_rounds=3,
+    )  # fmt: skip
+    trained = []
+
+    def train(common: Any, _: Any, how: Any, name: str, *__: Any) -> Any:
+        trained.append((name, how.sigma, common.averaging, common.proximal_weight))
+        return SimpleNamespace(rounds=np.array([0, 3]))
+
+    inner = inside(fashion)["accuracy_curve"].__globals__
+    monkeypatch.setitem(inner, "train", train)
+    monkeypatch.setitem(inner, "accuracies", lambda _: np.array([10.0, 50.0 + len(trained)]))
+    data = fashion.run(config, ft.study.silent)
+    assert trained.count(("Centralized", 0.0, "mean", 0.0)) == 2
+    assert [one for one in trained if one[1] == 0.1] == 2 * [("FedAvg", 0.1, "mean", 0.0)]
+    # Two seeds of each variant as drawn, and two of FedAvg with noise.
+    wanted = Counter({name: 2 * len(own) for name, own in inside(fashion)["VARIANTS"].items()})
+    assert Counter(name for name, *_ in trained) == wanted + Counter({"FedAvg": 2})
+    central = data["accuracy"].sel(variant="Centralized", seed=0)
+    assert (
+        central.sel(setting="as drawn").values.tolist() == central.sel(setting="as drawn, sigma = 0.1").values.tolist()
+    )
+    # What was not run is not a number, and is neither chosen nor taken for a run that diverged.
+    assert int(data["accuracy"].notnull().all("round").sum()) == 2 * (15 + 1) + 1
+    rows = {(row["entry"], row["algorithm"]): row for row in fashion.table(data).rows}
+    assert (rows["alpha = 0.0001", "FedProx"]["of"], rows["sigma = 0.1", "FedAvg"]["of"]) == (4, 1)
+    assert [rows["sigma = 0.1", name]["seeds"] for name in ("FedAvg", "Centralized")] == [2, 1]
+    assert ("sigma = 0.1", "FedProx") not in rows
+    assert fashion.checks(data)["no run diverged"].holds
 
 
 def test_variants_and_settings_of_the_tables_are_the_papers(fashion: Any) -> None:
