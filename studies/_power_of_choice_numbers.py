@@ -152,7 +152,8 @@ def _said_of_the_other_rows(data: "Dataset") -> list[str]:
     return [
         f"to {target} and accuracies, in brackets the paper's: {rows(0.3, names[2:])}",
         f"at concentration 2: {rows(2.0, names)}",
-        f"random selection of ten clients: {rows(0.3, [ten])}; at concentration 2: {rows(2.0, [ten])}",
+        f"random selection of ten clients has {rows(0.3, [ten])}",
+        f"random selection of ten clients has {rows(2.0, [ten])} at concentration 2",
         f"a lead of {_points(pow_d - rand)} points at concentration 2",
     ]
 

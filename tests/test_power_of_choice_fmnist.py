@@ -163,5 +163,7 @@ def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_as
 def test_unknown_settings_and_strategies_are_refused() -> None:
     with pytest.raises(ValueError, match=r"settings must be among as published, .*, got nonsense"):
         STUDY.run(dataclasses.replace(STUDY.quick, settings=("nonsense",)), ft.study.silent)
+    with pytest.raises(ValueError, match=r"settings must be among .*, got a typo"):
+        STUDY.run(dataclasses.replace(STUDY.quick, figures=("a typo",)), ft.study.silent)
     with pytest.raises(ValueError, match="strategies, others and single must be numbers from 0 to 10, got 11"):
         STUDY.run(dataclasses.replace(STUDY.quick, others=(11,)), ft.study.silent)
