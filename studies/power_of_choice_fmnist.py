@@ -285,20 +285,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     """Train every strategy at every setting and seed, or read what is kept."""
     import xarray
 
-    named = (config.settings, config.repeated, config.figures, config.crowds, config.early, config.variants)
-    unknown = [name for names in named for name in names if name not in SETTINGS]
-    if unknown:
-        message = f"settings must be among {', '.join(SETTINGS)}, got {unknown[0]}"
-        raise ValueError(message)
-    counts = config.num_candidates, config.num_remembered, config.more_candidates
-    everyone = list(strategies(config.many, config.few, *counts).items())
-    wrong = [i for i in config.strategies + config.others + config.single if not 0 <= i < len(everyone)]
-    if wrong:
-        message = f"strategies, others and single must be numbers from 0 to {len(everyone) - 1}, got {wrong[0]}"
-        raise ValueError(message)
-    main, others, single = (
-        dict(everyone[i] for i in which) for which in (config.strategies, config.others, config.single)
-    )
+    main, others, single = _asked_strategies(config)
     chosen = main | others | single
     axes: dict[str, Any] = {
         "setting": config.settings,
@@ -344,6 +331,26 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         },
         attrs={"target": config.target, "published": int(config.size.images == "fashion-mnist")},
     )
+
+
+def _asked_strategies(config: Config) -> list[dict[str, Any]]:
+    """Name the strategies to compare everywhere, on every partition of the base setting, and on one of these.
+
+    A setting or a strategy that there is not is refused.
+    """
+    named = (config.settings, config.repeated, config.figures, config.crowds, config.early, config.variants)
+    unknown = [name for names in named for name in names if name not in SETTINGS]
+    if unknown:
+        message = f"settings must be among {', '.join(SETTINGS)}, got {unknown[0]}"
+        raise ValueError(message)
+    counts = config.num_candidates, config.num_remembered, config.more_candidates
+    everyone = list(strategies(config.many, config.few, *counts).items())
+    groups = config.strategies, config.others, config.single
+    wrong = [i for group in groups for i in group if not 0 <= i < len(everyone)]
+    if wrong:
+        message = f"strategies, others and single must be numbers from 0 to {len(everyone) - 1}, got {wrong[0]}"
+        raise ValueError(message)
+    return [dict(everyone[i] for i in group) for group in groups]
 
 
 def _curves(config: Config, setting: Setting, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
