@@ -25,7 +25,7 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
     # The gallery runs a study in the study's own folder, and prints where the results are.
     name = Path(script["src_file"]).stem
     if (Path(__file__).parent / "full_size" / name).is_dir():
-        return ["--show", f"../docs/full_size/{name}"]
+        return ["--show", f"../docs/full_size/{name}", "--out", f"../docs/_build/studies/{name}"]
     return ["--quick", "--force", "--out", f"../docs/_build/studies/{name}"]
 
 

@@ -192,7 +192,10 @@ def _said_of_other_figures(data: "Dataset") -> list[str]:
     candidates = f"{main[1].partition('= ')[2]} and {more.partition('= ')[2]}"
     return [
         *(f"{where} ({figures}) {text}" for (where, figures), text in told.items()),
-        *(f"{where} {text}" for (where, _), text in told.items()),
+        *(
+            f"{where}{', where the paper has 15,' if 'of 500' in where else ''} {text}"
+            for (where, _), text in told.items()
+        ),
         (
             f"pow-d's lead is {leads[:, 1].min():+.1f} to {leads[:, 1].max():+.1f} points, where the paper reads 5 to "
             f"15 off its figures, and nobody's is above {leads.max():.1f}"

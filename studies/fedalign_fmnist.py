@@ -289,7 +289,11 @@ def said(data: "Dataset") -> list[str]:
             f"on FMNIST, {num} instances, {of(partial)} against the priority clients alone, {of(partial, EVERYBODY)} "
             "against everybody"
         ),
-        f"on FMNIST, 6 priority clients, {of(six)} and {of(six, EVERYBODY)} against everybody ({num} instances)",
+        (
+            f"of FMNIST, 6 priority clients, {of(six)} against the priority clients alone and {of(six, EVERYBODY)} "
+            f"against everybody ({num} instances)"
+        ),
+        "the panels of 9 and 18 priority clients",
     ]
 
 

@@ -20,7 +20,7 @@ clients as drawn. ``--tables`` runs all FashionMNIST columns of Tables I to IV, 
 weights of FedProx and two explorations of UCB, as the paper reports them, and says what choosing the best is worth.
 Each run is kept in the folder of ``--runs``, so that the same command goes on after a stop::
 
-    python studies/greedyfed_fashion.py --tables --output results/fashion-tables
+    python studies/greedyfed_fashion.py --tables --out results/fashion-tables
 
 and ``--hidden 200`` takes the other perceptron. FashionMNIST has to be on the machine
 (``apt-get install dataset-fashion-mnist``); ``--data`` takes four IDX files instead.

@@ -77,7 +77,7 @@ def test_the_counts_of_figures_are_those_of_the_page_of_figures() -> None:
             count = sum(len(numbers([row], kind)) for kind in ("Figure", "Table"))
             found[re.split(r"\*\*|[:;]| \|", what.removeprefix("**"))[0]] += count
     shown = dict(re.findall(r"\| ([a-z][^|]*?) \| (\d+) \|", PAGE))
-    words = {name: re.split(r"[:,] (?:with|data|hours)", name)[0] for name in shown}
+    words = {name: re.split(r"[:,] (?:with|data|one)", name)[0] for name in shown}
     short = {words[name].replace(", and another result", ", other result"): int(shown[name]) for name in shown}
     short["illustration"] = short.pop("illustrations")
     assert short == dict(found)
