@@ -12,8 +12,6 @@ import sphinx.application
 ORDER = (
     "bound_versus_error",
     "closing_the_gap",
-    "proof_slack",
-    "bound_versus_error_softmax",
     "worst_federation_picture",
     "power_of_choice_quadratic",
     "error_floor",

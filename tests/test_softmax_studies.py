@@ -198,29 +198,3 @@ def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
         "asking candidates sends them the model"
     }
     assert failing(found, table_one(costs, (90.0,) * 7 + (75.0,))) == {"final accuracies lie within ten points"}
-
-
-def bounds(error: float, recursion: float, closed: float) -> xarray.Dataset:
-    steps = np.array([0, 10, 100])
-    errors = np.broadcast_to(np.array([2.3, 1.0, error]), (1, 2, 3, 3))
-    return xarray.Dataset(
-        {
-            "error": (("l2", "strategy", "side", "step"), errors.copy()),
-            "bound": (("l2", "form", "step"), np.array([[[20, 20, recursion], [20, 20, closed]]], dtype=float)),
-        },
-        coords={
-            "l2": [0.1],
-            "strategy": ["rand", "pow-d, d = 6"],
-            "side": ["mean", "lower", "upper"],
-            "form": ["recursion", "corrected"],
-            "step": steps,
-        },
-    )
-
-
-def test_errors_above_their_bounds_and_gaps_that_stay_are_caught() -> None:
-    found = loaded("bound_versus_error_softmax")
-    assert failing(found, bounds(0.1, 10, 20)) == set()
-    assert failing(found, bounds(0.1, 0.05, 20)) == {"the error stays below the unrolled recursion"}
-    assert failing(found, bounds(0.1, 10, 9)) == {"unrolling never loses against the closed form"}
-    assert failing(found, bounds(2.0, 10, 20)) == {"the gaps fall"}

@@ -1,0 +1,54 @@
+"""What the figures of all studies share: the finding as their title, names beside curves, and means with intervals."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _repeated import mean_and_limits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LINE = 1.25  # height of a line of text, in font sizes
+
+
+def finding(figure: "Figure", sentence: str) -> "Figure":
+    """Write what a figure shows above it; return the figure."""
+    width = int(12.5 * figure.get_size_inches()[0])
+    figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
+    return figure
+
+
+def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.0) -> None:
+    """Write names to the right of curves at the heights where these end, lines of text apart; limits must be set."""
+    heights = np.array([axes.transData.transform((axes.get_xlim()[1], y))[1] for y, _ in ends.values()])
+    low, high = axes.transAxes.transform([(0, 0), (0, 1)])[:, 1]
+    places, inches = (heights - low) / (high - low), 0.7 * axes.get_position().height * axes.figure.get_size_inches()[1]
+    lines = [1 + name.count("\n") for name in ends]
+    apart = np.array([_LINE * size / 72 * number / inches for number in lines])
+    for (name, (_, color)), place in zip(ends.items(), _spread(np.clip(places, 0, 1), apart), strict=True):
+        axes.text(1.02, place, name, transform=axes.transAxes, color=color, fontsize=size, va="center", ha="left")
+
+
+def _spread(places: Any, sizes: Any) -> Any:
+    """Move places as little as is needed for labels of these sizes not to overlap."""
+    order = np.argsort(places, kind="stable")
+    ends = np.cumsum(sizes[order]) - sizes[order] / 2
+    free = np.asarray(places)[order] - ends
+    # Of the free parts the nearest increasing sequence: blocks that are out of order share their mean.
+    blocks: list[list[float]] = []
+    for value in free:
+        blocks.append([value, 1])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (last, many), (before, few) = blocks.pop(), blocks.pop()
+            blocks.append([(last * many + before * few) / (many + few), many + few])
+    found = np.empty(len(order))
+    found[order] = np.repeat([mean for mean, _ in blocks], [int(number) for _, number in blocks]) + ends
+    return found
+
+
+def intervals(axes: Any, samples: Sequence[Any], places: Any, **look: Any) -> None:
+    """Draw means with their 95% Student-t intervals, one for each array of samples, at heights."""
+    means, low, high = np.array([mean_and_limits(np.asarray(one)) for one in samples]).T
+    axes.errorbar(means, places, xerr=[means - low, high - means], linestyle="none", capsize=3, **look)
