@@ -1,15 +1,18 @@
 """What the figures of all studies share: the finding as their title, names beside curves, and means with intervals."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _repeated import mean_and_limits
 
+from fedtheory.plotting.style import COLORS
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
 _LINE = 1.25  # height of a line of text, in font sizes
 
 
@@ -18,6 +21,21 @@ def finding(figure: "Figure", sentence: str) -> "Figure":
     width = int(12.5 * figure.get_size_inches()[0])
     figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
     return figure
+
+
+def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:
+    """Draw means over their bands, shape (3, n) each, each with a dash of its own, and name them at their ends.
+
+    The scales of the axes must be set.
+    """
+    looks = dict(zip(bands, zip(COLORS, DASHES, strict=True), strict=False))
+    for name, (mean, lower, upper) in bands.items():
+        color, dashes = looks[name]
+        axes.plot(x, mean, linestyle=dashes, color=color)
+        least = np.maximum(lower, np.asarray(mean) / 100) if axes.get_yscale() == "log" else lower
+        axes.fill_between(x, least, upper, color=color, alpha=0.2, linewidth=0)
+    axes.set_xlim(x[0], x[-1])
+    name_ends(axes, {name: (float(band[0][-1]), looks[name][0]) for name, band in bands.items()})
 
 
 def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.0) -> None:
@@ -48,7 +66,17 @@ def _spread(places: Any, sizes: Any) -> Any:
     return found
 
 
-def intervals(axes: Any, samples: Sequence[Any], places: Any, **look: Any) -> None:
+def intervals(
+    axes: Any, samples: Sequence[Any], places: Any, limits: Callable[[Any], Any] = mean_and_limits, **look: Any
+) -> None:
     """Draw means with their 95% Student-t intervals, one for each array of samples, at heights."""
-    means, low, high = np.array([mean_and_limits(np.asarray(one)) for one in samples]).T
+    means, low, high = np.array([limits(np.asarray(one)) for one in samples]).T
     axes.errorbar(means, places, xerr=[means - low, high - means], linestyle="none", capsize=3, **look)
+
+
+def name_rows(axes: Any, names: Sequence[str]) -> Any:
+    """Name the heights 0, -1, -2, ...; return them."""
+    places = -np.arange(len(names))
+    axes.set_yticks(places, names)
+    axes.set_ylim(-len(names) + 0.4, 0.6)
+    return places

@@ -80,7 +80,7 @@ def test_the_script_runs_the_study(name) -> None:
 @by_name
 def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
     found = loaded(name)
-    title, rule = (inspect.getdoc(inspect.getmodule(found.run)) or "").strip().splitlines()[:2]
+    title, rule = (inspect.getdoc(inspect.getmodule(found.table)) or "").strip().splitlines()[:2]
     assert set(rule) == {"="}
     assert len(rule) == len(title)
     assert found.name == name
@@ -88,7 +88,7 @@ def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
 
 @by_name
 def test_the_page_of_the_study_opens_with_its_answer_in_one_bold_sentence(name) -> None:
-    text = inspect.getdoc(inspect.getmodule(loaded(name).run)) or ""
+    text = inspect.getdoc(inspect.getmodule(loaded(name).table)) or ""
     answer = " ".join(text.split("\n\n")[1].split())
     if answer.startswith("**Question.**"):
         pytest.skip(f"studies/{name}.py does not open with its answer, in one bold sentence")
