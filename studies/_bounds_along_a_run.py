@@ -150,7 +150,7 @@ def _bounds(setting: Setting, regime: str, skews: list[tuple[float, float, float
     sizes = setting.step_sizes[regime]
     recursion = unrolled_gap(poc.one_step, step_sizes=sizes, **constants, **start, **in_steps)[horizons]
     in_rounds: dict[str, Any] = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
-    without_bound = {name: value for name, value in constants.items() if name != "G2"}
+    without_bound: dict[str, Any] = {name: value for name, value in constants.items() if name != "G2"}
     far = unrolled_rounds(sizes, **without_bound, **start, **in_rounds)[horizons // tau]
     bound: Any = poc.decaying_steps_gap
     if regime == "fixed":

@@ -26,7 +26,7 @@ def gap_curves(config: Any, progress: study.Progress) -> "Dataset":
     fed = ft.datasets.power_of_choice_quadratics(num_clients=config.num_clients, rng=problem)
     initial = config.initial_scale * np.random.default_rng(start).standard_normal(fed.dim)
     rounds, m = log_places(config.num_rounds + 1, 60), config.num_selected
-    strategies = {
+    strategies: dict[str, Any] = {
         "full participation": ft.selection.Full(),
         "rand": ft.selection.Proportional(m),
         **{f"pow-d, d = {d}": ft.selection.PowerOfChoice(m, d) for d in config.num_candidates},
