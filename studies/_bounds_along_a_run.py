@@ -143,7 +143,8 @@ def unrolled_rounds(
 
 def _bounds(setting: Setting, regime: str, skews: list[tuple[float, float, float]]) -> dict[str, Any]:
     """All forms of the bound at the horizons, and the largest summand of the corrected one; skews of every round."""
-    constants, horizons, tau = setting.constants[regime], setting.horizons, setting.config.local_steps
+    horizons, tau = setting.horizons, setting.config.local_steps
+    constants: dict[str, Any] = setting.constants[regime]
     rho_bar, rho_diagonal, rho_tilde = np.array(skews).T
     start: dict[str, Any] = {"initial_distance2": setting.distance2, "local_steps": tau}
     in_steps: dict[str, Any] = {"rho_diagonal": np.repeat(rho_diagonal, tau), "rho_tilde": np.repeat(rho_tilde, tau)}

@@ -58,7 +58,7 @@ def paired(first: Any, second: Any) -> Any:
     """
     values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     there = [np.isfinite(one) for one in values]
-    if values[0].shape != values[1].shape or not np.array_equal(*there):
+    if values[0].shape != values[1].shape or not np.array_equal(there[0], there[1]):
         message = (
             "a comparison must be of the same seeds on both sides, got "
             f"{int(there[0].sum())} of {values[0].size} and {int(there[1].sum())} of {values[1].size}"
