@@ -6,11 +6,12 @@ import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
-
-import sphinx.application
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.theorem._docstring import sections_of
+
+if TYPE_CHECKING:
+    import sphinx.application
 
 _LISTED = ("Parameters", "Attributes")
 # Rows of a table are no targets of Sphinx; pages of the API stand two folders below the root.
@@ -162,7 +163,7 @@ def write_letters(_: Any, page: str, source: list[str]) -> None:
         source[0] = source[0].replace("% letters", "\n".join(letters()))
 
 
-def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
+def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Come before numpydoc."""
     app.connect("source-read", write_letters)
     app.connect("source-read", write_title)
