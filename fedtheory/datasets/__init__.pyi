@@ -10,7 +10,6 @@ from fedtheory.datasets import leaf as leaf
 from fedtheory.datasets import least_squares as least_squares
 from fedtheory.datasets import partition as partition
 from fedtheory.datasets import quadratics as quadratics
-from fedtheory.datasets import synthetic_on_demand as synthetic_on_demand
 from fedtheory.datasets import synthetic_softmax as synthetic_softmax
 from fedtheory.datasets.bundled import breast_cancer as breast_cancer
 from fedtheory.datasets.bundled import diabetes as diabetes
@@ -30,5 +29,4 @@ from fedtheory.datasets.partition import heterogeneity as heterogeneity
 from fedtheory.datasets.partition import power_law_partition as power_law_partition
 from fedtheory.datasets.partition import shard_partition as shard_partition
 from fedtheory.datasets.quadratics import power_of_choice_quadratics as power_of_choice_quadratics
-from fedtheory.datasets.synthetic_on_demand import lazy_synthetic as lazy_synthetic
 from fedtheory.datasets.synthetic_softmax import synthetic as synthetic

@@ -2,7 +2,6 @@
 
 from fedtheory.federation import client_data as client_data
 from fedtheory.federation import constants as constants
-from fedtheory.federation import lazy_softmax as lazy_softmax
 from fedtheory.federation import nonconvex as nonconvex
 from fedtheory.federation import own_losses as own_losses
 from fedtheory.federation import perceptron as perceptron
@@ -13,7 +12,6 @@ from fedtheory.federation import softmax as softmax
 from fedtheory.federation.client_data import FederatedData as FederatedData
 from fedtheory.federation.constants import GradientBound as GradientBound
 from fedtheory.federation.constants import gradient_bound as gradient_bound
-from fedtheory.federation.lazy_softmax import LazySoftmaxFederation as LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation as NonconvexFederation
 from fedtheory.federation.own_losses import LossFederation as LossFederation
 from fedtheory.federation.perceptron import PerceptronFederation as PerceptronFederation

@@ -141,7 +141,7 @@ def test_equal_steps_make_fednova_federated_averaging() -> None:
     np.testing.assert_allclose(with_it.models, without.models, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["perceptron", "full", "softmax", "lazy", "wells"])
+@pytest.mark.parametrize("kind", ["perceptron", "full", "softmax", "wells"])
 def test_every_family_takes_the_correction_of_gradients(kind: str) -> None:
     fed, rng = family(kind), np.random.default_rng(3)
     initial, corrections = rng.normal(size=fed.dim), rng.normal(size=(fed.num_clients, fed.dim))
@@ -174,10 +174,6 @@ def family(kind: str) -> Any:
             np.array([[1.0, 2.0], [1.5, 0.5]]), np.array([[0.0, 1.0], [1.0, -1.0]]), np.array([[0.1, 0.0], [-0.1, 0]]),
             [0.5, 0.5],
         )  # fmt: skip
-    if kind == "lazy":
-        return ft.federation.LazySoftmaxFederation(
-            ft.datasets.lazy_synthetic(1, 1, 4, 2, num_features=2), num_audited=3
-        )
     data = ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=1, num_features=4, num_classes=3)
     return ft.SoftmaxFederation(data, l2=0.1) if kind == "softmax" else ft.PerceptronFederation(data, hidden=(3,))
 
