@@ -54,7 +54,7 @@ def write_verdicts(app: "sphinx.application.Sphinx") -> None:
 def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
     """Return all verdicts, a table for each paper; each row can be linked to, and links to its bound."""
     from fedtheory._support.discover import members
-    from fedtheory.theorem.paper import is_bound
+    from fedtheory.theorem.bound import is_bound
     from fedtheory.verification.renderings import markdown_table
 
     homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}

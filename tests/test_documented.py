@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fedtheory.theorem.paper import is_bound
+from fedtheory.theorem.bound import is_bound
 from fedtheory.verification import known_bounds
 from tests.additions import check_of_all
 from tests.environment import ROOT

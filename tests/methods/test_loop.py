@@ -9,6 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.engine import _execution
+from fedtheory.exact.runs import for_run
 from fedtheory.methods.rules import METHOD_RULES, MethodRules
 from fedtheory.selection import Full, Uniform
 from tests.testing_methods import PLANE, TWO, states_of
@@ -223,8 +224,13 @@ def test_bounds_of_federated_averaging_refuse_runs_of_another_method() -> None:
     from fedtheory.bounds.power_of_choice import fixed_step_gap
 
     with pytest.raises(ft.errors.AssumptionViolated, match="speaks about method = None, got Scaffold"):
-        fixed_step_gap.for_run(
-            PLANE, ft.selection.Proportional(1), num_rounds=3, step_size=0.1, method=ft.methods.Scaffold()
+        for_run(
+            fixed_step_gap,
+            PLANE,
+            ft.selection.Proportional(1),
+            num_rounds=3,
+            step_size=0.1,
+            method=ft.methods.Scaffold(),
         )
 
 
