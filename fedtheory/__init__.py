@@ -19,7 +19,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "datasets",
         "engine",
         "errors",
-        "estimates",
         "exact",
         "federation",
         "methods",
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from fedtheory import datasets as datasets
     from fedtheory import engine as engine
     from fedtheory import errors as errors
-    from fedtheory import estimates as estimates
     from fedtheory import exact as exact
     from fedtheory import federation as federation
     from fedtheory import methods as methods

@@ -23,7 +23,7 @@ FLOORS = {
     **dict.fromkeys(("bounds", "federation", "plotting", "sampling", "study", "valuation"), 4),
     **dict.fromkeys(("datasets", "methods", "rational", "selection", "worst_case"), 5),
     "engine": 6,
-    **dict.fromkeys(("estimates", "exact", "sweeps"), 7),
+    **dict.fromkeys(("exact", "sweeps"), 7),
     **dict.fromkeys(("claims", "conformance", "testing", "verification"), 8),
     **dict.fromkeys(("_commands", "__main__", "__init__"), 9),
 }
