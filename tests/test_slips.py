@@ -80,19 +80,6 @@ def test_a_wrong_argument_of_a_bound_is_named(slip, said) -> None:
         slip()
 
 
-@pytest.mark.parametrize(
-    ("module", "slip", "close"),
-    [
-        (ft.selection, "PowerOfChoise", "PowerOfChoice"),
-        (ft, "fedavgg", "fedavg"),
-        (poc, "fixed_step_gapp", "fixed_step_gap"),
-    ],
-)
-def test_a_misspelled_name_is_answered_with_what_is_close(module, slip, close) -> None:
-    with pytest.raises(AttributeError, match=rf"no attribute '{slip}' \(close: {close}"):
-        getattr(module, slip)
-
-
 def test_a_word_that_is_close_to_none_is_answered_with_the_choice_alone() -> None:
     with pytest.raises(ValueError, match=r"kind must be one of 'red', 'blue', got 'xyz'$"):
         validate.choice("kind", "xyz", ("red", "blue"))
