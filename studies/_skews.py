@@ -6,7 +6,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.estimates.skews import sampled_models
+from fedtheory.exact.estimated_skews import sampled_models
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -37,7 +37,7 @@ def _size(config: Any, num_clients: int, progress: study.Progress) -> "Dataset":
         strategy = ft.selection.PowerOfChoice(m, d)
         intervals = ft.exact.selection_skew(fed, strategy, num_models=config.num_models, least_ratios=least_ratios)
         seed = np.random.SeedSequence(draws.entropy, spawn_key=(*draws.spawn_key, d))
-        estimate = ft.estimates.estimated_selection_skew(
+        estimate = ft.exact.estimated_selection_skew(
             fed, strategy, models, num_draws=config.estimator_draws, rng=np.random.default_rng(seed)
         )
         records.append((
