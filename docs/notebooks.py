@@ -25,8 +25,6 @@ ORDER = (
     "client_availability",
     "optimal_sampling_convergence",
     "optimal_sampling_softmax",
-    "optimal_probabilities",
-    "sampling_lower_variance",
     "fedalign_quadratic",
     "fedalign_synthetic",
     "fedalign_shards",
