@@ -20,6 +20,12 @@ def with_limits(samples: Any, digits: int = 1, *, signed: bool = False) -> str:
     return f"{mean:{sign}.{digits}f} [{lower:{sign}.{digits}f}, {upper:{sign}.{digits}f}]"
 
 
+def mean_words(samples: Any, digits: int = 1) -> str:
+    """Mean and limits as words; how many there are if some are missing."""
+    arrived = int(np.isfinite(samples).sum())
+    return with_limits(samples, digits) if arrived == len(samples) else f"reached in {arrived} of {len(samples)}"
+
+
 def span(values: Any, digits: int = 1, *, between: str = " to ") -> str:
     """Smallest and largest number as words; what is missing is left out."""
     found = np.asarray(values, dtype=np.float64)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _repeated import mean_and_limits
 
-from fedtheory.plotting.style import COLORS
+from fedtheory.plotting.style import COLORS, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +36,15 @@ def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:
         axes.fill_between(x, least, upper, color=color, alpha=0.2, linewidth=0)
     axes.set_xlim(x[0], x[-1])
     name_ends(axes, {name: (float(band[0][-1]), looks[name][0]) for name, band in bands.items()})
+
+
+def marked(axes: Any, bands: Mapping[str, tuple[Any, Any]], every: int) -> None:
+    """Draw means over their bands, each against places of its own and with a marker; the legend names them."""
+    for (name, (x, (mean, lower, upper))), color, marker in zip(bands.items(), COLORS, MARKERS, strict=False):
+        axes.plot(x, mean, color=color, marker=marker, markevery=every, label=name)
+        least = np.maximum(lower, np.asarray(mean) / 100) if axes.get_yscale() == "log" else lower
+        axes.fill_between(x, least, upper, color=color, alpha=0.2, linewidth=0)
+    axes.legend()
 
 
 def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.0) -> None:

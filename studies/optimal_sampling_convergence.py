@@ -38,10 +38,10 @@ from _parts import joined, part
 from _sampling_laws import SAMPLINGS, checks_of_laws, laws
 from _sampling_runs import checks_of_runs, rows_of_runs, runs
 from _sampling_ways import FOUR, PRECISE, checks_of_ways, ways
-from _slides import curves, finding
+from _slides import curves, finding, marked
 
 from fedtheory import study
-from fedtheory.plotting.style import COLORS, MARKERS, appearance
+from fedtheory.plotting.style import COLORS, appearance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,7 +115,7 @@ def table(data: "Dataset") -> study.Table:
     equal, opposed = (float(ratios.isel(sampling=0, alignment=end)) for end in (-1, 0))
     caption = (
         "Final gap: average over the last third of the rounds. Rounds and Mbit: until the mean gap is twice that of "
-        f"uniform sampling. AOCS with 4 rescalings: gap at most {float(answer.sel(way=FOUR, measure='gap').max()):.0e}. "
+        f"uniform sampling. AOCS with 4 rescalings: gap {float(answer.sel(way=FOUR, measure='gap').max()):.0e}. "
         f"Systematic sampling: {equal:.2g} times the independent variance for equal updates, {opposed:.2f} for opposed."
     )
     return study.Table(rows_of_runs(part(data, "runs")), "Error, rounds and bits of client sampling", caption)
@@ -138,14 +138,8 @@ def figure(data: "Dataset") -> "Figure":
         left.set(
             xscale="log", yscale="log", xlabel="Mbit sent to the server", ylabel="$F(w) - F^*$, FedAvg, quadratics"
         )
-        for name, color, marker in zip(
-            ("full, longest steps", "uniform", "OCS, longest steps"), COLORS, MARKERS, strict=False
-        ):
-            own = here.sel(strategy=name)
-            mean, lower, upper = own["gap"].values
-            left.plot(own["bits"] / 1e6, mean, color=color, marker=marker, markevery=12, label=name)
-            left.fill_between(own["bits"] / 1e6, np.maximum(lower, mean / 100), upper, color=color, alpha=0.2)
-        left.legend(loc="lower left")
+        shown = {name: here.sel(strategy=name) for name in ("full, longest steps", "uniform", "OCS, longest steps")}
+        marked(left, {name: (own["bits"].values / 1e6, own["gap"].values) for name, own in shown.items()}, every=12)
         for spread, color, dashes in zip(excess["spread"].values, COLORS, ("-", "--"), strict=False):
             values, x = excess.sel(spread=spread).values, excess["rescaling"].values
             middle.plot(x, np.median(values, axis=0), dashes, color=color, label=f"spread {spread:g}, median and range")

@@ -2,11 +2,11 @@
 
 import dataclasses
 import itertools
-import sys
 from typing import Any
 
 import _sampling_laws as laws
 import _sampling_runs as runs
+import _tuned_sampling
 import numpy as np
 import pytest
 from _parts import part
@@ -143,7 +143,7 @@ def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught(tmp_path_f
 
 def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit(tmp_path_factory):
     found = loaded("optimal_sampling_softmax")
-    make = vars(sys.modules[found.run.__module__])["_federation"]
+    make = _tuned_sampling._federation
     counts = [make(found.config, kind, np.random.SeedSequence(3)).sample_counts for kind in range(3)]
     assert [len(sizes) for sizes in counts] == [32, 32, 96]
     assert all(sizes.min() >= found.config.batch_size for sizes in counts)
