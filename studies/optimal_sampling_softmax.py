@@ -160,7 +160,7 @@ def said(data: "Dataset") -> list[str]:
     """Numbers of the page, and of the page about all figures."""
     near, even, many = (data.sel(kind=kind) for kind in KINDS)
     few, more = data["size"].values
-    near_steps, goal = near["step_size"], f"{data.attrs['target']:g}%"
+    near_steps, at = near["step_size"], f"{data.attrs['target']:g}%"
     steps = near_steps.sel(strategy=OPTIMAL) / near_steps.sel(strategy=UNIFORM)
 
     def of(here: "Dataset", what: str, digits: int, size: float = few) -> list[str]:
@@ -180,15 +180,15 @@ def said(data: "Dataset") -> list[str]:
     return [
         f"OCS ends less than a point below full participation ({final[0]}% against {final[2]}%)",
         f"and {lead(near)} points above uniform sampling",
-        f"To {goal} it needs {rounds[0]} rounds, full participation {rounds[2]} and uniform sampling {rounds[1]}",
-        f"to {goal} it sends {sent[0]} megabits where uniform sampling needs {sent[1]} and full participation {sent[2]}",
+        f"To {at} it needs {rounds[0]} rounds, full participation {rounds[2]} and uniform sampling {rounds[1]}",
+        f"to {at} it sends {sent[0]} megabits where uniform sampling needs {sent[1]} and full participation {sent[2]}",
         f"lead over uniform sampling is {lead(near, more)} points, and {fewer:.2f} times its bits",
         f"{float(steps[0]):g} times as long here with m = {few:g} and {float(steps[1]):g} times with m = {more:g}",
         f"OCS and uniform sampling {balanced}",
         f"digits on {int(near['num_clients'])} unbalanced clients",
         f"of {int(many['num_clients'])} clients OCS ends at {ends[0]}%, full participation at {ends[2]}%, and",
         f"uniform sampling {lead(many)} points below OCS, which sends {least:.2f} times the bits of full participation",
-        f"to {goal}, and {less:.2f} times those of",
+        f"to {at}, and {less:.2f} times those of",
     ]
 
 
