@@ -21,8 +21,6 @@ ORDER = (
     "worst_federation",
     "power_of_choice_synthetic",
     "power_of_choice_fmnist",
-    "selection_costs",
-    "client_availability",
     "optimal_sampling_convergence",
     "optimal_sampling_softmax",
     "fedalign_quadratic",

@@ -78,9 +78,17 @@ def _spread(places: Any, sizes: Any) -> Any:
 def intervals(
     axes: Any, samples: Sequence[Any], places: Any, limits: Callable[[Any], Any] = mean_and_limits, **look: Any
 ) -> None:
-    """Draw means with their 95% Student-t intervals, one for each array of samples, at heights."""
-    means, low, high = np.array([limits(np.asarray(one)) for one in samples]).T
-    axes.errorbar(means, places, xerr=[means - low, high - means], linestyle="none", capsize=3, **look)
+    """Draw means with their 95% Student-t intervals, one for each array of samples, at heights.
+
+    A single sample is a hollow marker.
+    """
+    several = np.array([np.size(one) > 1 for one in samples])
+    found = [limits(np.asarray(one)) for one in samples if np.size(one) > 1]
+    if found:
+        means, low, high = np.array(found).T
+        axes.errorbar(means, places[several], xerr=[means - low, high - means], linestyle="none", capsize=3, **look)
+    single = [float(np.asarray(one).item()) for one in samples if np.size(one) == 1]
+    axes.plot(single, places[~several], linestyle="none", fillstyle="none", **{**look, "label": None})
 
 
 def name_rows(axes: Any, names: Sequence[str]) -> Any:

@@ -3,7 +3,6 @@
 import dataclasses
 import re
 import struct
-import sys
 from typing import Any
 
 import numpy as np
@@ -68,29 +67,6 @@ def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch
     assert all(np.isfinite(values).any() for values in data.variables.values() if values.dtype.kind == "f")
 
 
-def test_images_of_ones_own_are_dealt_to_clients_and_studied(files) -> None:
-    found = loaded("selection_costs")
-    config = dataclasses.replace(
-        found.quick, data=files, num_clients=12, num_remembered=6, num_rounds=40, halve_at=(30,),
-        step_sizes=(0.01, 0.1), num_instances=2, concentrations=(2.0,),
-    )  # fmt: skip
-    data = found.run(config, study.silent)
-    assert data.sizes["instance"] == 2
-    # Random guessing has a third right.
-    assert float(data["accuracy"].isel(round=-1).min()) > 90
-    # A model of zeros has the loss log C in every client, which is what active federated learning begins with.
-    strategies = vars(sys.modules[found.run.__module__])["_strategies"](config, np.ones(12, int), 3)
-    assert strategies["afl"].initial_loss == pytest.approx(np.log(3), rel=1e-12)
-    # Plain losses: nobody's count of samples matters, and one of three clients is drawn uniformly.
-    assert strategies["afl, plain losses"].sample_counts == (1,) * 12
-    assert strategies["afl, plain losses"].explored == 1 / 3
-    # All are trained on, and the test files alone are tested.
-    fed = vars(sys.modules[found.run.__module__])["_federation"](config, 2.0, np.random.SeedSequence(0))
-    assert (fed.data.num_samples, len(fed.data.test_labels)) == (600, 90)
-    with pytest.raises(ValueError, match="data must be digits, fashion-mnist, or four IDX files"):
-        found.run(dataclasses.replace(config, data=config.data[:2]), study.silent)
-
-
 def falling(rate: Any, floor: Any, rounds: Any) -> Any:
     return floor + (2.3 - floor) * np.exp(-np.asarray(rate)[..., None] * rounds)
 
@@ -124,77 +100,3 @@ def test_wrong_speeds_and_floors_on_synthetic_data_are_caught() -> None:
     slow = figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.9, 0.3))
     assert "with one client per round every variant reaches the threshold sooner than rand" in failing(found, slow)
     assert "reached in 0 of 3" in str(found.table(slow).rows)
-
-
-def figure_eight(turns: float, lead: float, loss: float) -> xarray.Dataset:
-    """Accuracies that end at 90%, less what taking turns costs, more for all but random selection."""
-    rounds = np.arange(0, 105, 5)
-    shape = (1, 3, 2, 2, rounds.size)
-    accuracy = np.full(shape, 90.0) - turns * np.array([0, 1])[:, None, None] + lead * np.array([0, 1])[:, None]
-    losses = np.linspace(2.3, loss, rounds.size) * np.ones(shape)
-    dims = ("concentration", "instance", "availability", "strategy", "round")
-    return xarray.Dataset(
-        {"accuracy": (dims, accuracy), "loss": (dims, losses)},
-        coords={
-            "concentration": [0.3],
-            "availability": ["always there", "groups take turns"],
-            "strategy": ["rand", "pow-d, d = 6"],
-            "round": rounds,
-        },
-    )
-
-
-def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
-    found = loaded("client_availability")
-    assert failing(found, figure_eight(0.2, 1.0, 0.3)) == set()
-    assert failing(found, figure_eight(6.0, 1.0, 0.3)) == {"taking turns costs at most five points"}
-    assert failing(found, figure_eight(0.2, 12.0, 0.3)) == {"nobody ends ten points above rand"}
-    assert failing(found, figure_eight(0.2, 1.0, 2.0)) == {"every strategy learns"}
-
-
-def table_one(costs: dict[str, tuple[float, float, float]], accuracies: tuple[float, ...]) -> xarray.Dataset:
-    rounds = np.arange(0, 42, 2)
-    size = len(costs)
-    accuracy = np.broadcast_to(np.array(accuracies)[:, None, None], (1, 2, size, 2, rounds.size))
-    return xarray.Dataset(
-        {
-            "accuracy": (("concentration", "instance", "strategy", "phase", "round"), accuracy.copy()),
-            "costs": (
-                ("concentration", "instance", "strategy", "cost"),
-                np.broadcast_to(list(costs.values()), (1, 2, size, 3)).copy(),
-            ),
-            "seconds": (("concentration", "instance", "strategy"), np.ones((1, 2, size))),
-        },
-        coords={
-            "concentration": [0.3],
-            "strategy": list(costs),
-            "round": rounds,
-            "cost": ["floats up", "models down", "losses evaluated"],
-            "phase": ["early", "late"],
-            "target": ("phase", [50.0, 85.0]),
-        },
-    )
-
-
-def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
-    found = loaded("selection_costs")
-    # Models of 100 floats; 3 clients selected, 10 in the first row; 6 candidates.
-    costs: dict[str, tuple[float, float, float]] = {
-        "rand, m = 10": (1000, 10, 0),
-        "rand, m = 3": (300, 3, 0),
-        "pow-d, d = 6": (306, 6, 6),
-        "cpow-d, d = 6": (306, 6, 6),
-        "rpow-d, d = 50": (303, 3, 0),
-        "afl": (303, 3, 3),
-        "afl, plain losses": (303, 3, 3),
-        "afl by reports": (303, 3, 0),
-    }
-    level = (90.0,) * 8
-    silent = "rpow-d evaluates nothing and sends one number per selected client"
-    assert failing(found, table_one(costs, level)) == set()
-    assert failing(found, table_one({**costs, "rpow-d, d = 50": (303, 3, 3)}, level)) == {silent}
-    assert failing(found, table_one({**costs, "rpow-d, d = 50": (350, 3, 0)}, level)) == {silent}
-    assert failing(found, table_one({**costs, "cpow-d, d = 6": (306, 3, 6)}, level)) == {
-        "asking candidates sends them the model"
-    }
-    assert failing(found, table_one(costs, (90.0,) * 7 + (75.0,))) == {"final accuracies lie within ten points"}

@@ -258,19 +258,6 @@ def test_a_chain_with_a_gap_is_caught(quick_data) -> None:
     assert "no inequality but (54) is false" in failing(found, data.assign(proof_smallest=-abs(data["proof_smallest"])))
 
 
-@pytest.mark.parametrize("quick_data", ["selection_costs"], indirect=True)
-def test_wrong_costs_are_caught(quick_data) -> None:
-    found, data = quick_data
-    assert failing(found, data) == set()
-    silent = "rpow-d evaluates nothing and sends one number per selected client"
-    asked = data.assign(costs=data["costs"] + (data["cost"] == "losses evaluated"))
-    assert silent in failing(found, asked)
-    unreported = data.assign(costs=data["costs"].where(data["cost"] != "floats up", 0.0))
-    assert silent in failing(found, unreported)
-    unsent = data.assign(costs=data["costs"].where(data["cost"] != "models down", 3.0))
-    assert "asking candidates sends them the model" in failing(found, unsent)
-
-
 @pytest.mark.parametrize("quick_data", ["power_of_choice_synthetic"], indirect=True)
 def test_a_strategy_that_is_slow_or_never_comes_down_is_caught(quick_data) -> None:
     found, data = quick_data

@@ -1,19 +1,26 @@
-"""Runs of Power-of-Choice's deep network on images, each kept as it ends, so that a stopped study goes on."""
+"""Runs of Power-of-Choice's deep network on images of clothes: settings, what is run where, and one run."""
 
-import hashlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _kept import kept
 
 import fedtheory as ft
+from fedtheory import study
 from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition
 from fedtheory.engine.schedule import Halving
 
+if TYPE_CHECKING:
+    from xarray import Dataset
+
 # The supplementary code draws every partition with this seed, whatever seed it is started with.
 _SEED_OF_THE_CODE = 2020
+BASE, SAME, CODE, PASS = "as published", "the same clients", "the code's partition", "one pass"
+TENTH, SHORT, RERUN = "a tenth of the step", "a sixth of the step, one pass", "as a public rerun"
+WIDE, LONG, TURNS, CROWD = "batches of 128", "100 local steps", "groups take turns", "500 clients"
+GRAY, ANEW = "gray values in [0, 1]", "batches drawn anew"
 
 
 @dataclass(frozen=True)
@@ -86,58 +93,151 @@ class Size:
     """Rounds from one evaluation to the next."""
 
 
-def strategies(many: int, few: int, candidates: int, remembered: int, more: int) -> dict[str, Any]:
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        Setting(BASE),
+        Setting(TENTH, step_factor=0.1),
+        Setting(PASS, one_pass=True),
+        Setting(f"{TENTH}, {PASS}", step_factor=0.1, one_pass=True),
+        Setting(SHORT, step_factor=1 / 6, one_pass=True),
+        Setting("equal weights", equal_weights=True),
+        Setting("averages by size", by_size=True),
+        Setting("without replacement", distinct=True),
+        Setting("no dropout", dropout=0.0),
+        Setting(GRAY, shift=0.0, scale=1.0),
+        Setting(f"{GRAY}, {PASS}", shift=0.0, scale=1.0, one_pass=True),
+        Setting("another start", start=1),
+        Setting("no halving", halving=False),
+        Setting("30 epochs", epochs=30),
+        Setting(SAME, same_clients=True),
+        Setting(CODE, one_partition=True),
+        Setting(ANEW, batches="step"),
+        Setting(f"{TENTH}, {SAME}", step_factor=0.1, same_clients=True),
+        Setting(RERUN, step_factor=0.1, one_partition=True, batches="step"),
+        Setting(WIDE, batch_size=128),
+        Setting(LONG, local_steps=100),
+        Setting(TURNS, take_turns=True),
+        Setting(CROWD, num_clients=500, batch_size=10),
+    )
+}
+
+
+def strategies(config: Any) -> dict[str, Any]:
     """Return the strategies of Tables 1 and 2 in their order; the first has more clients than the others.
 
     After them pow-d with more candidates, as in Figure 5, and all with more clients, as in Figure 11.
     """
-    as_many = candidates * many // few
+    many, few, d, more, last = (
+        config.many,
+        config.few,
+        config.num_candidates,
+        config.more_candidates,
+        config.num_remembered,
+    )
+    as_many = d * many // few
     return {
         f"rand, m = {many}": ft.selection.Proportional(many),
         f"rand, m = {few}": ft.selection.Proportional(few),
-        f"pow-d, d = {candidates}": ft.selection.PowerOfChoice(few, candidates),
-        f"cpow-d, d = {candidates}": ft.selection.PowerOfChoice(few, candidates, loss="minibatch"),
-        f"rpow-d, d = {remembered}": ft.selection.PowerOfChoice(few, remembered, loss="last"),
+        f"pow-d, d = {d}": ft.selection.PowerOfChoice(few, d),
+        f"cpow-d, d = {d}": ft.selection.PowerOfChoice(few, d, loss="minibatch"),
+        f"rpow-d, d = {last}": ft.selection.PowerOfChoice(few, last, loss="last"),
         "afl by reports": ft.selection.ActiveFederatedByReports(few),
         f"pow-d, d = {more}": ft.selection.PowerOfChoice(few, more),
         f"pow-d, m = {many}, d = {as_many}": ft.selection.PowerOfChoice(many, as_many),
         f"cpow-d, m = {many}, d = {as_many}": ft.selection.PowerOfChoice(many, as_many, loss="minibatch"),
-        f"rpow-d, m = {many}, d = {remembered}": ft.selection.PowerOfChoice(many, remembered, loss="last"),
+        f"rpow-d, m = {many}, d = {last}": ft.selection.PowerOfChoice(many, last, loss="last"),
         f"afl by reports, m = {many}": ft.selection.ActiveFederatedByReports(many),
     }
 
 
-def kept(folder: str, setting: Setting, size: Size, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
-    """Return what ``trained`` does, from the folder if it was trained before."""
-    # What differs only, so that a setting that is thought of later does not rename the runs of the others.
-    differs = {f.name: getattr(setting, f.name) for f in fields(setting) if f.name != "name"}
-    differs = {name: value for name, value in differs.items() if value != getattr(Setting(""), name)}
-    key = repr((differs, size, concentration, strategy, seed))
-    file = Path(folder, hashlib.sha256(key.encode()).hexdigest()[:16] + ".npz")
-    if not file.is_file():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        found, unfinished = trained(setting, size, concentration, strategy, seed), file.with_suffix(".partial.npz")
-        np.savez(unfinished, key=key, **found)
-        unfinished.rename(file)
-    with np.load(file) as stored:
-        if str(stored["key"]) != key:
-            message = f"{file} must hold {key}, got {stored['key']}"
-            raise ValueError(message)
-        return {name: stored[name] for name in stored.files if name != "key"}
+# Settings, strategies by number, on how many of the concentrations and of the partitions, and whether to the end.
+MAIN, TABLES, WIDER = (1, 2), (3, 4, 5), (0, 7, 8, 9, 10)
+PLAN = (
+    ((BASE,), (*MAIN, *TABLES), 2, 3, True),
+    ((BASE,), (6, *WIDER), 2, 1, True),
+    ((TENTH, SHORT), MAIN, 1, 3, True),
+    ((TENTH, SHORT), MAIN, 2, 1, True),
+    ((f"{TENTH}, {PASS}", RERUN, SAME), MAIN, 2, 1, True),
+    ((WIDE, LONG, TURNS), (*MAIN, *TABLES), 2, 1, True),
+    ((CROWD,), WIDER, 2, 1, True),
+    ((SAME, PASS), MAIN, 1, 3, False),
+    ((GRAY,), MAIN, 1, 1, False),
+    (("equal weights", "no dropout", "another start", ANEW, CODE), MAIN[:1], 1, 3, False),
+    (("without replacement", "averages by size"), MAIN[:1], 1, 1, False),
+)
+
+PLANNED = tuple(dict.fromkeys(name for names, *_ in PLAN for name in names))
 
 
-def trained(setting: Setting, size: Size, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
-    """Train once; return the curves along the recorded rounds, accuracies in percent of the common test set.
+def planned(config: Any) -> list[tuple[str, float, int, str, bool]]:
+    """Return what is run: setting, concentration, seed, strategy, and whether to the end.
 
-    ``accuracy`` is that of the whole network, ``accuracy_dropping`` that of one that still drops units; ``loss`` is
-    that of all clients by their samples, at every fifth recorded round.
+    Settings that are not in the plan are run as it runs random selection and pow-d on the first partition.
     """
+    unknown = [name for name in config.settings if name not in SETTINGS]
+    if unknown:
+        message = f"settings must be among {', '.join(SETTINGS)}, got {unknown[0]}"
+        raise ValueError(message)
+    names = list(strategies(config))
+    others = tuple(name for name in config.settings if name not in PLANNED)
+    jobs = {
+        (setting, concentration, seed, names[i]): whole
+        for settings, chosen, alphas, seeds, whole in reversed((*PLAN, (others, MAIN, 1, 1, True)))
+        for setting in settings
+        if setting in config.settings
+        for concentration in config.concentrations[:alphas]
+        for seed in config.seeds[:seeds]
+        for i in chosen
+    }
+    order = list(config.settings)
+    return [(*job, whole) for job, whole in sorted(jobs.items(), key=lambda one: (order.index(one[0][0]), one[0][1:3]))]
+
+
+def clothes(config: Any, progress: study.Progress) -> "Dataset":
+    """Train what is planned, or read what is kept; short runs have the bits with which whole ones begin."""
+    import xarray
+
+    jobs = planned(config)
+    found = [_run(config, *job) for job in progress(jobs, "runs on clothes")]
+    rounds = np.arange(0, config.size.num_rounds + 1, config.size.record_every)
+    accuracy = np.full((len(jobs), rounds.size), np.nan)
+    for row, one in zip(accuracy, found, strict=True):
+        row[: one.sizes["round"]] = one["accuracy"]
+    labels = dict(zip(("setting", "concentration", "seed", "strategy"), zip(*jobs, strict=True), strict=False))
+    return xarray.Dataset(
+        {
+            **{name: ("run", np.array(values)) for name, values in labels.items()},
+            "accuracy": (("run", "round"), accuracy),
+            "loss_ratio": ("run", [float(one["loss_ratio"]) for one in found]),
+            "dropping": ("run", [float(one["dropping"]) for one in found]),
+        },
+        coords={"round": rounds},
+        attrs={"target": config.target, "published": int(config.size.images == "fashion-mnist")},
+    )
+
+
+def _run(config: Any, setting: str, concentration: float, seed: int, name: str, whole: bool) -> "Dataset":
+    size = config.size if whole else replace(config.size, num_rounds=config.early_rounds)
+    return kept(
+        config.runs, f"{setting}/{concentration:g}/{name}/{size.num_rounds}", trained, seed, setting=SETTINGS[setting],
+        size=size, concentration=concentration, strategy=strategies(config)[name],
+    )  # fmt: skip
+
+
+def trained(setting: Setting, size: Size, concentration: float, strategy: Any, seed: int) -> "Dataset":
+    """Train once; return accuracies in percent of the common test set along the recorded rounds.
+
+    ``loss_ratio`` is the last training loss over the first, and ``dropping`` the accuracy over the last tenth of the
+    rounds of a network that still drops units.
+    """
+    import xarray
+
     if (setting.distinct or setting.same_clients) and isinstance(strategy, ft.selection.Proportional):
         strategy = ft.selection.PowerOfChoice(strategy.num_selected, strategy.num_selected)
     fed = _federation(setting, size, concentration, seed, strategy)
     if setting.take_turns:
         strategy = ft.selection.Available(strategy, ft.selection.AlternatingGroups(0.1))
-    training = np.random.SeedSequence([seed, 1])
     run = ft.fedavg(
         fed,
         ft.selection.SizeWeighted(strategy) if setting.by_size else strategy,
@@ -147,17 +247,23 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
         batches=setting.batches,
         step_size=Halving(setting.step_factor * size.step_size, size.halve_at if setting.halving else ()),
         initial=fed.initial(np.random.default_rng([seed, 2, *([setting.start] if setting.start else [])])),
-        rng=training,
+        rng=np.random.SeedSequence([seed, 1]),
         record=("models",),
         record_every=size.record_every,
         num_threads=1,
     )
-    dropping = np.random.default_rng([seed, 3])
-    return {
-        "accuracy": 100 * fed.accuracy(run.models[0]),
-        "loss": np.array([fed.losses(model) @ fed.data.weights for model in run.models[0, ::5]]),
-        "accuracy_dropping": np.array([100 * _accuracy_dropping(fed, model, dropping) for model in run.models[0]]),
-    }
+    models, dropping = run.models[0], np.random.default_rng([seed, 3])
+    first, last = (float(fed.losses(model) @ fed.data.weights) for model in models[[0, -1]])
+    still = [100 * _accuracy_dropping(fed, model, dropping) for model in models]
+    late = run.rounds > 0.9 * run.rounds[-1]
+    return xarray.Dataset(
+        {
+            "accuracy": ("round", 100 * fed.accuracy(models)),
+            "loss_ratio": last / first,
+            "dropping": float(np.mean(np.array(still)[late])),
+        },
+        coords={"round": run.rounds},
+    )
 
 
 def _local_steps(fed: Any, setting: Setting, size: Size) -> Any:
