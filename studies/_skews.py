@@ -1,5 +1,6 @@
 """Selection skews of Power-of-Choice: certified, estimated from simulated selections, and along a run."""
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,3 +90,10 @@ def _least_along_a_run(config: Any, fed: Any, strategy: Any) -> float:
         record_every=config.num_rounds // 100,
     ).models[0]  # fmt: skip
     return float(np.diagonal(_skews(fed, strategy, models)).min())
+
+
+def outward(sides: Any) -> str:
+    """Write certified sides with four digits that leave nothing out."""
+    both = zip(sides, (ROUND_FLOOR, ROUND_CEILING), strict=True)
+    low, high = (float(Context(4, rounding).create_decimal_from_float(float(side))) for side, rounding in both)
+    return f"[{low:.4g}, {high:.4g}]"

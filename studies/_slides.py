@@ -82,13 +82,19 @@ def intervals(
 
     A single sample is a hollow marker.
     """
-    several = np.array([np.size(one) > 1 for one in samples])
+    several = np.array([np.size(one) > 1 for one in samples], dtype=bool)
     found = [limits(np.asarray(one)) for one in samples if np.size(one) > 1]
     if found:
         means, low, high = np.array(found).T
         axes.errorbar(means, places[several], xerr=[means - low, high - means], linestyle="none", capsize=3, **look)
     single = [float(np.asarray(one).item()) for one in samples if np.size(one) == 1]
-    axes.plot(single, places[~several], linestyle="none", fillstyle="none", **{**look, "label": None})
+    axes.plot(
+        single,
+        places[~several],
+        linestyle="none",
+        fillstyle="none",
+        **{**look, "label": None if found else look.get("label")},
+    )
 
 
 def name_rows(axes: Any, names: Sequence[str]) -> Any:

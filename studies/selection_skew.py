@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _skews import SKEWS, skews
+from _skews import SKEWS, outward, skews
 from _slides import finding
 
 from fedtheory import study
@@ -89,9 +89,9 @@ def table(data: "Dataset") -> study.Table:
         bar, tilde, diagonal = (bounds.sel(skew=name).values for name in SKEWS)
         value, error = estimate.sel(skew="rho_bar").values
         row: dict[str, Any] = {"K": int(size), "m": int(here["selected"]), "d": int(here["candidates"])}
-        row |= {"rho_bar": _interval(bar), "width": float(np.diff(bar)[0]), "rho_tilde": float(tilde[1])}
-        row["rho_tilde / rho_bar"] = _interval(tilde / bar[::-1]) if bar[0] > 0 else f"at least {tilde[0] / bar[1]:.3g}"
-        row |= {"diagonal skew": _interval(diagonal), "its width": float(np.diff(diagonal)[0])}
+        row |= {"rho_bar": outward(bar), "width": float(np.diff(bar)[0]), "rho_tilde": float(tilde[1])}
+        row["rho_tilde / rho_bar"] = outward(tilde / bar[::-1]) if bar[0] > 0 else f"at least {tilde[0] / bar[1]:.3g}"
+        row |= {"diagonal skew": outward(diagonal), "its width": float(np.diff(diagonal)[0])}
         row["least along a run"] = float(here["along"])
         row["estimated rho_bar"] = f"{value:.3f} +- {2 * error:.3f}"
         row["its bias by sample / noise"] = (
@@ -103,10 +103,6 @@ def table(data: "Dataset") -> study.Table:
     )
     caption += "sample is counted from the upper side. Random selection has skew 1 everywhere."
     return study.Table(rows, "Selection skews of pow-d on the quadratics of Appendix F", caption)
-
-
-def _interval(sides: Any) -> str:
-    return f"[{sides[0]:.4g}, {sides[1]:.4g}]"
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
