@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 ORDER = (
     "bound_versus_error",
     "closing_the_gap",
-    "worst_federation_picture",
     "power_of_choice_quadratic",
     "error_floor",
     "selection_skew",

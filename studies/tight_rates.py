@@ -25,9 +25,9 @@ start at a squared distance of 1, with :math:`L = 1`; but for the fast gradient 
 
 **Reading.** Left: theory over the proved worst case, whose two sides are at most 1e-07 of the value apart. It is exact
 for four methods, at every step size and not only for those up to :math:`1/L` that textbooks treat. Middle and right:
-the other two. The best step of heavy ball on quadratics is 2.12, on all functions 1.31, and the worst quadratic is 0.11
-of the worst function at least. The lemma of a round of local steps is 1.00 to 1.01 times the worst case up to the best
-step, and up to 1.56 times beyond.
+the other two. Of these the best step of heavy ball on quadratics is 2.12, on all functions 1.31, and the worst
+quadratic is 0.11 of the worst function at least. The lemma of a round of local steps is 1.00 to 1.01 times the worst
+case up to the best step, and up to 1.56 times beyond.
 """
 
 from dataclasses import dataclass
