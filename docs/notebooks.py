@@ -28,7 +28,6 @@ ORDER = (
     "shapley_approximation",
     "one_federation_six_methods",
     "tight_rates",
-    "scaling",
     "performance",
 )
 

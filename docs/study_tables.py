@@ -36,8 +36,20 @@ def draw(folder: Path) -> None:
 
 def tables() -> dict[str, str]:
     """Return what pages include, by the name of the file that they include."""
-    makers = {"underflow": underflow, "greedyfed_leads": leads, "skews": skews, "floors": floors}
+    makers = {
+        "underflow": underflow,
+        "greedyfed_leads": leads,
+        "skews": skews,
+        "floors": floors,
+        "speed": speed,
+        "scaling": scaling,
+    }
     return {name: make() for name, make in makers.items()}
+
+
+def _short(number: float) -> str:
+    """Return a number with three digits."""
+    return f"{float(format(number, '.3g')):,.0f}" if number >= 1000 else f"{number:.3g}"
 
 
 def markdown(rows: Iterable[Mapping[str, Any]], cells: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> str:
@@ -125,4 +137,30 @@ def floors() -> str:
         "mean field / floor": lambda row: f"{1 + row['mean field / floor - 1']:.4f}",
         "small-step bias / floor": lambda row: f"{row['small-step bias / floor']:.2g}",
         "printed bias / floor": lambda row: f"{float(format(row['printed bias / floor'], '.2g')):,.0f}",
+    })  # fmt: skip
+
+
+def speed() -> str:
+    """Return the ratios of the study of speed, beside the goals that were set for it."""
+    rows = [row for row in stored("performance").table.rows if row["peer"] and row["peer / ours"] != ""]
+    return markdown(rows, {
+        "workload": lambda row: row["workload"],
+        "peer": lambda row: row["peer"],
+        "ours [µs]": lambda row: _short(row["ours [us]"]),
+        "peer / ours": lambda row: _short(row["peer / ours"]),
+        "lowest to highest": lambda row: f"{_short(row['lowest'])} to {_short(row['highest'])}",
+        "goal": lambda row: _short(row["goal"]) if row["goal"] != "" else "",
+    })  # fmt: skip
+
+
+def scaling() -> str:
+    """Return how the time of a round grows with the number of clients."""
+    rows = [row for row in stored("performance").table.rows if row["growing"] == "clients K"]
+    return markdown(rows, {
+        "strategy": lambda row: row["strategy"],
+        f"µs per round, {rows[0]['from']:,.0f} clients": lambda row: _short(row["us per round"]),
+        f"{rows[0]['to']:,.0f}": lambda row: _short(row["at the largest"]),
+        "times": lambda row: _short(row["at the largest"] / row["us per round"]),
+        "exponent [95% interval]": lambda row: row["exponent"],
+        "memory [MB]": lambda row: f"{row['memory [MB]']:.0f}",
     })  # fmt: skip

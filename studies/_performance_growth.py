@@ -1,29 +1,4 @@
-r"""
-How do time and memory grow?
-============================
-
-**A round costs what it touches, whatever the number of clients; only the memory that no cache holds makes it slower.**
-
-**Question.** With how many clients K can one still simulate on one machine, and what does a round cost as K, the
-dimension v, the local steps tau, the candidates d, the selected m, the rounds and the replicates grow?
-
-**Method.** Diagonal or isotropic quadratics with standard normal centers, unequal weights, one thread. One size grows
-at a time, the others stay where the configuration puts them. Time is the processor's: per round and replicate that of a
-run less that of a run without rounds, the smallest of several that take turns over all sizes.
-Setting up is the construction of the federation and a run without rounds. Memory is the peak of what both allocate
-besides the arrays that they are given, counted by ``tracemalloc``. Power laws are fitted by least squares in
-double-logarithmic scale; intervals are Student's, of level 95%, and say how well a power law fits, not how noisy the
-clock is.
-
-**Reading.** Left to right, top to bottom: time against K for every strategy, set-up and memory against K, then time
-against the other sizes, for pow-d. An exponent of zero is a round whose cost does not depend on the size.
-
-**What to expect.** A round touches the clients that it asks or selects: its work does not depend on K, and the time
-grows with K only because memory that no cache holds is slower. Optimal sampling as published asks everybody, so that
-its round is linear in K; with candidates it is not. Time is linear in v, d, the rounds and the replicates once these
-are large, and hardly grows with tau for isotropic quadratics. The numbers are of two virtual processors of the kind
-EPYC, of which other programs may have used one.
-"""
+"""Time and memory of a round as the number of clients, the dimension, and other sizes grow, one at a time."""
 
 import tracemalloc
 from dataclasses import dataclass
@@ -31,15 +6,15 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _slides import DASHES, name_ends
 from _timing import timed
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
+from fedtheory.plotting.style import COLORS, MARKERS
 from fedtheory.verification import fitted_order
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from xarray import Dataset
 
     from fedtheory.selection.rules import Strategy
@@ -48,8 +23,8 @@ MEGABYTE = 1e6
 
 
 @dataclass(frozen=True)
-class Config:
-    """Growth of time and memory with one size at a time."""
+class Sizes:
+    """Sizes that grow, each while the others stay where they begin."""
 
     num_clients: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
     """Clients K."""
@@ -71,14 +46,7 @@ class Config:
     """Times that each is timed; the smallest counts."""
     everybody: int = 20
     """Rounds of the strategy that asks everybody."""
-    seed: int = 0
-    """Entropy of federations and selections."""
 
-
-QUICK = Config(
-    num_clients=(100, 1_000, 10_000), dims=(10, 30, 100), local_steps=(2, 10, 50), num_candidates=(30, 50, 90),
-    num_selected=(3, 10, 30), num_rounds=(500, 1_000, 2_000), num_replicates=(1, 2, 4), repetitions=1, everybody=5,
-)  # fmt: skip
 
 GROWING = {
     "num_clients": "clients K",
@@ -106,7 +74,7 @@ def _strategies(m: int, d: int) -> "dict[str, Strategy]":
     }
 
 
-def run(config: Config, progress: study.Progress) -> "Dataset":
+def growth(config: Sizes, progress: study.Progress) -> "Dataset":
     """Time every size in turn, and measure memory once."""
     cases = [
         {"axis": axis, "size": size, "strategy": strategy}
@@ -115,8 +83,8 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         for size in getattr(config, axis)
     ]
     seconds = np.full((len(cases), 2), np.inf)
-    memory = [_measured(config, case) for case in progress(cases, "memory")]
-    for _ in progress(range(config.repetitions), "repetitions"):
+    memory = [_measured(config, case) for case in progress(cases, "memory of growing sizes")]
+    for _ in progress(range(config.repetitions), "growing sizes"):
         for i, case in enumerate(cases):
             seconds[i] = np.minimum(seconds[i], _timed(config, case))
     return study.from_records(
@@ -127,24 +95,24 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     )
 
 
-def _task(config: Config, case: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _task(config: Sizes, case: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the arguments of the federation, and of a run on it."""
     sizes = _sizes(config, case)
-    rng, num_clients, dim = np.random.default_rng(config.seed), sizes["num_clients"], sizes["dims"]
+    rng, num_clients, dim = np.random.default_rng(0), sizes["num_clients"], sizes["dims"]
     weights = rng.uniform(1, 2, (num_clients,))
     shape: tuple[int, ...] = (num_clients,) if config.curvature == "isotropic" else (num_clients, dim)
     arrays = rng.uniform(1, 5, shape), rng.standard_normal((num_clients, dim)), weights / weights.sum()
     return arrays, _arguments(config, case)
 
 
-def _sizes(config: Config, case: dict[str, Any]) -> dict[str, int]:
+def _sizes(config: Sizes, case: dict[str, Any]) -> dict[str, int]:
     sizes = {axis: getattr(config, axis)[0] for axis in GROWING} | {case["axis"]: case["size"]}
     if case["axis"] == "num_clients":  # many rounds, beside which setting up a million clients is short
         sizes["num_rounds"] = config.num_rounds[-1]
     return sizes
 
 
-def _arguments(config: Config, case: dict[str, Any]) -> dict[str, Any]:
+def _arguments(config: Sizes, case: dict[str, Any]) -> dict[str, Any]:
     sizes, m, d = _sizes(config, case), 10, 30
     if case["axis"] in ("num_candidates", "num_selected"):
         m, d = (m, case["size"]) if case["axis"] == "num_candidates" else (case["size"], d)
@@ -152,7 +120,7 @@ def _arguments(config: Config, case: dict[str, Any]) -> dict[str, Any]:
         "strategy": _strategies(m, d)[case["strategy"]],
         "num_rounds": config.everybody if case["strategy"] == EVERYBODY else sizes["num_rounds"],
         "local_steps": sizes["local_steps"], "num_replicates": sizes["num_replicates"], "step_size": 0.01,
-        "num_threads": 1, "rng": config.seed,
+        "num_threads": 1, "rng": 0,
     }  # fmt: skip
 
 
@@ -166,7 +134,7 @@ def _run(arrays: Any, arguments: dict[str, Any], **changed: Any) -> Any:
     )
 
 
-def _timed(config: Config, case: dict[str, Any]) -> tuple[float, float]:
+def _timed(config: Sizes, case: dict[str, Any]) -> tuple[float, float]:
     """Seconds of a run, and of setting it up once the system has found the memory."""
     arrays, arguments = _task(config, case)
     _run(arrays, arguments, num_rounds=0)
@@ -174,7 +142,7 @@ def _timed(config: Config, case: dict[str, Any]) -> tuple[float, float]:
     return timed(lambda: _run(arrays, arguments), process_time)[0], set_up
 
 
-def _of_a_round(config: Config, case: dict[str, Any], whole: float, set_up: float) -> float:
+def _of_a_round(config: Sizes, case: dict[str, Any], whole: float, set_up: float) -> float:
     """Seconds of a round of a replicate, from the smallest times of both: those of a difference would be too small."""
     arguments = _arguments(config, case)
     rounds = int(arguments["num_rounds"] * arguments["num_replicates"])
@@ -182,7 +150,7 @@ def _of_a_round(config: Config, case: dict[str, Any], whole: float, set_up: floa
     return (whole - set_up if whole > set_up else whole) / rounds
 
 
-def _measured(config: Config, case: dict[str, Any]) -> dict[str, float]:
+def _measured(config: Sizes, case: dict[str, Any]) -> dict[str, float]:
     """Peak memory in megabytes, and models sent down per round; the kernels are compiled before."""
     arrays, arguments = _task(config, case)
     _run(arrays, arguments, num_rounds=0)
@@ -210,30 +178,21 @@ def exponent(sizes: Any, values: Any) -> tuple[float, float, float]:
     return -fit.order, -limits.upper, -limits.lower
 
 
-def table(data: "Dataset") -> study.Table:
-    """One row per growing size and strategy."""
+def rows_of_growth(data: "Dataset") -> list[dict[str, Any]]:
+    """One row per growing size and strategy; the exponent is of a power law fitted to the time of a round."""
     rows = []
     for (axis, strategy), curve in curves(data).items():
         sizes = curve["size"].values
-        time, memory = (exponent(sizes, curve[name].values) for name in ("round_us", "memory_mb"))
-        rows.append(
-            {
-                "growing": GROWING[axis], "from": int(sizes[0]), "to": int(sizes[-1]), "strategy": strategy,
-                "us per round": float(curve["round_us"][0]), "at the largest": float(curve["round_us"][-1]),
-                "exponent": time[0], "low": time[1], "high": time[2],
-                "set-up [s]": float(curve["set_up_s"][-1]), "memory [MB]": float(curve["memory_mb"][-1]),
-                "its exponent": memory[0],
-            }
-        )  # fmt: skip
-    return study.Table(
-        rows,
-        title="Growth of time and memory",
-        caption="Time per round and replicate, the exponent of a power law fitted to it with its 95% interval (low, "
-        "high), set-up and peak memory at the largest size, without the arrays given, and the exponent of memory.",
-    )
+        order, low, high = exponent(sizes, curve["round_us"].values)
+        rows.append({
+            "growing": GROWING[axis], "from": int(sizes[0]), "to": int(sizes[-1]), "strategy": strategy,
+            "us per round": float(curve["round_us"][0]), "at the largest": float(curve["round_us"][-1]),
+            "exponent": f"{order:.2f} [{low:.2f}, {high:.2f}]", "memory [MB]": float(curve["memory_mb"][-1]),
+        })  # fmt: skip
+    return rows
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
     """Test what does not depend on the clock: who is asked, and what memory is taken."""
     clients = {strategy: curve for (axis, strategy), curve in curves(data).items() if axis == "num_clients"}
     asked = max(float(curve["models_down"].max()) for name, curve in clients.items() if name != EVERYBODY)
@@ -251,44 +210,59 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     }
 
 
-def growth_figure(data: "Dataset") -> "Figure":
-    """Time, set-up and memory against K, and time against every other size."""
-    import matplotlib.pyplot as plt
+def draw_clients(axes: Any, data: "Dataset") -> None:
+    """Draw the time of a round against the number of clients."""
+    found = {name: curve for (axis, name), curve in curves(data).items() if axis == "num_clients"}
+    shown = [name for name in ("rand", "pow-d", "OCS, d candidates", EVERYBODY) if name in found]
+    for place, name in enumerate(shown):
+        look: Any = {"color": COLORS[place], "marker": MARKERS[place], "linestyle": DASHES[place]}
+        axes.plot(found[name]["size"], found[name]["round_us"], **look)
+    sizes = found[shown[0]]["size"].values
+    axes.set(xscale="log", yscale="log", xlabel="clients K", ylabel="µs per round", xlim=(sizes[0], sizes[-1]))
+    names = {EVERYBODY: "OCS,\nall asked", "OCS, d candidates": "OCS,\nd asked"}
+    ends = {names.get(name, name): (float(found[name]["round_us"][-1]), COLORS[i]) for i, name in enumerate(shown)}
+    name_ends(axes, ends)
 
+
+def draw_others(axes: Any, data: "Dataset") -> None:
+    """Draw the time of a round over that at the smallest size, against the factor by which a size grows."""
+    found = {axis: curve for (axis, _), curve in curves(data).items() if axis != "num_clients"}
+    longest, most, ends = 1.0, 1.0, {}
+    for place, (axis, curve) in enumerate(found.items()):
+        factor, time = (curve[name].values / curve[name].values[0] for name in ("size", "round_us"))
+        axes.plot(factor, time, color=COLORS[place], marker=MARKERS[place], linestyle=DASHES[place])
+        order, _, _ = exponent(curve["size"].values, curve["round_us"].values)
+        ends[f"{GROWING[axis].rpartition(' ')[0] or GROWING[axis]}: {order:.2f}"] = (float(time[-1]), COLORS[place])
+        longest, most = max(longest, factor[-1]), max(most, time[-1])
+    axes.plot([1, longest], [1, longest], ":", color="black")
+    axes.set(xscale="log", yscale="log", xlim=(1, longest), ylim=(0.5, 2 * max(most, 10)))
+    axes.set(xlabel="factor by which a size grows", ylabel="factor of the time of a round of pow-d")
+    name_ends(axes, ends)
+
+
+def said_of_growth(data: "Dataset") -> list[str]:
+    """Numbers of growth."""
     found = curves(data)
-    clients = {strategy: curve for (axis, strategy), curve in found.items() if axis == "num_clients"}
-    panels = [("num_clients", name) for name in ("round_us", "set_up_s", "memory_mb")]
-    panels += [(axis, "round_us") for axis in GROWING if axis != "num_clients"]
-    labels = {"round_us": "µs per round and replicate", "set_up_s": "set-up [s]", "memory_mb": "peak memory [MB]"}
-    with appearance():
-        figure, grid = plt.subplots(3, 3, figsize=(9.5, 9), layout="constrained")
-        for axes, (axis, quantity) in zip(grid.flat, panels, strict=True):
-            log_log(axes, xlabel=GROWING[axis].replace("tau", r"$\tau$"), ylabel=labels[quantity])
-            chosen = clients if axis == "num_clients" else {"pow-d": found[axis, "pow-d"]}
-            for place, (name, curve) in enumerate(chosen.items()):
-                look = {
-                    "color": COLORS[place % 7],
-                    "marker": MARKERS[place % 7],
-                    "linestyle": "-" if place < 7 else ":",
-                }
-                axes.plot(curve["size"], curve[quantity], label=name, **look)
-            if axis != "num_clients":
-                axes.set_xticks(curve["size"].values, [f"{size:g}" for size in curve["size"].values])
-                axes.set_xticks([], minor=True)
-                slope, low, high = exponent(found[axis, "pow-d"]["size"], found[axis, "pow-d"][quantity].values)
-                axes.set_title(f"exponent {slope:.2f} [{low:.2f}, {high:.2f}]")
-        return legend_below(figure, num_columns=4)
+
+    def grows(axis: str, name: str = "pow-d", unit: str = " µs") -> str:
+        curve = found[axis, name]
+        times, (order, low, high) = curve["round_us"].values, exponent(curve["size"].values, curve["round_us"].values)
+        ends = f"{times[0]:.2g} to {float(f'{times[-1]:.3g}'):,g}{unit}"
+        return f"from {ends} (exponent {order:.2f} [{low:.2f}, {high:.2f}])"
+
+    few, many = (int(found["num_clients", "rand"]["size"][i]) for i in (0, -1))
+    return [
+        (
+            f"From {few:,} to {many:,} clients a round of random selection grows {grows('num_clients', 'rand')}, of "
+            f"pow-d {grows('num_clients')}, of optimal sampling that asks all {grows('num_clients', EVERYBODY)}"
+        ),
+        f"With the local steps, {span_of(found['local_steps', 'pow-d'])}, it grows {grows('local_steps')}",
+        f"with the dimension, {span_of(found['dims', 'pow-d'])}, {grows('dims')}",
+        f"with the candidates, {span_of(found['num_candidates', 'pow-d'])}, {grows('num_candidates')}",
+        f"with the rounds {grows('num_rounds')}",
+    ]
 
 
-STUDY = study.Study(
-    name="scaling",
-    config=Config(),
-    quick=QUICK,
-    run=run,
-    table=table,
-    checks=checks,
-    figures={"growth": growth_figure},
-)
-
-if __name__ == "__main__":
-    study.main(STUDY)
+def span_of(curve: "Dataset") -> str:
+    """Smallest and largest size as words."""
+    return f"{int(curve['size'][0]):,} to {int(curve['size'][-1]):,}"
