@@ -1,19 +1,18 @@
 """One round of somebody's selection, as a draw: from a plain function, or from a strategy's rules."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.compiling import is_compiled, with_checked_bounds
 from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import short
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.engine.play import Played, play_round
 from fedtheory.sampling._selections import Selection
-from fedtheory.selection.rules import RULES, Rules, Strategy, rules_of
+from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["Case", "Draw", "clients_in", "of_function", "of_strategy", "played"]
 
@@ -89,7 +88,7 @@ def of_strategy(strategy: Strategy, timer: Timer, case: Case) -> Draw:
 
 def played(strategy: Strategy, timer: Timer, case: Case) -> Callable[[np.random.Generator], Played]:
     """Return a function that plays a first round; updates have norms that grow with the losses."""
-    rules = _safe(timer.call(rules_of, strategy, case.weights, 1, case=case.given))
+    rules = timer.call(rules_of, strategy, case.weights, 1, case=case.given)
     with np.errstate(over="ignore"):
         updates = np.minimum(np.sqrt(np.abs(case.losses)), 1e9)[:, None]
 
@@ -111,11 +110,3 @@ def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> Present:
     total = there.sum()
     weights = there / total if total > 0 and not mask.all() else there
     return Present(np.where(mask, weights, -1.0), mask)
-
-
-def _safe(rules: Rules) -> Rules:
-    """Let compiled rules of other people check their bounds, as the round loop does."""
-    known = {name: getattr(rules, name) for name in RULES}
-    return replace(
-        rules, **{name: with_checked_bounds(rule) for name, rule in known.items() if rule and is_compiled(rule)}
-    )
