@@ -24,7 +24,11 @@ def fault(strategy: str, space: Any, present: Any) -> str:
         size = int(space.report[3])
         wanted = fault_of_weights(space.report[2], space.coefficients[:size], space.chosen)
     else:
-        wanted = fault_of_clients(getattr(space, RULES[rule].writes[-1]), _returned(space), space.counts.size)
+        clients = getattr(space, RULES[rule].writes[-1])
+        wanted = fault_of_clients(clients, _returned(space), space.counts.size)
+        # The loop stops for copies only where a method keeps a state of each client.
+        named = f"got {clients[: _returned(space)].tolist()}"
+        wanted = wanted or f"choose different clients for a method that keeps a state of each, {named}"
     return f"the rule {rule} of {strategy} must {wanted} in round {round_index}"
 
 

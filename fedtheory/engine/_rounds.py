@@ -76,7 +76,7 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
         if addresses.propose != 0:
             asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
         size = _choose(slots, server, space, fleet, plan, asked, t, attends, selection_rng)
-        if size < 0:
+        if size < 0 or (method.states.shape[1] > 0 and _repeats(part(space.chosen, 0, size), server.weights.size)):
             return FAULT
         steps = part(plan.step_sizes, t * plan.local_steps, plan.local_steps)
         if corrects:
@@ -228,6 +228,17 @@ def _misnames(clients, size, num_clients):
     for i in range(size):
         wrong |= (clients[i] < 0) | (clients[i] >= num_clients)
     return wrong
+
+
+@compiled
+def _repeats(clients, num_clients):
+    """Whether a client is named twice: a state of each client has no second copy."""
+    seen = np.zeros(num_clients, dtype=np.bool_)
+    for k in clients:
+        if seen[k]:
+            return True
+        seen[k] = True
+    return False
 
 
 @inlined

@@ -62,7 +62,9 @@ ARGUMENTS = {
     "present": Argument("bool", ("K",), "who is there"),
     "candidates": Argument("int64", ("d",), "clients whose losses the server asks for"),
     "losses": Argument("float64", ("d",), "the candidates' losses"),
-    "chosen": Argument("int64", ("m",), "clients that train; copies act as different clients"),
+    "chosen": Argument(
+        "int64", ("m",), "clients that train; copies act as different clients, and methods with states refuse them"
+    ),
     "model": Argument("float64", ("v",), "the server's model"),
     "server_model": Argument("float64", ("v",), "the server's model before the round, where the local steps start"),
     "updates": Argument("float64", ("m", "v"), "model differences that the chosen computed"),
