@@ -22,7 +22,7 @@ from numba.core.typed_passes import NopythonTypeInference
 
 from fedtheory._support.compiling import is_compiled, say_that_nothing_is_kept
 
-__all__ = ["strict"]
+__all__ = ["plain", "strict"]
 
 _WHOLE = (types.Integer, types.Boolean)
 # Attributes and methods of an array that give another view of it.
@@ -37,6 +37,12 @@ def strict(dispatcher: Any) -> Any:
     returned or written into an argument is a TypingError. Functions of this package stay as they are.
     """
     return _strict(dispatcher, ())
+
+
+@lru_cache(maxsize=256)
+def plain(function: Any) -> Any:
+    """Return a function that numba compiles as one in Python, which calls strict versions of compiled functions."""
+    return strict(function).py_func if is_compiled(function) else _calling_strictly(function, ())
 
 
 def _strict(dispatcher: Any, callers: tuple[Any, ...]) -> Any:
@@ -61,6 +67,8 @@ def _strict(dispatcher: Any, callers: tuple[Any, ...]) -> Any:
 
 def _calling_strictly(function: Any, callers: tuple[Any, ...]) -> Any:
     """Return a copy of a function in which the names of compiled functions stand for their strict versions."""
+    if not isinstance(function, FunctionType):
+        return function
     code, known, cells = function.__code__, function.__globals__, function.__closure__
 
     def replaced(value: Any) -> Any:
@@ -76,7 +84,7 @@ def _calling_strictly(function: Any, callers: tuple[Any, ...]) -> Any:
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class _NothingTruncated(AnalysisPass):
+class _NothingTruncated(AnalysisPass):  # type: ignore[misc] # numba has no types
     _name = "fedtheory_nothing_truncated"
 
     def __init__(self) -> None:
@@ -93,7 +101,7 @@ class _NothingTruncated(AnalysisPass):
         return False
 
 
-class _Strict(CompilerBase):
+class _Strict(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
         steps.add_pass_after(_NothingTruncated, NopythonTypeInference)
@@ -122,10 +130,11 @@ def _check_written(state: Any, line: Any) -> None:
 
 def _argument(func_ir: Any, variable: Any) -> str:
     """Return the argument of which a variable is a view or a part; empty if it is none."""
-    waiting, seen = [variable], set()
+    seen: set[str] = set()
+    waiting = [variable]
     while waiting:
         one = waiting.pop()
-        value = None if one.name in seen else func_ir.get_definition(one)
+        value: Any = None if one.name in seen else func_ir.get_definition(one)
         seen.add(one.name)
         if isinstance(value, ir.Arg):
             return str(value.name)

@@ -22,7 +22,7 @@ from fedtheory.engine.contract import KERNELS, PLUGGED, SLOTS, Family, Slots
 from fedtheory.methods.rules import METHOD_RULES, MethodRules
 from fedtheory.selection.rules import Rules
 
-__all__ = ["BoundLoop", "bound_loop"]
+__all__ = ["BoundLoop", "bound_loop", "reason"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +124,11 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
         kind, home = ("kernel", "engine.contract") if name in KERNELS else ("rule", "selection.rules")
         home = "methods.rules" if name in METHOD_RULES else home
         known = getattr(function, "__name__", repr(function))
-        message = f"the {kind} {name} must follow fedtheory.{home}, got {known}: {_reason(error, function)}; "
+        message = f"the {kind} {name} must follow fedtheory.{home}, got {known}: {reason(error, function)}; "
         raise TypeError(f"{message}wanted {name}{slot}, writing {' and '.join(slot.writes)}") from error
 
 
-def _reason(error: Exception, function: Any) -> str:
+def reason(error: Exception, function: Any) -> str:
     """Repeat what numba says in its first sentence, and where."""
     text = str(error)
     code = getattr(function, "py_func", function).__code__

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support.compiling import is_compiled
+from fedtheory._support.strict import plain
 from fedtheory.engine._plain import RuleFault
-from fedtheory.engine.contract import PLUGGED, SLOTS
+from fedtheory.engine.contract import KERNELS, SLOTS
 from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES, Rules
 
@@ -66,9 +68,10 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
         yield
     except Exception as error:
         rule, round_index = _where(state.space)
-        if rule not in PLUGGED:
-            raise
-        where = f"the rule {rule} of {job.method if rule in METHOD_RULES else job.name}"
+        if rule in KERNELS:
+            where = f"the kernel {rule}"
+        else:
+            where = f"the rule {rule} of {job.method if rule in METHOD_RULES else job.name}"
         message = raised_by(where, round_index, error)
         if rule == "select" and isinstance(error, IndexError | ValueError) and _needs_candidates(job.rules, state):
             message = (
@@ -97,7 +100,7 @@ def _needs_candidates(rules: Rules, state: Any) -> bool:
     """Whether the rule ``select``, which has no candidates, raises nothing when all clients are its candidates."""
     if rules.propose is not None:
         return False
-    rule, (table, memory, weights) = getattr(rules.select, "py_func", rules.select), state.server
+    rule, (table, memory, weights) = plain(rules.select) if is_compiled(rules.select) else rules.select, state.server
     everyone, chosen, rng = np.arange(weights.size), np.full(rules.max_selected, -1), deepcopy(state.streams.selection)
     try:
         with np.errstate(all="ignore"):

@@ -14,7 +14,7 @@ from scipy.stats import randint
 
 import fedtheory as ft
 from fedtheory.engine._faults import failures_named
-from fedtheory.engine.contract import PLUGGED, SLOTS
+from fedtheory.engine.contract import KERNELS, SLOTS
 from fedtheory.selection import BernoulliAvailability, Rules
 from fedtheory.selection.rules import RULES
 from tests.environment import PLAIN_PYTHON
@@ -259,12 +259,15 @@ def test_what_the_rules_of_a_strategy_return_are_rules():
     assert re.search(r"must be fedtheory.selection.Rules, got list", sentence(TypeError, Listed()))
 
 
-@pytest.mark.parametrize("place", [place for place, name in enumerate(SLOTS) if name not in PLUGGED])
-def test_what_fails_outside_of_rules_is_raised_as_it_is(place):
-    failure, state = IndexError("out of bounds"), SimpleNamespace(space=SimpleNamespace(report=(place, 3)))
-    with pytest.raises(IndexError) as raised, failures_named(None, state):
+@pytest.mark.parametrize("name", KERNELS)
+def test_what_a_kernel_raises_is_not_blamed_on_a_rule(name):
+    failure, state = (
+        IndexError("out of bounds"),
+        SimpleNamespace(space=SimpleNamespace(report=([*SLOTS].index(name), 3))),
+    )
+    wanted = f"the kernel {name} must stay within its arrays, got an index out of bounds in round 3"
+    with pytest.raises(ValueError, match=wanted), failures_named(None, state):
         raise failure
-    assert (raised.value, getattr(failure, "__notes__", [])) == (failure, [])
 
 
 NO_NUMBER = {
