@@ -78,6 +78,25 @@ def test_a_wrong_argument_of_a_bound_is_named(slip, said) -> None:
         slip()
 
 
+SYNONYMS = {
+    "lr": "step_size", "learning_rate": "step_size", "lr_server": "server_step_size", "rounds": "num_rounds",
+    "n_rounds": "num_rounds", "num_steps": "num_rounds, local_steps", "epochs": "local_steps", "seed": "rng",
+    "batch": "batch_size", "repeats": "num_replicates", "num_replicate": "num_replicates", "momentun": "momentum",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYNONYMS)
+def test_fedavg_answers_the_name_of_another_library_with_its_own(name) -> None:
+    with pytest.raises(TypeError, match=rf"^fedavg takes no {name} \(close: {SYNONYMS[name]}\)$"):
+        ft.fedavg(PARABOLAS, ft.selection.Full(), num_rounds=1, step_size=0.1, **{name: 1})
+
+
+@pytest.mark.parametrize("name", ["lr", "learning_rate", "eta"])
+def test_a_bound_answers_the_name_of_another_library_with_its_own(name) -> None:
+    with pytest.raises(TypeError, match=rf"^Theorem A.1 takes no {name} \(close: step_size\)"):
+        poc.fixed_step_gap(10, **{name: 1})
+
+
 @pytest.mark.parametrize(
     ("module", "slip", "close"),
     [

@@ -1,9 +1,11 @@
 """One helper per kind of argument: each returns the clean value or raises one sentence (what, wanted, got)."""
 
+import functools
+import inspect
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +34,7 @@ __all__ = [
     "horizon",
     "mask",
     "moderate",
+    "names",
     "nonnegative",
     "one",
     "positive",
@@ -49,6 +52,26 @@ Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 RNGLike = int | np.random.SeedSequence | np.random.Generator
 """Where randomness comes from: a seed, a SeedSequence, or a Generator."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def names(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the TypeError for an argument that a function does not have say which of its names is close."""
+    parameters = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in parameters:
+                known = close_to(name, parameters) or f", it takes {', '.join(parameters)}"
+                message = f"{function.__name__} takes no {name}{known}"
+                raise TypeError(message)
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def finite(name: str, value: Any) -> Any:

@@ -35,6 +35,7 @@ __all__ = ["fedavg"]
 _EXECUTION = ("rng", "num_threads", "progress", "checkpoint", "checkpoint_every")
 
 
+@validate.names
 def fedavg(
     fed: Federation,
     strategy: Strategy,
