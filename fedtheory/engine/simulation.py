@@ -24,6 +24,7 @@ from fedtheory.engine.families import layout, refuse_unknown
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
+from fedtheory.federation._given import unwrapped
 from fedtheory.federation.client_data import FederatedData, test_samples
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method, MethodRules, method_rules_of
@@ -74,7 +75,7 @@ def fedavg(
     Parameters
     ----------
     fed, strategy
-        The problem, and who takes part.
+        The problem, and who takes part. A prioritized federation is its ``federation``, of all clients.
     num_rounds, local_steps
         Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), or
         per round and client, shape (T, K), of which the largest is tau (a client that takes fewer takes the first of
@@ -148,6 +149,7 @@ def fedavg(
     >>> fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
     array([[0.5  , 0.125]])
     """
+    fed, validation = unwrapped(fed), unwrapped(validation)
     given = locals()  # before any of them is changed
     refuse_unknown(fed)
     num_rounds = validate.count("num_rounds", num_rounds, 0)

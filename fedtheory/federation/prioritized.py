@@ -22,8 +22,8 @@ __all__ = ["Prioritized", "prioritize"]
 class Prioritized:
     """A federation of all clients whose objective weights are zero except for the priority clients.
 
-    ``prioritize`` makes it. What the objective alone determines (F, its minimizer, its minimum, the objective gap) is
-    found in ``federation``; smoothness and strong convexity there hold for all clients.
+    ``prioritize`` makes it, and ``fedavg`` runs it as its ``federation``. What the objective alone determines (F, its
+    minimizer, its minimum, the objective gap) is found there; smoothness and strong convexity hold for all clients.
 
     Attributes
     ----------
