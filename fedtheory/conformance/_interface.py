@@ -127,7 +127,10 @@ def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.Se
         for chosen in _run(subject, case, seeds, _NUM_SEEDS):
             if only != "duplicates" and sizes is not None and len(chosen) not in sizes:
                 wanted = " or ".join(map(str, sorted(sizes)))
-                raise Failed(f"must select {wanted} clients, got {len(chosen)}: {list(chosen)}", **case.given)
+                raise Failed(
+                    f"must select {wanted} of {case.num_clients} clients, got {len(chosen)}: {list(chosen)}",
+                    **case.given,
+                )
             if only != "count" and not subject.copies and len(set(chosen)) < len(chosen):
                 raise Failed(f"must select different clients, got {list(chosen)}", **case.given)
 

@@ -24,7 +24,7 @@ from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, KnowsItsLaw, Moments, Ranked, Scheduled
-from fedtheory.selection.rules import Strategy
+from fedtheory.selection.rules import Strategy, rules_of
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.statistics.law import Law
 
@@ -37,7 +37,7 @@ def check_strategy(
     rng: validate.RNGLike = 0,
     *,
     num_selected: int | None = None,
-    num_clients: int = 6,
+    num_clients: int | None = None,
     weights: npt.ArrayLike | None = None,
     exceptions: Mapping[str, str] | None = None,
     num_draws: int = 2000,
@@ -61,7 +61,7 @@ def check_strategy(
     num_selected
         How many clients a function must select; by default what ``like`` selects, else whatever it likes.
     num_clients
-        K of the cases.
+        K of the cases; by default the number of ``weights``, or 6. The strategy and ``like`` must be for so many.
     weights
         The only weights that fit, shape (K,), for code that knows its clients; what compares clients is left out then.
     exceptions
@@ -117,7 +117,7 @@ def strategy_checks(
     rng: validate.RNGLike = 0,
     *,
     num_selected: int | None = None,
-    num_clients: int = 6,
+    num_clients: int | None = None,
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
     timeout: float = 60.0,
@@ -128,9 +128,10 @@ def strategy_checks(
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
     ['contract', 'runs']
     """
-    own = None if weights is None else validate.probability_vector("weights", weights)
-    cases = _interface.cases(validate.size("num_clients", num_clients, 2), own)
-    law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)
+    own = None if weights is None else validate.probability_vector("weights", weights, size=num_clients)
+    usual = _NUM_CLIENTS if own is None else own.size
+    cases = _interface.cases(validate.size("num_clients", usual if num_clients is None else num_clients, 2), own)
+    law = None if like is None else _law_of(like, cases["plain"])
     subject = _subject(strategy, Timer(validate.positive("timeout", timeout)), law)
     seeds, draws = validate.seed_sequence(rng), validate.size("num_draws", num_draws, 2)
     plain = _interface.checks(subject, cases, _sizes(law, num_selected), seeds)
@@ -142,6 +143,14 @@ def strategy_checks(
     return [Check(name, work, subject.timer) for name, work in plain.items()] + [
         Check(name, partial(_at_random, work, name, seeds, level), subject.timer) for name, work in random.items()
     ]
+
+
+def _law_of(like: Strategy, case: Case) -> Law[Any]:
+    try:
+        return joint_law(like, case.weights, case.losses)
+    except ValueError as error:
+        message = f"like must be for the {case.num_clients} clients of the cases{_CHANGED}, got {like}: {error}"
+        raise ValueError(message) from error
 
 
 def _at_random(work: RandomCheck, name: str, seeds: np.random.SeedSequence, level: float) -> None:
@@ -169,6 +178,8 @@ def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | N
     return None if law is None else frozenset(map(len, law))
 
 
+_NUM_CLIENTS = 6
+_CHANGED = " (num_clients= of check_strategy changes their number)"
 _FIRST = 125
 
 _CASES = ("plain", "some tied", "zero weight")
@@ -188,6 +199,12 @@ def _contract(subject: Subject, case: Case) -> None:
         arguments: dict[str, Any] = {"num_rounds": 3, "step_size": 0.5, "num_replicates": 3, "rng": 1}
         return fedavg(fed, subject.strategy, **arguments, num_threads=num_threads, record=("models",)).models
 
+    try:
+        subject.timer.call(rules_of, subject.strategy, case.weights, 1, case=case.given)
+    except Failed as broken:
+        if isinstance(broken.__cause__, ValueError):
+            broken.sentence += f"; the cases have {case.num_clients} clients{_CHANGED}"
+        raise
     # What is compiled before takes its time.
     one, two = (subject.timer.call(run, threads, case=case.given, times=10.0) for threads in (1, 2))
     if one.tobytes() != two.tobytes():

@@ -16,6 +16,7 @@ from fedtheory.conformance.generators import generator_checks
 from fedtheory.conformance.results import Failure
 from fedtheory.conformance.shapley import shapley_checks
 from fedtheory.conformance.strategies import strategy_checks
+from fedtheory.selection.full import Full
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -86,6 +87,23 @@ def test_a_check_can_be_excepted_with_a_reason_and_pytest_is_told() -> None:
     [excepted, *_] = [check for check in checks_of(first, exceptions=reasons) if check.name == "relabeling"]
     with pytest.raises(unittest.SkipTest, match="client 0 is the server's own"):
         excepted()
+
+
+def test_a_strategy_for_more_clients_than_the_cases_have_is_told_of_num_clients() -> None:
+    wanted = (
+        r"like must be for the 6 clients .*num_clients= of check_strategy.*: num_candidates must be in 1\.\.6, got 10"
+    )
+    with pytest.raises(ValueError, match=wanted):
+        check_strategy(everybody, like=PowerOfChoice(2, 10))
+    [failure] = check_strategy(PowerOfChoice(2, 10)).failures
+    assert failure.sentence.endswith("the cases have 6 clients (num_clients= of check_strategy changes their number)")
+    assert check_strategy(everybody, like=Full(), num_clients=10, num_draws=200).holds
+
+
+def test_weights_say_how_many_clients_there_are() -> None:
+    assert check_strategy(everybody, weights=np.full(7, 1 / 7), num_draws=200).holds
+    with pytest.raises(ValueError, match=r"weights must have shape \(6,\), got \(7,\)"):
+        check_strategy(everybody, weights=np.full(7, 1 / 7), num_clients=6)
 
 
 def test_a_check_that_fails_says_so_by_an_assertion_error() -> None:
