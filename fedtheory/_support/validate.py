@@ -30,8 +30,10 @@ __all__ = [
     "extended",
     "finite",
     "fraction",
+    "function",
     "generator",
     "horizon",
+    "instance",
     "mask",
     "moderate",
     "names",
@@ -42,6 +44,7 @@ __all__ = [
     "seed_sequence",
     "sequence",
     "size",
+    "text",
     "unmasked",
 ]
 
@@ -346,9 +349,34 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
 def boolean(name: str, value: Any) -> bool:
     """Return a truth value; numbers are refused."""
     if not isinstance(value, bool | np.bool_):
-        message = f"{name} must be True or False, got {value!r}"
+        message = f"{name} must be True or False, got {short(value)}"
         raise TypeError(message)
     return bool(value)
+
+
+def text(name: str, value: Any) -> str:
+    """Return a string."""
+    return str(instance(name, value, str, "a string"))
+
+
+def instance(name: str, value: Any, kinds: Any, what: str) -> Any:
+    """Return a value of one of some classes."""
+    if not isinstance(value, kinds):
+        message = f"{name} must be {what}, got {_got(value)}"
+        raise TypeError(message)
+    return value
+
+
+def function(name: str, value: Any, of: str = "") -> Any:
+    """Return a function, of the arguments that are named."""
+    if not callable(value):
+        message = f"{name} must be a function{of and f' of {of}'}, got {_got(value)}"
+        raise TypeError(message)
+    return value
+
+
+def _got(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else f"{short(value)} of type {type(value).__name__}"
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance, Failure
@@ -75,6 +76,7 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Chec
     ['', 'it is not known']
     """
     names = [check.name for check in checks]
+    validate.instance("exceptions", exceptions, Mapping, "a mapping from checks to reasons")
     for name, reason in exceptions.items():
         if name not in names:
             message = f"exceptions must name checks, {', '.join(names)}, got {name!r}"

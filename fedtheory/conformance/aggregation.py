@@ -136,7 +136,7 @@ def check_aggregation(
         function, rng, like=like, exact=exact, outliers=outliers, min_clients=min_clients, rtol=rtol,
         variance=variance, largest=largest, num_draws=num_draws, timeout=timeout,
     )  # fmt: skip
-    return conformance(named(function), checks, exceptions or {})
+    return conformance(named(function), checks, {} if exceptions is None else exceptions)
 
 
 def aggregation_checks(
@@ -160,10 +160,10 @@ def aggregation_checks(
     >>> [check.name for check in aggregation_checks(divided)][:2]
     ['runs', 'shape']
     """
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    timer, seeds = Timer(validate.double("timeout", validate.positive("timeout", timeout))), validate.seed_sequence(rng)
     sampled = _Sampled(
-        timer, function, validate.positive("largest", largest), validate.size("num_draws", num_draws, 2),
-        like or _weighted_mean, validate.positive("rtol", rtol),
+        timer, function, validate.double("largest", validate.positive("largest", largest)), validate.size("num_draws", num_draws, 2),
+        like or _weighted_mean, validate.double("rtol", validate.positive("rtol", rtol)),
     )  # fmt: skip
     least, far = validate.size("min_clients", min_clients), validate.size("outliers", outliers, 0)
     drawn = np.random.default_rng(seeds_of(seeds, "vectors"))

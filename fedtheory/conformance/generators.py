@@ -144,7 +144,7 @@ def check_generator(
     True
     """
     checks = generator_checks(function, rng, law=law, dispersion=dispersion, num_clients=num_clients, timeout=timeout)
-    return conformance(named(function), checks, exceptions or {})
+    return conformance(named(function), checks, {} if exceptions is None else exceptions)
 
 
 def generator_checks(
@@ -162,7 +162,7 @@ def generator_checks(
     >>> [check.name for check in generator_checks(synthetic)][:2]
     ['runs', 'shape']
     """
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    timer, seeds = Timer(validate.double("timeout", validate.positive("timeout", timeout))), validate.seed_sequence(rng)
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
     size = validate.size("num_clients", num_clients, 50)
     if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":

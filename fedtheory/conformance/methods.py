@@ -129,7 +129,7 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    return conformance(named(method), method_checks(method, like, rng, timeout=timeout), exceptions or {})
+    return conformance(named(method), method_checks(method, like, rng, timeout=timeout), {} if exceptions is None else exceptions)
 
 
 def method_checks(
@@ -150,7 +150,7 @@ def method_checks(
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
         message = f"method must be a function or a value with method_rules, got {short(method)}"
         raise TypeError(message)
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    timer, seeds = Timer(validate.double("timeout", validate.positive("timeout", timeout))), validate.seed_sequence(rng)
     asked = _Asked(timer, method if callable(method) else partial(_as_function, method), like)
     cases = [_case(like, 2), _case(like, 1)]
     works: dict[str, Callable[[np.random.SeedSequence], Any]] = {

@@ -76,7 +76,7 @@ def check_probabilities(
     ('box', array([ 1.,  1.,  1., 10.]))
     """
     checks = probability_checks(function, rng, rtol=rtol, timeout=timeout)
-    return conformance(named(function), checks, exceptions or {})
+    return conformance(named(function), checks, {} if exceptions is None else exceptions)
 
 
 def probability_checks(
@@ -88,7 +88,7 @@ def probability_checks(
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
     ['runs', 'shape']
     """
-    timer, rtol = Timer(validate.positive("timeout", timeout)), validate.positive("rtol", rtol)
+    timer, rtol = Timer(validate.double("timeout", validate.positive("timeout", timeout))), validate.double("rtol", validate.positive("rtol", rtol))
     rule, optimal = _Rule(timer, function), partial(_optimal, rtol)
     usual = _usual(np.random.default_rng(validate.seed_sequence(rng)))
     demands: dict[str, tuple[Demand, list[Instance]]] = {

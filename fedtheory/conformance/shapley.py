@@ -156,7 +156,7 @@ def check_shapley(
     'efficiency'
     """
     checks = shapley_checks(function, rng, exact=exact, largest=largest, num_draws=num_draws, timeout=timeout)
-    return conformance(named(function), checks, exceptions or {})
+    return conformance(named(function), checks, {} if exceptions is None else exceptions)
 
 
 def shapley_checks(
@@ -174,9 +174,9 @@ def shapley_checks(
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
     ['runs', 'shape']
     """
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    timer, seeds = Timer(validate.double("timeout", validate.positive("timeout", timeout))), validate.seed_sequence(rng)
     valuer = _Valuer(timer, function, validate.boolean("exact", exact))
-    limits = validate.positive("largest", largest), validate.size("num_draws", num_draws, 2)
+    limits = validate.double("largest", validate.positive("largest", largest)), validate.size("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
     demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}

@@ -108,7 +108,7 @@ def check_strategy(
         strategy, like, rng, num_selected=num_selected, num_clients=num_clients, weights=weights,
         num_draws=num_draws, timeout=timeout,
     )  # fmt: skip
-    return conformance(named(strategy), checks, exceptions or {})
+    return conformance(named(strategy), checks, {} if exceptions is None else exceptions)
 
 
 def strategy_checks(
@@ -132,7 +132,7 @@ def strategy_checks(
     usual = _NUM_CLIENTS if own is None else own.size
     cases = _interface.cases(validate.size("num_clients", usual if num_clients is None else num_clients, 2), own)
     law = None if like is None else _law_of(like, cases["plain"])
-    subject = _subject(strategy, Timer(validate.positive("timeout", timeout)), law)
+    subject = _subject(strategy, Timer(validate.double("timeout", validate.positive("timeout", timeout))), law)
     seeds, draws = validate.seed_sequence(rng), validate.size("num_draws", num_draws, 2)
     plain = _interface.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)

@@ -2,12 +2,25 @@
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
-__all__ = ["SMALLEST", "underflowing_shares"]
+__all__ = ["SMALLEST", "checked_concentration", "underflowing_shares"]
+
+LARGEST = 1e100
+"""Largest concentration: sums of gamma variables of much larger shapes overflow."""
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """2^-1022, the smallest normal number, to which libraries raise a gamma variable so that a sum is not 0."""
+
+
+def checked_concentration(concentration: float) -> float:
+    """Return the concentration of a symmetric Dirichlet law."""
+    number = validate.double("concentration", validate.positive("concentration", concentration))
+    if number > LARGEST:
+        message = f"concentration must be at most {LARGEST:g}, got {number:g}"
+        raise ValueError(message)
+    return number
 
 
 def underflowing_shares(draw: np.random.Generator, concentration: float, num_draws: int, num_shares: int) -> Array:

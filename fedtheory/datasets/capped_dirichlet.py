@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
+from fedtheory.datasets._underflow import checked_concentration
 from fedtheory.datasets.partition import _pooled
 from fedtheory.federation.client_data import Labels
 
@@ -59,7 +60,7 @@ def capped_dirichlet_partition(
     [2, 2]
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    concentration = validate.double("concentration", validate.positive("concentration", concentration))
+    concentration = checked_concentration(concentration)
     draw = validate.generator(rng)
     for _ in range(_MOST_DRAWS):
         owners = np.empty(y.size, dtype=np.int64)

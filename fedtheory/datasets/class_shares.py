@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets._underflow import SMALLEST, underflowing_shares
+from fedtheory.datasets._underflow import SMALLEST, checked_concentration, underflowing_shares
 from fedtheory.federation.client_data import Labels
 
 __all__ = ["class_shares_partition", "underflow_probability"]
@@ -81,7 +81,7 @@ def class_shares_partition(
     if num_clients * min_samples > y.size:
         message = f"num_clients * min_samples must be at most the {y.size} samples, got {num_clients} * {min_samples}"
         raise ValueError(message)
-    concentration = validate.double("concentration", validate.positive("concentration", concentration))
+    concentration = checked_concentration(concentration)
     power = validate.double("power", validate.positive("power", power))
     underflow, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     classes, counts = np.unique(y, return_counts=True)
@@ -135,8 +135,8 @@ def underflow_probability(concentration: float, num_shares: int, smallest: float
     >>> round(underflow_probability(1e-4, 10), 4), round(underflow_probability(1e-4, 10, 2.0**-126), 4)
     (0.4927, 0.9169)
     """
-    shape = validate.double("concentration", validate.positive("concentration", concentration))
-    num_shares = validate.count("num_shares", num_shares)
+    shape = checked_concentration(concentration)
+    num_shares = validate.size("num_shares", num_shares)
     x = validate.double("smallest", validate.positive("smallest", smallest))
     if x > _TINY:
         message = f"smallest must be at most 2^-64, where the law is a power, got {x}"

@@ -45,6 +45,7 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     (2.0, array([1.]), 1.0)
     """
     l2 = validate.double("l2", validate.positive("l2", l2))
+    validate.moderate("l2", np.array(l2), 1e200)
     pairs = [_pair(k, client) for k, client in enumerate(validate.sequence("clients", clients, "pairs (X_k, y_k)"))]
     if not pairs or len({x.shape[1] for x, _ in pairs}) > 1:
         message = f"clients must have equally many features, got {sorted({x.shape[1] for x, _ in pairs})}"

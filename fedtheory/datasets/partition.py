@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets._underflow import underflowing_shares
+from fedtheory.datasets._underflow import checked_concentration, underflowing_shares
+from fedtheory.federation._sampled import checked_data
 from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
@@ -69,7 +70,7 @@ def dirichlet_partition(
     ([2, 4], [0, 1, 2, 3, 4, 5])
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    concentration = validate.double("concentration", validate.positive("concentration", concentration))
+    concentration = checked_concentration(concentration)
     faulty, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
     for label in np.unique(y):
@@ -193,7 +194,7 @@ def power_law_partition(
     sizes = min_samples + _apportioned(y.size - num_clients * min_samples, shares)
     if concentration is None:
         return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]
-    skew = validate.double("concentration", validate.positive("concentration", concentration))
+    skew = checked_concentration(concentration)
     pools = [draw.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
     parts = [np.empty(0, dtype=np.int64)] * num_clients
     for k in draw.permutation(num_clients):
@@ -265,7 +266,7 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
     >>> heterogeneity(data).total_variation
     array([0.5, 0.5])
     """
-    clients = np.repeat(np.arange(data.num_clients), data.sample_counts)
+    clients = np.repeat(np.arange(checked_data(data).num_clients), data.sample_counts)
     counts = np.zeros((data.num_clients, data.num_classes))
     np.add.at(counts, (clients, data.labels), 1)
     distributions = counts / data.sample_counts[:, None]

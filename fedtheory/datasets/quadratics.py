@@ -58,7 +58,8 @@ def power_of_choice_quadratics(
     if low > high:
         message = f"curvature_range must be increasing, got ({low}, {high})"
         raise ValueError(message)
-    scale = validate.nonnegative("scale", scale)
+    scale = validate.double("scale", validate.nonnegative("scale", scale))
+    validate.moderate("scale", np.array(scale), 1e50)
     streams = [np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(3)]
     curvatures = low + (high - low) * streams[0].random(num_clients)
     linear = scale * streams[1].standard_normal((num_clients, dim))
@@ -79,7 +80,7 @@ def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: flo
     >>> power_law_weights(4, rng=0).round(2)
     array([0.2 , 0.25, 0.27, 0.28])
     """
-    power = validate.positive("power", power)
+    power = validate.double("power", validate.positive("power", power))
     # 1 - U is in (0, 1], so that no client has weight zero.
     sizes = (1.0 - validate.generator(rng).random(validate.size("num_clients", num_clients))) ** (1.0 / power)
     result: validate.Array = sizes / sizes.sum()

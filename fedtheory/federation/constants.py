@@ -134,7 +134,7 @@ def gradient_bound(
 
 
 def _step_sizes(step_size: npt.ArrayLike, smoothness: float) -> Array:
-    sizes = np.asarray(validate.positive("step_size", step_size), dtype=np.float64)
+    sizes = np.asarray(validate.array("step_size", validate.positive("step_size", step_size)))
     if sizes.ndim > 1:
         message = f"step_size must be a number or have shape (T,), got shape {sizes.shape}"
         raise ValueError(message)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
 from fedtheory._support.validate import Array, Mask
+from fedtheory._support.wording import short
 from fedtheory.federation.protocol import Federation
 
 __all__ = ["Prioritized", "prioritize"]
@@ -95,6 +96,10 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     >>> aligned.objective_gap, aligned.client_gaps
     (0.5, array([ 0.5,  0.5, 18. ]))
     """
+    if isinstance(fed, type) or not dataclasses.is_dataclass(fed) or not hasattr(fed, "num_clients"):
+        known = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
+        message = f"fed must be a federation that is a dataclass with a field weights, got {known}"
+        raise TypeError(message)
     mask = validate.mask("priority", priority, (fed.num_clients,))
     if not mask.any():
         message = "priority must name at least one priority client, got none"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 from fedtheory._support.validate import Array
-from fedtheory.methods.compressors import Compressor
+from fedtheory.methods.compressors import Compressor, checked_compressor
 from fedtheory.methods.rules import MethodRules
 
 __all__ = ["Compressed"]
@@ -36,6 +36,9 @@ class Compressed:
     """
 
     compressor: Compressor
+
+    def __post_init__(self) -> None:
+        checked_compressor(self.compressor)
 
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Return the compiled rules."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array
-from fedtheory.methods.compressors import Compress, Compressor
+from fedtheory.methods.compressors import Compress, Compressor, checked_compressor
 from fedtheory.methods.rules import MethodRules
 
 __all__ = ["EF21", "ErrorFeedback"]
@@ -48,6 +48,9 @@ class ErrorFeedback:
     """
 
     compressor: Compressor
+
+    def __post_init__(self) -> None:
+        checked_compressor(self.compressor)
 
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Return the compiled rules; ValueError if the compressor is no contraction."""
@@ -89,6 +92,9 @@ class EF21:
     """
 
     compressor: Compressor
+
+    def __post_init__(self) -> None:
+        checked_compressor(self.compressor)
 
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Return the compiled rules; ValueError if the compressor is no contraction."""

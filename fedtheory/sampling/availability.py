@@ -149,7 +149,8 @@ def error_parts(
     """
     u = validate.array("updates", updates, ndim=3)
     weights = validate.probability_vector("outcome_weights", outcome_weights, size=u.shape[0])
-    together = availability.matrix
+    validate.function("law", law, "norms and available clients")
+    together = validate.instance("availability", availability, JointLaw, "a JointLaw").matrix
     q = _marginals(np.diagonal(together), u.shape[1])
     target = validate.array("gradient", gradient, shape=(u.shape[2],))
     parts = np.zeros(3)

@@ -124,7 +124,8 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
     >>> rejects(against_law(["heads", "tails"] * 60, coin), 1e-6), against_law(["edge"], coin)
     (False, array([inf]))
     """
-    numbers = {outcome: i for i, outcome in enumerate(law)}
+    numbers = {outcome: i for i, outcome in enumerate(validate.instance("law", law, Law, "a Law"))}
+    draws = validate.sequence("draws", draws, "a sequence of outcomes")
     codes = np.array([numbers.get(draw, -1) for draw in draws], dtype=np.int64)
     known = np.array([float(p) for p in law.values()])[codes]
     before, so_far = _earlier(codes), np.arange(codes.size)

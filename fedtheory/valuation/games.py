@@ -30,10 +30,7 @@ class Game:
     """
 
     def __init__(self, utility: Any) -> None:
-        if not callable(utility):
-            message = f"utility must be a function of a coalition, got {type(utility).__name__}"
-            raise TypeError(message)
-        self._utility = utility
+        self._utility = validate.function("utility", utility, "a coalition")
         self._known: dict[frozenset[int], Any] = {}
 
     def __call__(self, players: Iterable[int]) -> Any:
