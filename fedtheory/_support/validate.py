@@ -376,7 +376,9 @@ def function(name: str, value: Any, of: str = "") -> Any:
 
 
 def _got(value: Any) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else f"{short(value)} of type {type(value).__name__}"
+    return (
+        f"the class {value.__name__}" if isinstance(value, type) else f"{short(value)} of type {type(value).__name__}"
+    )
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:

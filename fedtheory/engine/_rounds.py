@@ -100,7 +100,6 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
         if validation is not None:  # decided at compilation: a strategy that values nobody runs a loop without this
-            space.report[0] = _PLACE.excess
             num_coalitions = _value_chosen(
                 slots.excess, slots.coalition, addresses.coalition != 0, placed(validation), space, recording.values,
                 row, plan, size, selection_rng,
@@ -192,6 +191,7 @@ def _value_chosen(excess_of, coalition_of, shares_work, validation, space, recor
     """Value the chosen; return the coalitions evaluated, -1 if a loss is not finite."""
     if size == 0:
         return 0
+    space.report[0] = _PLACE.excess
     asked = value_cohort(
         excess_of, coalition_of, shares_work, validation, space.server_model, space.updates[:size],
         space.coefficients[:size], plan.method, plan.tolerance, plan.num_orders, rng, space.known, space.change,

@@ -183,7 +183,7 @@ def fedavg(
             family,
             mistakes=family.mistakes if "accuracy" in recorded else None,
             coalition=None if valuing is None else valuing.coalition,
-        ),
+        ),  # fmt: skip
         validation=valuing,
         test=_testing(fed, family, test, work) if "accuracy" in recorded else None,
         rules=rules,

@@ -182,7 +182,9 @@ def subgaussian_mean(
     """
     values = _row(samples)
     alpha = 1 - validate.confidence(confidence)
-    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / validate.size("tuned_for", tuned_for)
+    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / validate.size(
+        "tuned_for", tuned_for
+    )
     counts = np.arange(1, len(values) + 1)
     growth = counts * precision + 1
     unit = np.sqrt(2 * growth / (counts**2 * precision) * np.log(np.sqrt(growth) / alpha))

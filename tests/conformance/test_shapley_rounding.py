@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import shapley as kit
-from fedtheory.conformance._timeouts import Failed
+from fedtheory.conformance._checks import Failed
 from fedtheory.conformance.shapley import Game
 from fedtheory.valuation.exact import shapley
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 import fedtheory as ft
+from fedtheory.conformance import quadratic_federations, seeds
 from fedtheory.federation.prioritized import prioritize
-from fedtheory.testing import quadratic_federations, seeds
 
 
 def quadratics(rng, num_clients=6, dim=3):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.testing import games
+from fedtheory.conformance import games
 from fedtheory.valuation.axioms import efficiency, linearity, null_player, symmetry
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.games import Game, utility_table
