@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         statistics,
         study,
         sweeps,
-        testing,
         theorem,
         valuation,
         verification,

@@ -175,15 +175,12 @@ def fedavg(
     recorded = _recorded(record)
     family = _asking(layout(fed, work), rules, strategy)
     valuing = _valuing(fed, family, validation, work, rules)
+    mistakes = family.mistakes if "accuracy" in recorded else None
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = _minimum(fed) if "gap" in recorded else 0.0
     job = Job(
         strategy=strategy,
-        family=replace(
-            family,
-            mistakes=family.mistakes if "accuracy" in recorded else None,
-            coalition=None if valuing is None else valuing.coalition,
-        ),  # fmt: skip
+        family=replace(family, mistakes=mistakes, coalition=getattr(valuing, "coalition", None)),
         validation=valuing,
         test=_testing(fed, family, test, work) if "accuracy" in recorded else None,
         rules=rules,
