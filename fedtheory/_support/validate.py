@@ -276,10 +276,13 @@ def extended(name: str, value: Any, *, shape: tuple[int, ...] | None = None, gap
     return raw.astype(np.float64)
 
 
-def moderate(name: str, value: Array, largest: float) -> Array:
-    """Return an array without entries so large that what is computed from them overflows."""
+Number = TypeVar("Number", float, Array)
+
+
+def moderate(name: str, value: Number, largest: float) -> Number:
+    """Return numbers of which none is so large that what is computed from them overflows."""
     bad = (value > largest) | (value < -largest)  # without a copy of a million clients' numbers
-    if bad.any():
+    if _some(bad):
         message = f"{name} must be at most {largest:g} in absolute value, got {_first(value, bad)}"
         raise ValueError(message)
     return value

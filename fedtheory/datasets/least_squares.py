@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory.federation.client_data import pairs_of
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["least_squares_federation"]
@@ -45,8 +45,8 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     (2.0, array([1.]), 1.0)
     """
     l2 = validate.double("l2", validate.positive("l2", l2))
-    validate.moderate("l2", np.array(l2), 1e200)
-    pairs = [_pair(k, client) for k, client in enumerate(validate.sequence("clients", clients, "pairs (X_k, y_k)"))]
+    validate.moderate("l2", l2, 1e200)
+    pairs = [_checked(k, *pair) for k, pair in enumerate(pairs_of("clients", clients, "targets"))]
     if not pairs or len({x.shape[1] for x, _ in pairs}) > 1:
         message = f"clients must have equally many features, got {sorted({x.shape[1] for x, _ in pairs})}"
         raise ValueError(message)
@@ -56,11 +56,7 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     return QuadraticFederation(curvatures, centers, counts, minima, normalize=True)
 
 
-def _pair(k: int, client: Any) -> tuple[Array, Array]:
-    if not isinstance(client, list | tuple) or len(client) != 2:
-        message = f"client {k} must be a pair of features and targets, got {short(client)}"
-        raise TypeError(message)
-    features, targets = client
+def _checked(k: int, features: Any, targets: Any) -> tuple[Array, Array]:
     x = validate.array(f"features of client {k}", features, ndim=2)
     if 0 in x.shape:
         message = f"features of client {k} must have a sample and a column, got shape {x.shape}"

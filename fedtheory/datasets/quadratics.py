@@ -59,7 +59,7 @@ def power_of_choice_quadratics(
         message = f"curvature_range must be increasing, got ({low}, {high})"
         raise ValueError(message)
     scale = validate.double("scale", validate.nonnegative("scale", scale))
-    validate.moderate("scale", np.array(scale), 1e50)
+    validate.moderate("scale", scale, 1e50)
     streams = [np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(3)]
     curvatures = low + (high - low) * streams[0].random(num_clients)
     linear = scale * streams[1].standard_normal((num_clients, dim))

@@ -84,6 +84,9 @@ def play_round(
     (array([1]), array([7.]))
     """
     known = _given(rules, memory, weights, round_index, rng)
+    weights = known["weights"]
+    validate.function("losses_of", losses_of, "clients")
+    validate.function("updates_of", updates_of, "clients")
     candidates, chosen = np.full(rules.max_candidates, -1), np.full(rules.max_selected, -1)
     asked = candidates[:0]
     if rules.propose is not None:
@@ -129,6 +132,8 @@ def after_round(
 
 
 def _given(rules: Rules, memory: Any, weights: Array, round_index: int, rng: np.random.Generator) -> dict[str, Any]:
+    validate.instance("rules", rules, Rules, "the Rules of a strategy")
+    validate.instance("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if not isinstance(memory, np.ndarray) or isinstance(memory, np.ma.MaskedArray) or memory.dtype != np.float64:
         message = f"memory must be an array of float64, which the rules write, got {short(memory)}"
         raise TypeError(message)

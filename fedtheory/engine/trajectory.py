@@ -15,7 +15,7 @@ from fedtheory._storage.recipes import Recipe
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import written
+from fedtheory._support.wording import short, written
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ class Trajectory:
 
     def recorded(self, name: str) -> Array:
         """Return a record by name; ValueError if the run did not keep it."""
-        if name not in self.records:
-            message = f"{name} was not recorded (record={tuple(self.records)}), ask for it with record=(..., {name!r})"
+        if validate.text("name", name) not in self.records:
+            message = f"name must be one of {tuple(self.records)}, got {short(name)}, which was not recorded (record=)"
             raise ValueError(message)
         return self.records[name]
 

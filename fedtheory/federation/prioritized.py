@@ -96,10 +96,7 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     >>> aligned.objective_gap, aligned.client_gaps
     (0.5, array([ 0.5,  0.5, 18. ]))
     """
-    if isinstance(fed, type) or not dataclasses.is_dataclass(fed) or not hasattr(fed, "num_clients"):
-        known = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
-        message = f"fed must be a federation that is a dataclass with a field weights, got {known}"
-        raise TypeError(message)
+    _check(fed)
     mask = validate.mask("priority", priority, (fed.num_clients,))
     if not mask.any():
         message = "priority must name at least one priority client, got none"
@@ -113,3 +110,10 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     shares.setflags(write=False)
     mask.setflags(write=False)
     return Prioritized(dataclasses.replace(fed, weights=np.where(mask, shares, 0.0)), mask, shares)
+
+
+def _check(fed: Any) -> None:
+    if isinstance(fed, type) or not dataclasses.is_dataclass(fed) or not hasattr(fed, "num_clients"):
+        known = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
+        message = f"fed must be a federation that is a dataclass with a field weights, got {known}"
+        raise TypeError(message)

@@ -84,7 +84,7 @@ def available_probabilities(
     """
     t = validate.array("norms", norms, ndim=1)
     q = _marginals(availability, t.size)
-    here = np.asarray(available)
+    here = validate.unmasked("available", available)
     if here.dtype != np.bool_ or here.shape != t.shape:
         message = f"available must be booleans of shape {t.shape}, got {here.dtype} of shape {here.shape}"
         raise TypeError(message)

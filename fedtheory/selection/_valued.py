@@ -10,6 +10,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.selection.rules import pack
 from fedtheory.valuation.methods import Valuation
 
@@ -45,7 +46,7 @@ def checked_averaging(averaging: str | float) -> float:
         return RUNNING_MEAN
     share = validate.fraction("averaging", averaging)
     if share == 1:
-        message = f"averaging must be 'mean' or a number in [0, 1), got {averaging!r}"
+        message = f"averaging must be 'mean' or a number in [0, 1), got {short(averaging)}"
         raise ValueError(message)
     return share
 

@@ -59,11 +59,11 @@ class ActiveFederated:
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
-        validate.counts("sample_counts", np.asarray(self.sample_counts))
+        validate.counts("sample_counts", validate.unmasked("sample_counts", self.sample_counts))
         validate.fraction("dropped", self.dropped)
-        validate.nonnegative("sharpness", self.sharpness)
+        validate.double("sharpness", validate.nonnegative("sharpness", self.sharpness))
         validate.fraction("explored", self.explored)
-        validate.finite("initial_loss", self.initial_loss)
+        validate.double("initial_loss", self.initial_loss)
         object.__setattr__(self, "sample_counts", listed(self.sample_counts))
 
     @property

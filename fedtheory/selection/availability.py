@@ -59,11 +59,14 @@ class AlternatingGroups:
     groups: npt.ArrayLike | None = field(default=None)
 
     def __post_init__(self) -> None:
+        validate.fraction("dropout", self.dropout)
+        if self.groups is not None:
+            validate.counts("groups", validate.unmasked("groups", self.groups), 0)
         object.__setattr__(self, "groups", listed(self.groups))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
-        dropout = validate.fraction("dropout", self.dropout)
+        dropout = float(self.dropout)
         if self.groups is None:
             groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.float64)
         else:
@@ -83,6 +86,7 @@ class BernoulliAvailability:
     memoryless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        validate.fractions("probability", validate.array("probability", self.probability))
         object.__setattr__(self, "probability", listed(self.probability))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
@@ -104,6 +108,7 @@ class MarkovAvailability:
 
     def __post_init__(self) -> None:
         for name in ("leave", "join"):
+            validate.fractions(name, validate.array(name, getattr(self, name)))
             object.__setattr__(self, name, listed(getattr(self, name)))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
@@ -116,13 +121,7 @@ class MarkovAvailability:
 
 def _probabilities(name: str, value: Any, num_clients: int) -> Array:
     given = validate.array(name, value)
-    wrong = np.flatnonzero((given < 0) | (given > 1))
-    if wrong.size:
-        message = f"{name} must be in [0, 1], got {given.flat[wrong[0]]}"
-        raise ValueError(message)
-    if given.ndim == 0:
-        return np.full(num_clients, float(given))
-    return validate.array(name, given, shape=(num_clients,))
+    return np.full(num_clients, float(given)) if given.ndim == 0 else validate.array(name, given, shape=(num_clients,))
 
 
 class _Groups(NamedTuple):

@@ -5,8 +5,9 @@ from typing import final
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.selection.availability import Availability
-from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.selection.rules import Rules, Strategy, checked_strategy, rules_of
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Available"]
@@ -41,6 +42,10 @@ class Available:
     shortfall: str = "refuse"
 
     def __post_init__(self) -> None:
+        checked_strategy(self.strategy)
+        if not callable(getattr(self.availability, "attendance", None)):
+            message = f"availability must have a method attendance(num_clients), got {short(self.availability)}"
+            raise TypeError(message)
         validate.choice("shortfall", self.shortfall, ("refuse", "allow"))
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.wording import short
 
 __all__ = ["DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates"]
 
@@ -99,14 +100,16 @@ def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, n
     _check(num_rounds, num_selected, num_clients)
     counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))
     if counts.shape != (num_rounds,):
-        message = f"the counts of {schedule!r} must have shape ({num_rounds},), got {counts.shape}"
+        message = f"the counts of {short(schedule)} must have shape ({num_rounds},), got {counts.shape}"
         raise ValueError(message)
-    checked: Counts = validate.counts(f"the counts of {schedule!r}", counts, num_selected, num_clients)
+    checked: Counts = validate.counts(f"the counts of {short(schedule)}", counts, num_selected, num_clients)
     return checked
 
 
 def refuse_no_schedule(schedule: Any) -> None:
     """Raise TypeError if it is no schedule."""
     if not callable(getattr(schedule, "counts", None)):
-        message = f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {schedule!r}"
+        message = (
+            f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {short(schedule)}"
+        )
         raise TypeError(message)

@@ -16,9 +16,9 @@ from fedtheory._support.values import listed
 from fedtheory._support.views import part
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.matched_losses import matches
-from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
+from fedtheory.selection.participation import Everyone, Participation, attending, checked_participation, taking_part
 from fedtheory.selection.rules import Rules, pack
-from fedtheory.selection.threshold_schedules import thresholds
+from fedtheory.selection.threshold_schedules import checked_threshold, is_schedule, thresholds
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["LossMatching"]
@@ -89,6 +89,9 @@ class LossMatching:
         if abs(p[mask].sum() - 1) > 1e-9:
             message = f"shares must sum to 1 over the priority clients, got {p[mask].sum()!r}"
             raise ValueError(message)
+        if not is_schedule(self.threshold):
+            checked_threshold(self.threshold)
+        checked_participation(self.participation)
         validate.horizon("warmup_rounds", self.warmup_rounds)
         validate.choice("comparison", self.comparison, ("<", "<="))
         validate.choice("match", self.match, tuple(_ASKED))

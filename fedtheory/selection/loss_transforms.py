@@ -8,6 +8,7 @@ from typing import Protocol, final
 
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
+from fedtheory._support.wording import short
 
 __all__ = ["ClippedLoss", "FairLoss"]
 
@@ -28,9 +29,12 @@ class ClippedLoss:
 
     level: float
 
+    def __post_init__(self) -> None:
+        validate.double("level", self.level)
+
     def code(self) -> tuple[float, float]:
         """Return the kind and the level."""
-        return _CLIPPED, float(validate.finite("level", self.level))
+        return _CLIPPED, float(self.level)
 
 
 @final
@@ -44,9 +48,12 @@ class FairLoss:
 
     power: float = 1.0
 
+    def __post_init__(self) -> None:
+        validate.double("power", validate.nonnegative("power", self.power))
+
     def code(self) -> tuple[float, float]:
         """Return the kind and q."""
-        return _FAIR, validate.double("power", validate.nonnegative("power", self.power))
+        return _FAIR, float(self.power)
 
 
 def coded(transform: LossTransform | None) -> tuple[float, float]:
@@ -57,9 +64,12 @@ def coded(transform: LossTransform | None) -> tuple[float, float]:
     """
     if transform is None:
         return 0.0, 0.0
+    if not callable(getattr(transform, "code", None)):
+        message = f"transform must have a method code, as ClippedLoss(1.0), got {short(transform)}"
+        raise TypeError(message)
     kind, parameter = transform.code()
     if kind not in (0.0, _CLIPPED, _FAIR):
-        message = f"the kind of {transform!r} must be 0 (none), 1 (clipped) or 2 (fair), got {kind!r}"
+        message = f"the kind of {short(transform)} must be 0 (none), 1 (clipped) or 2 (fair), got {short(kind)}"
         raise ValueError(message)
     return float(kind), float(validate.finite("parameter", parameter))
 

@@ -120,7 +120,8 @@ class PowerOfChoice:
         if self._is_scheduled:
             message = "num_candidates must be a number for inclusion probabilities, got a schedule: ask round by round"
             raise TypeError(message)
-        (d,) = self._feasible_counts(np.asarray(weights), 1)
+        weights = validate.probability_vector("weights", weights)
+        (d,) = self._feasible_counts(weights, 1)
         return power_of_choice_inclusion(weights, losses, self.num_selected, int(d))
 
     def law(self, weights: Array) -> Fixed | Ranked | Scheduled | None:

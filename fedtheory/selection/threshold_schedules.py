@@ -7,6 +7,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 
 __all__ = ["AnnealedThreshold"]
 
@@ -53,17 +54,27 @@ def thresholds(threshold: Any, num_rounds: int) -> Array:
     array([inf, inf])
     """
     num_rounds = validate.size("num_rounds", num_rounds, 0)
-    given = threshold.thresholds(num_rounds) if callable(getattr(threshold, "thresholds", None)) else threshold
-    raw = validate.unmasked("threshold", given)
-    if raw.dtype.kind not in "iuf":
-        message = f"threshold must be a real number, one per round, or a schedule, got {threshold!r}"
-        raise TypeError(message)
-    values = raw.astype(np.float64)
+    values = checked_threshold(threshold.thresholds(num_rounds) if is_schedule(threshold) else threshold)
     if values.shape not in ((), (num_rounds,)):
         message = f"threshold must be a number or have shape ({num_rounds},), got shape {values.shape}"
         raise ValueError(message)
+    return np.broadcast_to(values, (num_rounds,)).copy()
+
+
+def is_schedule(threshold: Any) -> bool:
+    """Whether a threshold is a schedule."""
+    return not isinstance(threshold, type) and callable(getattr(threshold, "thresholds", None))
+
+
+def checked_threshold(threshold: Any) -> Array:
+    """Return thresholds, numbers of at least 0, as an array."""
+    raw = validate.unmasked("threshold", threshold)
+    if raw.dtype.kind not in "iuf":
+        message = f"threshold must be a real number, one per round, or a schedule, got {short(threshold)}"
+        raise TypeError(message)
+    values: Array = raw.astype(np.float64)
     bad = ~(values >= 0)
     if bad.any():
         message = f"threshold must be at least 0, got {values[bad].flat[0]}"
         raise ValueError(message)
-    return np.broadcast_to(values, (num_rounds,)).copy()
+    return values

@@ -77,7 +77,12 @@ class Interval(Generic[Side]):
 
 def _side(name: str, value: Any) -> Any:
     exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
-    return value if exact else validate.extended(name, value, gaps=True)
+    # Plain numbers of any size compare with each other, those of NumPy only with what is a double.
+    return value if exact else _plain(validate.extended(name, value, gaps=True))
+
+
+def _plain(side: Any) -> Any:
+    return side.item() if side.ndim == 0 else side
 
 
 def _by(words: str) -> str:

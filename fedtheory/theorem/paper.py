@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, cast, final, overload
 
 import numpy.typing as npt
 
-from fedtheory._support.validate import Array, choice, count
+from fedtheory._support.validate import Array, boolean, choice, count
 from fedtheory.theorem._docstring import completed, explained
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem._letters import formula
@@ -58,6 +58,7 @@ class Paper:
 
     def __post_init__(self) -> None:
         count("year", self.year)
+        boolean("compared", self.compared)
 
 
 @dataclass(frozen=True)

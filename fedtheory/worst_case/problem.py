@@ -141,7 +141,8 @@ class Problem:
         TypeError
             If a number is neither an integer nor a fraction.
         """
-        of = _function_class(mu, L, lipschitz, quadratic, quadratic_growth, polyak)
+        is_quadratic = validate.boolean("quadratic", quadratic)
+        of = _function_class(mu, L, lipschitz, is_quadratic, quadratic_growth, polyak)
         return self._with(Function(self._draft, f"f{len(self.actors)}", of, least=self._least(minimum)))
 
     def indicator(self, diameter: Any = None) -> Function:
@@ -191,6 +192,8 @@ class Problem:
         ValueError
             If nothing is said of it, or the same twice.
         """
+        for name, flag in (("monotone", monotone), ("nonexpansive", nonexpansive)):
+            validate.boolean(name, flag)
         if (monotone and strongly_monotone is not None) or (nonexpansive and lipschitz is not None):
             message = (
                 "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
@@ -248,7 +251,7 @@ class Problem:
             the clients. ``mean(v)`` is the mean of a vector, ``minimizer()`` that of the mean of all functions.
         """
         count = validate.count("num_clients", num_clients)
-        of = _function_class(mu, L, lipschitz, quadratic, None, None)
+        of = _function_class(mu, L, lipschitz, validate.boolean("quadratic", quadratic), None, None)
         return self._with(Clients(self._draft, f"f{len(self.actors)}", of, count, self._least(minimum)))
 
     @overload

@@ -355,7 +355,7 @@ def test_bad_arguments_are_refused_in_one_sentence(change, message):
 
 def test_asking_for_what_was_not_recorded_says_how_to_record_it():
     run = ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1)
-    with pytest.raises(ValueError, match="models was not recorded"):
+    with pytest.raises(ValueError, match=r"name must be one of .* got .models., which was not recorded"):
         _ = run.models
 
 
