@@ -1,6 +1,8 @@
 """What fedtheory.conformance offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.conformance import aggregation as aggregation
+from fedtheory.conformance import constants as constants
+from fedtheory.conformance import drawing as drawing
 from fedtheory.conformance import flower_strategies as flower_strategies
 from fedtheory.conformance import generators as generators
 from fedtheory.conformance import methods as methods
@@ -9,6 +11,18 @@ from fedtheory.conformance import results as results
 from fedtheory.conformance import shapley as shapley
 from fedtheory.conformance import strategies as strategies
 from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
+from fedtheory.conformance.constants import constants_of as constants_of
+from fedtheory.conformance.drawing import games as games
+from fedtheory.conformance.drawing import laws as laws
+from fedtheory.conformance.drawing import norms as norms
+from fedtheory.conformance.drawing import norms_and_budgets as norms_and_budgets
+from fedtheory.conformance.drawing import prioritized_federations as prioritized_federations
+from fedtheory.conformance.drawing import quadratic_federations as quadratic_federations
+from fedtheory.conformance.drawing import rational_federations as rational_federations
+from fedtheory.conformance.drawing import rationals as rationals
+from fedtheory.conformance.drawing import samplings as samplings
+from fedtheory.conformance.drawing import seeds as seeds
+from fedtheory.conformance.drawing import weights as weights
 from fedtheory.conformance.flower_strategies import flower as flower
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.methods import check_method as check_method

@@ -7,8 +7,8 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
-from fedtheory.sampling import _selections as selections
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling import cohorts as selections
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent

@@ -13,7 +13,7 @@ from fedtheory._support.validate import Array
 from fedtheory.conformance._checks import Failed
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._selections import Case, Cases, Draw, Subject, cases
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.statistics.law import Law

@@ -21,7 +21,7 @@ from fedtheory.conformance._checks import (
     same_generator,
 )
 from fedtheory.engine.play import Played, play_round
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["Case", "Cases", "Draw", "Sizes", "Subject", "cases", "checks", "played", "subject_of"]

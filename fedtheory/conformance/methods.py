@@ -27,9 +27,9 @@ from fedtheory.conformance._checks import (
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.methods.compressed import EF21, ErrorFeedback
 from fedtheory.methods.compressors import TopK
 from fedtheory.methods.fednova import FedNova
-from fedtheory.methods.memories import EF21, ErrorFeedback
 from fedtheory.methods.rules import Method
 from fedtheory.methods.scaffnew import Scaffnew
 from fedtheory.methods.scaffold import Scaffold

@@ -26,7 +26,7 @@ from fedtheory.conformance._selection_laws import grown
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
-from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import shapley
 
 __all__ = ["check_shapley"]
 

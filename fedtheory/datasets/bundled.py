@@ -6,9 +6,9 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets._underflow import checked_concentration
-from fedtheory.datasets.least_squares import least_squares_federation
+from fedtheory.datasets.class_shares import checked_concentration
 from fedtheory.datasets.partition import dirichlet_partition, power_law_partition, shard_partition
+from fedtheory.datasets.quadratics import least_squares_federation
 from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.quadratic import QuadraticFederation
 

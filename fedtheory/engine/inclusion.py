@@ -10,8 +10,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.prioritized import Prioritized
-from fedtheory.selection.loss_matching import LossMatching
-from fedtheory.selection.matched_losses import matches
+from fedtheory.selection.loss_matching import LossMatching, matches
 
 __all__ = ["inclusions"]
 

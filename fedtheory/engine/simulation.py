@@ -24,8 +24,8 @@ from fedtheory.engine.families import layout, refuse_unknown
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
-from fedtheory.federation._given import unwrapped
 from fedtheory.federation.client_data import FederatedData, test_samples
+from fedtheory.federation.prioritized import unwrapped
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method, MethodRules, method_rules_of
 from fedtheory.selection.rules import Rules, Strategy, rules_of

@@ -22,7 +22,7 @@ from fedtheory._support.validate import Array, RNGLike
 from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._arguments import known_law
-from fedtheory.federation._given import federation_given
+from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy, rules_of
 

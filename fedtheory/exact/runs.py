@@ -22,8 +22,8 @@ from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
-from fedtheory.federation._given import federation_given
 from fedtheory.federation.constants import gradient_bound
+from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.rules import Strategy, rules_of

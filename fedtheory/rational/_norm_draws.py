@@ -7,7 +7,7 @@ import numpy as np
 
 from fedtheory.rational.draws import whole
 from fedtheory.rational.vectors import Vector, vector
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 
 __all__: list[str] = []

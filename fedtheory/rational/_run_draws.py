@@ -15,7 +15,7 @@ from fedtheory.rational._words import run_in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_noise, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector
-from fedtheory.sampling._selections import (
+from fedtheory.sampling.cohorts import (
     Selection,
     power_of_choice,
     successive,

@@ -5,7 +5,6 @@ from fedtheory.sampling import availability as availability
 from fedtheory.sampling import certificates as certificates
 from fedtheory.sampling import cohorts as cohorts
 from fedtheory.sampling import correlated as correlated
-from fedtheory.sampling import improvement_factors as improvement_factors
 from fedtheory.sampling import inclusion as inclusion
 from fedtheory.sampling import optimal as optimal
 from fedtheory.sampling import probability_matrices as probability_matrices
@@ -19,10 +18,6 @@ from fedtheory.sampling.certificates import Certificate as Certificate
 from fedtheory.sampling.certificates import certificate as certificate
 from fedtheory.sampling.cohorts import cohort_law as cohort_law
 from fedtheory.sampling.correlated import JointLaw as JointLaw
-from fedtheory.sampling.improvement_factors import expected_improvement_factor as expected_improvement_factor
-from fedtheory.sampling.improvement_factors import improvement_factor as improvement_factor
-from fedtheory.sampling.improvement_factors import improvement_factor_lower_bound as improvement_factor_lower_bound
-from fedtheory.sampling.improvement_factors import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.inclusion import power_of_choice_inclusion as power_of_choice_inclusion
 from fedtheory.sampling.optimal import optimal_probabilities as optimal_probabilities
 from fedtheory.sampling.probability_matrices import estimator_variance as estimator_variance
@@ -31,4 +26,8 @@ from fedtheory.sampling.probability_matrices import variance_bound as variance_b
 from fedtheory.sampling.reference import rational_probabilities as rational_probabilities
 from fedtheory.sampling.reference import reference_probabilities as reference_probabilities
 from fedtheory.sampling.reference import solver_probabilities as solver_probabilities
+from fedtheory.sampling.variances import expected_improvement_factor as expected_improvement_factor
+from fedtheory.sampling.variances import improvement_factor as improvement_factor
+from fedtheory.sampling.variances import improvement_factor_lower_bound as improvement_factor_lower_bound
+from fedtheory.sampling.variances import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.variances import variance as variance

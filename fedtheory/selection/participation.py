@@ -146,7 +146,7 @@ def taking_part(participation: Participation, num_priority: int, num_others: int
     whole = all(float(number).is_integer() for number in (mode, first, others))
     if not (whole and mode in (0, 1, 2) and 1 <= first <= most and 0 <= others <= num_others):
         message = (
-            f"the sizes of {short(participation)} must be a mode 0, 1 or 2, 1..{num_priority} priority clients (or "
+            f"the sizes of {participation} must be a mode 0, 1 or 2, 1..{num_priority} priority clients (or "
             f"draws) and 0..{num_others} others, got {(mode, first, others)}"
         )
         raise ValueError(message)

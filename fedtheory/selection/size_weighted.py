@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from fedtheory._support.validate import Array
-from fedtheory.selection._valued import weigh_by_size
+from fedtheory.selection.greedy_shapley import weigh_by_size
 from fedtheory.selection.rules import Rules, Strategy, checked_strategy, rules_of
 from fedtheory.theorem.scheme import Scheme
 

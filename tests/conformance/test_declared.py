@@ -9,11 +9,10 @@ import pytest
 from fedtheory.conformance import strategies
 from fedtheory.conformance._selections import cases
 from fedtheory.conformance.strategies import strategy_checks
-from fedtheory.selection.candidate_schedules import HalfTimeCandidates
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.laws import Fixed, Scheduled
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.power_of_choice import HalfTimeCandidates, PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform

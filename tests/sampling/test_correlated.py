@@ -10,7 +10,7 @@ from hypothesis import given
 
 from fedtheory.conformance import samplings
 from fedtheory.sampling import JointLaw
-from fedtheory.sampling._selections import with_replacement
+from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
 
 SAMPLINGS = [

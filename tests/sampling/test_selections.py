@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.conformance import weights
-from fedtheory.sampling._selections import (
+from fedtheory.sampling.cohorts import (
     frequencies,
     independent,
     power_of_choice,

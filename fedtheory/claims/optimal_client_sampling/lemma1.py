@@ -13,8 +13,8 @@ from fedtheory.rational._sampled_rounds import inverse_estimate
 from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import whole
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
-from fedtheory.sampling._selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.availability import available_probabilities, error_parts
+from fedtheory.sampling.cohorts import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
     admissibility_margin,
