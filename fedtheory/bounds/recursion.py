@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.assumptions import HalvingSteps
+from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.implications import consequences
-from fedtheory.theorem.paper import Bound, is_bound
 
 __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
 
@@ -110,9 +109,7 @@ def unroll(
             message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {shape}"
             raise ValueError(message)
     known = {"elapsed_step_size": elapsed_step_sizes(sizes, local_steps), "local_steps": local_steps}
-    if not is_bound(recursion):
-        message = f"recursion must be a bound of one step, got {short(recursion)}"
-        raise TypeError(message)
+    validate.instance("recursion", recursion, Bound, "a bound of one step")
     takes = inspect.signature(recursion).parameters
     wanted = {name: value for name, value in known.items() if name in takes}
     summands = recursion.terms(1.0, step_size=sizes, **wanted, **constants)

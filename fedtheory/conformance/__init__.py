@@ -1,5 +1,22 @@
 """Does somebody's own code do what its theory says? One file per kind of code; offered by ``ft.verification``."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
+from fedtheory.conformance.constants import constants_of as constants_of
+from fedtheory.conformance.drawing import games as games
+from fedtheory.conformance.drawing import laws as laws
+from fedtheory.conformance.drawing import norms as norms
+from fedtheory.conformance.drawing import norms_and_budgets as norms_and_budgets
+from fedtheory.conformance.drawing import prioritized_federations as prioritized_federations
+from fedtheory.conformance.drawing import quadratic_federations as quadratic_federations
+from fedtheory.conformance.drawing import rational_federations as rational_federations
+from fedtheory.conformance.drawing import rationals as rationals
+from fedtheory.conformance.drawing import samplings as samplings
+from fedtheory.conformance.drawing import seeds as seeds
+from fedtheory.conformance.drawing import weights as weights
+from fedtheory.conformance.flower_strategies import flower as flower
+from fedtheory.conformance.generators import check_generator as check_generator
+from fedtheory.conformance.methods import check_method as check_method
+from fedtheory.conformance.probabilities import check_probabilities as check_probabilities
+from fedtheory.conformance.results import Conformance as Conformance
+from fedtheory.conformance.shapley import check_shapley as check_shapley
+from fedtheory.conformance.strategies import check_strategy as check_strategy

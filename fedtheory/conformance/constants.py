@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 
 __all__ = ["constants_of"]
 

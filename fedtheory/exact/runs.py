@@ -28,7 +28,7 @@ from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.rules import Strategy, rules_of
 from fedtheory.theorem.assumptions import unmet
-from fedtheory.theorem.paper import Bound, is_bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS
 
@@ -416,7 +416,7 @@ def for_run(
     Parameters
     ----------
     bound
-        One of ``fedtheory.bounds``. Also written ``bound.for_run(fed, strategy, ...)``.
+        One of ``fedtheory.bounds``.
     fed, strategy, num_rounds
         As in ``fedavg``: the problem, who takes part (with its ``scheme``), and communication rounds. A ``Trajectory``
         in the place of ``fed`` has all three, and the settings it was made with.
@@ -460,9 +460,7 @@ def for_run(
     Traceback (most recent call last):
     fedtheory.errors.AssumptionViolated: Theorem A.1 speaks about momentum = 0, got 0.9
     """
-    if not is_bound(bound):
-        message = f"bound must be one of fedtheory.bounds, got {short(bound)}"
-        raise TypeError(message)
+    validate.instance("bound", bound, Bound, "one of fedtheory.bounds")
     if isinstance(fed, Trajectory):
         return for_run(bound, **{**_made_with(fed, strategy), **settings})
     run = described(

@@ -28,7 +28,8 @@ from fedtheory.conformance import (
 )
 from fedtheory.federation.prioritized import Prioritized
 from fedtheory.sampling import JointLaw
-from fedtheory.theorem.paper import Paper, states
+from fedtheory.theorem.bound import states
+from fedtheory.theorem.paper import Paper
 from fedtheory.verification import known_bounds
 from tests.additions import leave_out_if_new
 
