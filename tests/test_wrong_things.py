@@ -1,6 +1,7 @@
 """All public doors are called with wrong things, one argument at a time: a sentence, or a valid result.
 
-A public name that ``tests/surface.txt`` does not list is new: what its doors answer otherwise is a skip that names it.
+A public name that ``tests/public_names.txt`` does not list is new: anything else that it answers is a skip that names
+it.
 """
 
 import contextlib
@@ -20,9 +21,9 @@ from tests.wrong_things import PERHAPS, REFUSED, WRONG, Call, calls, doors
 
 PACKAGES = sorted({name.split(".")[1] for name in doors()})
 # Of these only numbers and flags are exchanged: what they take otherwise is a record of the library, or of matplotlib.
-NUMBERS_AND_FLAGS = {"plotting", "rational", "study", "sweeps", "theorem", "verification", "worst_case"}
+NUMBERS_AND_FLAGS = {"arithmetic", "plotting", "rational", "study", "sweeps", "theorem", "verification", "worst_case"}
 # Packages whose calls take a tenth of a second stand for all of them in the fast tier.
-QUICK = ("estimates", "federation", "rational", "statistics", "theorem", "valuation")
+QUICK = ("arithmetic", "federation", "rational", "statistics", "theorem", "valuation")
 # What is not of the usual kind, and yet right: steps of many runs, a share instead of a word.
 WELCOME = {
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", "step_sizes", "a ragged list"),
@@ -53,7 +54,7 @@ TOO_LARGE = {
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", word) for word in ("10^400", "1e308")
 } | {(f"fedtheory.verification.findings.{name}", "10^400") for name in ("equal_to", "sequential_mean_at_most")}
 TOO_LARGE |= {
-    (f"fedtheory.theorem.arithmetic.{name}", word) for name in ("logarithm", "short_of_one") for word in PERHAPS
+    (f"fedtheory.arithmetic.functions.{name}", word) for name in ("logarithm", "short_of_one") for word in PERHAPS
 }
 # Whose valid calls take a while: only counts are asked for what may be a number.
 SLOW = ("fedtheory.worst_case.",)
@@ -68,12 +69,19 @@ def test_a_wrong_thing_is_a_sentence(within: str, tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     with contextlib.redirect_stdout(io.StringIO()):
         found = {door: list(faults(call)) for door, call in calls(within).items()}
-    wrong = [f"{door}: {told[0]} and {len(told) - 1} more" for door, told in found.items() if told]
+    wrong = [f"{owner(door)}: {told[0]} and {len(told) - 1} more" for door, told in found.items() if told]
     check_of_all("a sentence for each wrong argument", wrong)
 
 
 def test_every_door_of_numbers_is_asked() -> None:
     assert {"bounds", "engine", "exact", "sampling", "statistics", "theorem", "worst_case"} <= {*PACKAGES}
+
+
+def owner(door: str) -> str:
+    """Return the public name that a door belongs to, as it is listed: the class of a method, a bound by its paper."""
+    parts = door.split(".")
+    parts = parts[:-1] if parts[-2][:1].isupper() else parts
+    return f"{parts[2]}.{parts[-1]}" if parts[1] == "bounds" else ".".join(parts)
 
 
 def faults(call: Call) -> Iterator[str]:
