@@ -116,6 +116,9 @@ class Term(ABC):
     draft: Draft
     _minimizer: Vector | None = None
 
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
     @abstractmethod
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return the functions that it is a combination of, with their coefficients."""
@@ -126,8 +129,9 @@ class Term(ABC):
 
     def step(self, x: Vector, step_size: Any, *, variance: Any = 0, name: str = "gradient_noise") -> Vector:
         """Return the model after a gradient step; each client makes a step of its own."""
-        slope = self.stochastic_gradient(x, variance=variance, name=name) if variance else self.gradient(x)
-        return x - positive_number("step_size", step_size) * slope
+        size, most = positive_number("step_size", step_size), nonnegative_number("variance", variance)
+        slope = self.stochastic_gradient(x, variance=most, name=name) if most else self.gradient(x)
+        return x - size * slope
 
     def stochastic_gradient(self, x: Vector, *, variance: Any, name: str = "") -> Vector:
         """Return the gradient plus a new noise of mean 0 and of a mean square of at most ``variance``.

@@ -8,6 +8,7 @@ dimension of the space is not restricted. All coefficients are exact rationals.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,6 +42,9 @@ class Vector:
         self.coordinates = {place: c for place, c in coordinates.items() if c}
         self.owner = owner
 
+    def __repr__(self) -> str:
+        return "<vector>"
+
     def __add__(self, other: Vector) -> Vector:
         if not isinstance(other, Vector):
             return NotImplemented
@@ -60,12 +64,14 @@ class Vector:
     __mul__ = __rmul__
 
     def __truediv__(self, divisor: Fraction | int) -> Vector:
-        return self * (1 / Fraction(exact("a divisor", divisor)))
+        return self * inverse_of(divisor)
 
     def __getitem__(self, place: Basis) -> Fraction:
         return self.coordinates.get(place, Fraction(0))
 
     def __matmul__(self, other: Vector) -> Form:
+        if not isinstance(other, Vector):
+            return NotImplemented
         one_owner(self, other)
         return Form({(self, other): Fraction(1)})
 
@@ -91,13 +97,32 @@ class Vector:
 
 
 def exact(name: str, number: Any) -> Fraction | int:
-    """Return an integer or a fraction. A float is refused, as it is seldom the number that was meant."""
-    if isinstance(number, int | Fraction) and not isinstance(number, bool):
+    """Return an integer or a fraction. A float is refused, as it is seldom the number that was meant.
+
+    >>> exact("step_size", 0.1)
+    Traceback (most recent call last):
+    TypeError: step_size must be an int or a Fraction, got 0.1 (Fraction(1, 10))
+    """
+    meant = ""
+    if isinstance(number, bool):
+        pass  # which is an integer for Python
+    elif isinstance(number, int | Fraction):
         return number
-    message = (
-        f"{name} must be an int or a Fraction, got {short(number)} (Fraction(x) takes a float as the number that it is)"
-    )
+    elif isinstance(number, numbers.Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    elif isinstance(number, numbers.Real) and math.isfinite(number):
+        meant = f" ({Fraction(repr(float(number)))!r})"
+    message = f"{name} must be an int or a Fraction, got {short(number)}{meant}"
     raise TypeError(message)
+
+
+def inverse_of(divisor: Any) -> Fraction:
+    """Return 1 over a rational that is not 0."""
+    number = Fraction(exact("a divisor", divisor))
+    if not number:
+        message = "a divisor must differ from 0, got 0"
+        raise ValueError(message)
+    return 1 / number
 
 
 def text(name: Any) -> str:
@@ -156,6 +181,9 @@ class Form:
         self.products = products
         self.values = values or {}
 
+    def __repr__(self) -> str:
+        return "<form>"
+
     @classmethod
     def total(
         cls, products: Iterable[tuple[tuple[Vector, Vector], Fraction]], values: Iterable[tuple[Value, Fraction]] = ()
@@ -170,7 +198,7 @@ class Form:
             return term
         if isinstance(term, Value):
             return cls({}, {term: Fraction(1)})
-        message = f"a form must be made of inner products and function values, got {term!r}"
+        message = f"a form must be made of inner products and function values, got {short(term)}"
         raise TypeError(message)
 
     @property
@@ -197,7 +225,7 @@ class Form:
     __mul__ = __rmul__
 
     def __truediv__(self, divisor: Fraction | int) -> Form:
-        return self * (1 / Fraction(exact("a divisor", divisor)))
+        return self * inverse_of(divisor)
 
     def __neg__(self) -> Form:
         return -1 * self

@@ -20,6 +20,7 @@ from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, Su
 from fedtheory.worst_case._classes import FunctionClass, OperatorClass
 from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner, text
 from fedtheory.worst_case._null_squares import Direction
+from fedtheory.worst_case._settings import listed, spelled
 from fedtheory.worst_case._tilts import tilts
 from fedtheory.worst_case._written import Known
 from fedtheory.worst_case.enclosures import NARROW, Proof, prove
@@ -104,6 +105,7 @@ class Problem:
         """Return a vector without a name, a direction or a disturbance."""
         return self._draft.vector()
 
+    @spelled
     def function(
         self,
         mu: Any = 0,
@@ -166,6 +168,7 @@ class Problem:
         of = FunctionClass(indicator=True, diameter=size)
         return self._with(Function(self._draft, f"f{len(self.actors)}", of))
 
+    @spelled
     def operator(
         self,
         *,
@@ -196,6 +199,8 @@ class Problem:
         ValueError
             If nothing is said of it, or the same twice.
         """
+        validate.boolean("monotone", monotone)
+        validate.boolean("nonexpansive", nonexpansive)
         if (monotone and strongly_monotone is not None) or (nonexpansive and lipschitz is not None):
             message = (
                 "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
@@ -227,6 +232,7 @@ class Problem:
         of = OperatorClass(lipschitz=positive_number("largest", largest))
         return self._with(Linear(self._draft, f"T{len(self.actors)}", of))
 
+    @spelled
     def clients(
         self,
         num_clients: int,
@@ -285,14 +291,17 @@ class Problem:
         ValueError
             If the weights are negative, or do not sum to 1.
         """
-        outcomes = list(outcomes)
+        outcomes = listed("outcomes", outcomes, "a list of vectors, of forms or of functions")
         if not outcomes:
             message = "a mean must have an outcome, got none"
             raise ValueError(message)
         shares = (
             [Fraction(1, len(outcomes))] * len(outcomes) if weights is None else _probabilities(weights, len(outcomes))
         )
-        terms = (one if isinstance(one, Vector | Term) else Form.of(one) for one in outcomes)
+        terms = [one if isinstance(one, Vector | Term) else Form.of(one) for one in outcomes]
+        if not any(all(isinstance(term, kind) for term in terms) for kind in (Vector, Term, Form)):
+            message = "outcomes must be vectors, or forms, or functions, got some of several kinds"
+            raise TypeError(message)
         return reduce(add, (share * term for share, term in zip(shares, terms, strict=True)))
 
     def number(self) -> Value:
@@ -434,7 +443,8 @@ class Problem:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
         known = tuple(Known(actor.name, actor.of, tuple(actor.points)) for actor in self.actors)
-        return solved(prove(program, narrow, directions), labels, dict(self.points), known, relaxed)
+        proof = prove(program, validate.positive("narrow", narrow), directions)
+        return solved(proof, labels, dict(self.points), known, relaxed)
 
     def prove(self, narrow: float = NARROW) -> Proof:
         """Prove what can be proved, of a program of any size: that there is no largest value, or nothing at all, too.
@@ -450,7 +460,7 @@ class Problem:
             What ``solve`` reads; its upper side, or a contradiction, only, where not all that is known is demanded.
         """
         program, _, directions = self.program()
-        found = prove(program, narrow, directions)
+        found = prove(program, validate.positive("narrow", narrow), directions)
         return replace(found, lower=None, point=None, direction=None) if self._relaxed(program) else found
 
     def _relaxed(self, program: Program) -> tuple[str, ...]:
@@ -492,7 +502,7 @@ class Problem:
     def _least(self, minimum: int | None, of: FunctionClass) -> Value | None:
         if minimum is None:
             return None
-        if isinstance(minimum, bool) or minimum != 0:
+        if exact("minimum", minimum) != 0:
             message = f"minimum must be 0 or None, got {short(minimum)}"
             raise ValueError(message)
         if not of.has_minimizer:
@@ -527,7 +537,8 @@ def _function_class(
     high = _optional("L", L)
     of = FunctionClass(
         low, high, _optional("lipschitz", lipschitz), False, None,
-        _optional("quadratic_growth", quadratic_growth), _optional("polyak", polyak), bool(quadratic),
+        _optional("quadratic_growth", quadratic_growth), _optional("polyak", polyak),
+        validate.boolean("quadratic", quadratic),
     )  # fmt: skip
     if high is not None and low >= high:
         message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)}"
@@ -535,6 +546,10 @@ def _function_class(
     if high is None and (of.quadratic or of.polyak is not None):
         message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
         raise ValueError(message)
+    for name, most, least in (("polyak", high, of.polyak), ("mu", of.quadratic_growth, low)):
+        if most is not None and least is not None and least > most:
+            message = f"{name} must be at most {shown(most)}, the largest curvature or growth, got {shown(least)}"
+            raise ValueError(message)
     if low < 0 and (of.quadratic_growth is not None or (of.polyak is not None and of.quadratic)):
         message = f"mu must be at least 0 for quadratic growth, and for quadratics of Polyak's class, got {shown(low)}"
         raise ValueError(message)
@@ -560,7 +575,7 @@ def _optional(name: str, number: Any) -> Fraction | None:
 
 def _probabilities(weights: Iterable[Any], number: int) -> list[Fraction]:
     """Return rational probabilities."""
-    shares = [Fraction(exact("a weight", weight)) for weight in weights]
+    shares = [Fraction(exact("a weight", weight)) for weight in listed("weights", weights, "a list of numbers")]
     if len(shares) != number or min(shares) < 0 or sum(shares) != 1:
         message = f"weights must be {number} numbers of at least 0 that sum to 1, got {[*map(str, shares)]}"
         raise ValueError(message)

@@ -31,7 +31,7 @@ from fedtheory.worst_case.skewed_selection import _turned
 from fedtheory.worst_case.worst_cases import Lemma
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
-FLOOR: dict[str, Any] = {"mu": 0.1, "L": 1, "objective_gap": 1}
+FLOOR: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "objective_gap": 1}
 
 
 def twice(distance2: Q) -> Any:
@@ -53,10 +53,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "entry left": (lambda: solve_exactly([{0: Q(1)}], {0: Q(1), 2: Q(3)}), ArithmeticError, "but entry 2 is left"),
     "no steps": (lambda: _ways_of_fedalign._sizes(align.gradient_norm, {}), ValueError, "gradient_norm must prescribe"),
     "no instance": (lambda: twice(Q(3)).instance(), ValueError, "a lemma's gap are programs without a federation"),
-    "one skew": (lambda: error_floor(2, 0.25, **FLOOR, rho_diagonal=1), ValueError, "rho_diagonal and rho_tilde must"),
-    "other skew": (lambda: error_floor(2, 0.25, **FLOOR, rho_tilde=2), ValueError, "given both, and for the distance"),
+    "one skew": (
+        lambda: error_floor(2, Q(1, 4), **FLOOR, rho_diagonal=1),
+        ValueError,
+        "rho_diagonal and rho_tilde must",
+    ),
+    "other skew": (
+        lambda: error_floor(2, Q(1, 4), **FLOOR, rho_tilde=2),
+        ValueError,
+        "given both, and for the distance",
+    ),
     "skewed gap": (
-        lambda: error_floor(2, 0.25, **FLOOR, rho_diagonal=1, rho_tilde=2, objective="gap"),
+        lambda: error_floor(2, Q(1, 4), **FLOOR, rho_diagonal=1, rho_tilde=2, objective="gap"),
         ValueError,
         "must be given both, and for the distance, or neither",
     ),
