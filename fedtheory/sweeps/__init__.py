@@ -1,5 +1,6 @@
 """Sweeps: a function or a study at every point of a grid, on threads, processes or a cluster."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.sweeps.plans import plan as plan
+from fedtheory.sweeps.results import Sweep as Sweep
+from fedtheory.sweeps.results import SweepWarning as SweepWarning
+from fedtheory.sweeps.run import sweep as sweep

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support.wording import short
-from fedtheory.theorem.paper import Bound, is_bound
+from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.worst_case import (
     _ways_of_biased_selection,
     _ways_of_control_variates,
