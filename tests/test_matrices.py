@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic.matrices import (
-    independent, inverse, is_semidefinite, kernel, product, root, solve_exactly, solved, whole_product,
+    independent,
+    inverse,
+    is_semidefinite,
+    kernel,
+    product,
+    root,
+    solve_exactly,
+    solved,
+    whole_product,
 )  # fmt: skip
 
 SEEDS = range(30)

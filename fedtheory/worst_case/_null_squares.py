@@ -7,7 +7,7 @@ multipliers have one, where it has none as a matrix with a row for ``a``: that r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 

@@ -50,7 +50,11 @@ def broken_chain() -> Any:
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "entry left": (lambda: solve_exactly([{0: Q(1)}], {0: Q(1), 2: Q(3)}), ArithmeticError, "must be a combination of 1 columns"),
+    "entry left": (
+        lambda: solve_exactly([{0: Q(1)}], {0: Q(1), 2: Q(3)}),
+        ArithmeticError,
+        "must be a combination of 1 columns",
+    ),
     "no steps": (lambda: _ways_of_fedalign._sizes(align.gradient_norm, {}), ValueError, "gradient_norm must prescribe"),
     "no instance": (lambda: twice(Q(3)).instance(), ValueError, "a lemma's gap are programs without a federation"),
     "one skew": (
