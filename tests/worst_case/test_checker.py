@@ -159,7 +159,7 @@ def test_a_forged_certificate_is_refused_unless_it_is_true_of_the_problem_in_it(
         with contextlib.suppress(checker.Refused):
             survivors.append(checker.check(forged))
     assert len(survivors) < 0.7 * number
-    assert set(survivors) == {first}
+    assert set(survivors) <= {first}
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
