@@ -247,11 +247,14 @@ def no_number(text: str) -> Any:
 
 def read(path: str) -> Any:
     """Return what a file says, if it is not too large to be understood."""
-    size = os.path.getsize(path) if os.path.isfile(path) else 0  # noqa: PTH113, PTH202
-    if size > LARGEST_FILE or (not size and os.path.exists(path)):  # noqa: PTH110
-        raise NotRead(f"it must be a regular file of 1 to {LARGEST_FILE} bytes")
-    with open(path, "rb") as file:  # noqa: PTH123
-        content = file.read(LARGEST_FILE + 1)
+    try:
+        size = os.path.getsize(path) if os.path.isfile(path) else 0  # noqa: PTH113, PTH202
+        if size > LARGEST_FILE or (not size and os.path.exists(path)):  # noqa: PTH110
+            raise NotRead(f"it must be a regular file of 1 to {LARGEST_FILE} bytes")
+        with open(path, "rb") as file:  # noqa: PTH123
+            content = file.read(LARGEST_FILE + 1)
+    except ValueError:
+        raise NotRead(f"{path[:40]!r} is no name of a file") from None
     limited(sum(map(content.count, b",[{:")), MOST_PARTS, "parts")
     try:
         text = content.decode()

@@ -252,4 +252,5 @@ def test_what_is_no_certificate_is_one_sentence(case: str, tmp_path: Path) -> No
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert told(tmp_path / "none.json") == ("not read: No such file or directory", 2)
+    assert checker.main(["a\0b"]) == ("not read: 'a\\x00b' is no name of a file", 2)
     assert checker.main([]) == ("usage: checker.py certificate.json, got 0 arguments", 2)
