@@ -3,6 +3,7 @@
 import json
 import pickle
 from dataclasses import dataclass
+from fractions import Fraction as Q
 from pathlib import Path
 
 import numpy as np
@@ -234,7 +235,7 @@ def test_a_family_without_a_minimum_is_told_to_record_the_loss() -> None:
 
 
 def test_an_instance_of_a_worst_case_is_one_line_and_its_data_are_whole() -> None:
-    worst = ft.worst_case.fedavg(1, 0.25, mu=0.1, L=1, distance2=1, objective_gap=0.5)
+    worst = ft.worst_case.fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
     assert len(repr(worst.instance())) < 120
     assert repr(worst.instance()).startswith("Instance(num_clients=")
     assert len(worst.instance().as_data()["clients"]) == len(worst.instance().clients)

@@ -151,7 +151,7 @@ def _selected_variance(
     law: Callable[[Vector, int], Law[Selection]], bound: Callable[..., Fraction], *, is_balanced: bool
 ) -> Callable[[np.random.Generator], Finding]:
     def check(rng: np.random.Generator) -> Finding:
-        fed = balanced(draw_federation(rng)) if is_balanced else draw_federation(rng)
+        fed = draw_federation(rng, equal_weights=is_balanced)
         num_selected, local_steps = whole(rng, 1, fed.num_clients), whole(rng, 1, 5)
         first, start = local_steps * whole(rng, 0, 3), draw_model(rng, fed.dim)
         steps = delayed()(fed, local_steps)

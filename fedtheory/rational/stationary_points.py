@@ -8,6 +8,7 @@ from typing import Any, final
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
+from fedtheory.arithmetic.matrices import solved
 from fedtheory.rational import _checks
 from fedtheory.rational.vectors import (
     Matrix,
@@ -19,7 +20,6 @@ from fedtheory.rational.vectors import (
     inner,
     product,
     scaled,
-    solved,
 )
 
 __all__ = ["StationaryPoints"]

@@ -12,7 +12,7 @@ import pytest
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims import fedavg as fedavg_claims
 from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, many_rounds
-from fedtheory.rational import _round_draws as round_draws
+from fedtheory.rational import _run_draws as round_draws
 from fedtheory.rational._sampled_rounds import SampledRound, uniform_law
 from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients

@@ -8,8 +8,7 @@ import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
 from fedtheory.claims.optimal_client_sampling._checks import draw_problem
-from fedtheory.rational._norm_draws import norms_in_words
-from fedtheory.rational.draws import whole
+from fedtheory.rational.draws import norms_in_words, whole
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.reference import rational_probabilities

@@ -3,7 +3,6 @@
 The counterexamples derived by hand have claims of their own beside the statements; these draw from all there is.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -85,8 +84,7 @@ def candidates_equal_selected(rng: np.random.Generator) -> Finding:
     remark="where w' is near the optima of the clients that are selected at w, their losses there are below average",
 )
 def rho_bar_as_printed(rng: np.random.Generator) -> Finding:
-    fed = draw_federation(rng)
-    fed = replace(fed, minima=(Fraction(0),) * fed.num_clients)
+    fed = draw_federation(rng, equal_minima=True)
     d = whole(rng, 2, fed.num_clients)
     m = whole(rng, 1, d)
     w, other = draw_model(rng, fed.dim), draw_model(rng, fed.dim)
