@@ -1,4 +1,4 @@
-"""Does somebody's own code do what its theory says? One file per kind of code; offered by ``ft.verification``."""
+"""Whether a user's code does what its theory says, one file for each kind of code, and Hypothesis strategies."""
 
 from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
 from fedtheory.conformance.constants import constants_of as constants_of
