@@ -9,7 +9,7 @@ from _kept import kept
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition
+from fedtheory.datasets.partition import capped_dirichlet_partition
 from fedtheory.engine.schedule import Halving
 
 if TYPE_CHECKING:

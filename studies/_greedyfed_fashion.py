@@ -23,7 +23,7 @@ from _slides import intervals, name_rows
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.datasets._underflow import underflowing_shares
+from fedtheory.datasets.class_shares import underflowing_shares
 from fedtheory.plotting.style import COLORS, MARKERS
 
 if TYPE_CHECKING:
@@ -185,11 +185,9 @@ def said_of_fashion(data: "Dataset") -> list[str]:
 
     def compared(entry: str, base: str = "") -> str:
         setting = f"{base}, {entry}" if base else entry
-        here = [float(end.sel(setting=setting, variant=name)) for name in MAIN]
-        paper = [FASHION[entry, name].mean for name in ("FedAvg", "GreedyFed")]
-        here, paper = ("{:.1f} % and {}{:.1f} %".format(one[0], "GreedyFed " * own, one[1])
-                       for own, one in ((1, here), (0, paper)))  # fmt: skip
-        return f"FedAvg {here} with {entry} (paper {paper})"
+        fedavg, greedy = (float(end.sel(setting=setting, variant=name)) for name in MAIN)
+        paper = [f"{FASHION[entry, name].mean:.1f} %" for name in ("FedAvg", "GreedyFed")]
+        return f"FedAvg {fedavg:.1f} % and GreedyFed {greedy:.1f} % with {entry} (paper {' and '.join(paper)})"
 
     (fedavg, greedy), (drawn, greedy_drawn) = (
         [float(end.sel(setting=base, variant=name)) for name in MAIN] for base in BASES
@@ -242,8 +240,8 @@ def _said_of_all(data: "Dataset") -> list[str]:
         mean = np.mean([abs(row["less the paper's"]) for row in here])
         return f"{mean:.1f} points, {within} of {len(here)} within its spread"
 
-    papers = [name for name, base in entries(data) if base == DRAWN]
-    papers = [all(FASHION[name, "GreedyFed"].mean > FASHION[name, one].mean for one in RIVALS) for name in papers]
+    names = [name for name, base in entries(data) if base == DRAWN]
+    papers = [all(FASHION[name, "GreedyFed"].mean > FASHION[name, one].mean for one in RIVALS) for name in names]
     over_ucb = [mean_and_limits(lead(entry, "UCB")) for entry in found[DRAWN]]
     to_ucb = lead(entries(data)["alpha = 0.0001", DRAWN], "UCB")
     level = sum(low <= 0 <= high for _, low, high in over_ucb)

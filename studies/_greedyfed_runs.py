@@ -149,7 +149,7 @@ def _halved(images: Images, parts: Any) -> Dealt:
     return Dealt(clients, FederatedData.from_clients(server, num_classes=num_classes))
 
 
-def _strategy(name: str, m: int, averaging: Any = "mean", **exploration: float) -> Any:
+def _strategy(name: str, m: int, averaging: Any = "mean", **exploration: Any) -> Any:
     uniform, fewer = selection.Uniform(m), selection.PowerOfChoice(m, selection.DecayingCandidates(0.9))
     return {
         "GreedyFed": selection.GreedyShapley(m, averaging=averaging),

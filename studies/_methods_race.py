@@ -67,7 +67,7 @@ def _synthetic(config: Any, index: int) -> Any:
 
 def _step_size(config: Any, fed: Any) -> float:
     """Return the longest step that SCAFFOLD's theorem speaks about."""
-    return 1 / (config.local_steps * float(fed.smoothness))
+    return float(1 / (config.local_steps * fed.smoothness))
 
 
 def _trained(config: Any, fed: Any, name: str, index: int) -> Any:

@@ -8,7 +8,7 @@ from _repeated import fresh
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.engine.schedule import Halving
-from fedtheory.selection.candidate_schedules import HalfTimeCandidates
+from fedtheory.selection.power_of_choice import HalfTimeCandidates
 
 if TYPE_CHECKING:
     from xarray import Dataset

@@ -35,7 +35,7 @@ from _slides import finding, name_ends
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, appearance, log_log
-from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.power_of_choice import HalvingCandidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

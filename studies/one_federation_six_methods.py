@@ -137,7 +137,7 @@ def figure(data: "Dataset") -> "Figure":
             for axes, x in zip((left, middle), races.sent(race, races.QUADRATICS, name), strict=True):
                 axes.plot(x.mean(axis=0), bands[0], label=name, markevery=(20 + 7 * place, 60), markersize=5, **look)
                 axes.fill_between(x.mean(axis=0), bands[1], bands[2], color=COLORS[place], alpha=0.2, linewidth=0)
-        promise = np.exp(np.log(here["promise"]).mean("federation")).values
+        promise = np.exp(np.log(here["promise"].transpose("federation", ...).values).mean(axis=0))
         left.plot(promise, ":", color="black")
         left.text(0.6 * last, promise[int(0.55 * last)], " SCAFFOLD's\n theorem", fontsize=9, va="bottom")
         for axes in (left, middle):
