@@ -10,7 +10,6 @@ from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import unrolled_gap
 from fedtheory.plotting.style import log_places
-from fedtheory.selection.laws import Moments
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -106,7 +105,7 @@ def _simulated(setting: Setting, strategy: Any, last: Any, regime: str) -> dict[
     seed = np.random.SeedSequence([config.seed, 1])
     trajectory = ft.fedavg(setting.fed, strategy, **run_of, num_replicates=config.num_replicates, rng=seed)
     exact = np.full(places.size, np.nan)
-    if isinstance(strategy.law(setting.fed.weights), Moments):
+    if isinstance(strategy.law(setting.fed.weights), ft.selection.Moments):
         exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)[places]
     floor = ft.exact.error_floor(setting.fed, last).value
     return {"error": np.stack(trajectory.band("gap"))[:, places], "exact": exact, "floor": floor}

@@ -9,8 +9,6 @@ from _kept import kept
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.datasets.partition import capped_dirichlet_partition
-from fedtheory.engine.schedule import Halving
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -245,7 +243,7 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
         local_steps=_local_steps(fed, setting, size),
         batch_size=setting.batch_size or size.batch_size,
         batches=setting.batches,
-        step_size=Halving(setting.step_factor * size.step_size, size.halve_at if setting.halving else ()),
+        step_size=ft.engine.Halving(setting.step_factor * size.step_size, size.halve_at if setting.halving else ()),
         initial=fed.initial(np.random.default_rng([seed, 2, *([setting.start] if setting.start else [])])),
         rng=np.random.SeedSequence([seed, 1]),
         record=("models",),
@@ -305,7 +303,7 @@ def _data(
         parts = _partition_of_the_code(y, num_clients, concentration)
     else:
         rng = np.random.default_rng([seed, 0])
-        parts = capped_dirichlet_partition(y, num_clients, concentration, min_samples=batch_size, rng=rng)
+        parts = ft.datasets.capped_dirichlet_partition(y, num_clients, concentration, min_samples=batch_size, rng=rng)
     return ft.federation.FederatedData.from_partition(
         (x - shift) / scale, y, parts, test=((test_x - shift) / scale, test_y)
     )

@@ -9,7 +9,6 @@ from _repeated import fresh, mean_words, paired, span
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.engine.schedule import Halving
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -21,7 +20,7 @@ RAND, ALWAYS, TURNS = "rand", "always there", "groups take turns"
 def _trained(config: Any, fed: Any, strategy: Any, step_size: float, seed: Any, every: int) -> Any:
     return ft.fedavg(
         fed, strategy, num_rounds=config.digits_rounds, local_steps=config.digits_steps, batch_size=config.digits_batch,
-        step_size=Halving(step_size, config.digits_halve_at), num_replicates=config.num_replicates,
+        step_size=ft.engine.Halving(step_size, config.digits_halve_at), num_replicates=config.num_replicates,
         record=("loss", "models", "uplink", "broadcasts", "evaluations"), record_every=every, rng=fresh(seed),
     )  # fmt: skip
 

@@ -23,7 +23,6 @@ from _slides import intervals, name_rows
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.datasets.class_shares import underflowing_shares
 from fedtheory.plotting.style import COLORS, MARKERS
 
 if TYPE_CHECKING:
@@ -47,6 +46,8 @@ def planned(config: Any) -> list[tuple[str, str, int]]:
 def tables(config: Any, progress: study.Progress) -> "Dataset":
     """Count draws, deal the images, and train what is missing."""
     import xarray
+
+    from fedtheory.datasets.class_shares import underflowing_shares
 
     jobs = planned(config)
     variants = [name for name in EVERY if any(name == job[0] for job in jobs)]

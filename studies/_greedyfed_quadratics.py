@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import fedtheory as ft
-from fedtheory import selection, study
+from fedtheory import study
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -61,7 +61,7 @@ def _pair(config: Quadratics, seed: int, p: float, start: float) -> Any:
     """Last gap and first client, for every replicate: curvature 1, and one step of size 1 to the local minimizer."""
     fed = ft.QuadraticFederation([1.0, 1.0], [[p - 1], [p]], [p, 1 - p])
     found = ft.fedavg(
-        fed, selection.GreedyShapley(1, valuation="exact"), num_rounds=config.pair_rounds, step_size=1.0,
+        fed, ft.selection.GreedyShapley(1, valuation="exact"), num_rounds=config.pair_rounds, step_size=1.0,
         initial=[start], num_replicates=config.num_replicates, rng=seed, record=("gap", "selected"),
     )  # fmt: skip
     return np.stack([found.gap[:, -1], found.recorded("selected")[:, 0, 0]], axis=-1)
@@ -77,10 +77,11 @@ def _federation(config: Quadratics, seed: int, index: int) -> Any:
     """Numbers of all strategies."""
     fed = ft.datasets.power_of_choice_quadratics(config.num_clients, 5, seed + index)
     eta, m = 0.1 / fed.smoothness, config.num_selected
+    own = ft.selection
     strategies = (
-        selection.GreedyShapley(m, valuation="exact"), selection.GreedyShapley(m, averaging=0.0, valuation="exact"),
-        selection.UpperConfidenceShapley(m, valuation="exact"),
-        selection.SoftmaxShapley(m, valuation="exact"), selection.SizeWeighted(selection.Uniform(m)),
+        own.GreedyShapley(m, valuation="exact"), own.GreedyShapley(m, averaging=0.0, valuation="exact"),
+        own.UpperConfidenceShapley(m, valuation="exact"), own.SoftmaxShapley(m, valuation="exact"),
+        own.SizeWeighted(own.Uniform(m)),
     )  # fmt: skip
     runs = [
         ft.fedavg(

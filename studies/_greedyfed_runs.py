@@ -9,8 +9,6 @@ from _greedyfed_published import ENTRIES
 from _images import Images, images_of, read_images
 
 import fedtheory as ft
-from fedtheory import selection
-from fedtheory.federation.client_data import FederatedData
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -94,8 +92,8 @@ def refuse_unknown(config: Any, **known: Any) -> None:
 class Dealt:
     """Clients with the server's test set, and the server's validation samples."""
 
-    clients: FederatedData
-    validation: FederatedData
+    clients: "ft.federation.FederatedData"
+    validation: "ft.federation.FederatedData"
 
 
 def accuracy_curve(common: Run, setting: str, variant: str, seed: int) -> Any:
@@ -144,31 +142,31 @@ def _halved(images: Images, parts: Any) -> Dealt:
     """Give the server half of the test samples for validation, and half for the test; clients get their parts."""
     half, num_classes = len(images.y_test) // 2, int(max(images.y.max(), images.y_test.max())) + 1
     test = (images.x_test[half:], images.y_test[half:])
-    clients = FederatedData.from_partition(images.x, images.y, parts, test=test, num_classes=num_classes)
+    clients = ft.federation.FederatedData.from_partition(images.x, images.y, parts, test=test, num_classes=num_classes)
     server = [(images.x_test[:half], images.y_test[:half])]
-    return Dealt(clients, FederatedData.from_clients(server, num_classes=num_classes))
+    return Dealt(clients, ft.federation.FederatedData.from_clients(server, num_classes=num_classes))
 
 
 def _strategy(name: str, m: int, averaging: Any = "mean", **exploration: Any) -> Any:
-    uniform, fewer = selection.Uniform(m), selection.PowerOfChoice(m, selection.DecayingCandidates(0.9))
+    uniform, fewer = ft.selection.Uniform(m), ft.selection.PowerOfChoice(m, ft.selection.DecayingCandidates(0.9))
     return {
-        "GreedyFed": selection.GreedyShapley(m, averaging=averaging),
-        "UCB": selection.UpperConfidenceShapley(m, **exploration),
-        "S-FedAvg": selection.SoftmaxShapley(m),
-        "FedAvg": selection.SizeWeighted(uniform),
-        "FedProx": selection.SizeWeighted(uniform),
-        "Power-of-Choice": selection.SizeWeighted(fewer),
-        "Centralized": selection.Full(),
+        "GreedyFed": ft.selection.GreedyShapley(m, averaging=averaging),
+        "UCB": ft.selection.UpperConfidenceShapley(m, **exploration),
+        "S-FedAvg": ft.selection.SoftmaxShapley(m),
+        "FedAvg": ft.selection.SizeWeighted(uniform),
+        "FedProx": ft.selection.SizeWeighted(uniform),
+        "Power-of-Choice": ft.selection.SizeWeighted(fewer),
+        "Centralized": ft.selection.Full(),
     }[name]
 
 
-def train(common: Run, dealt: Dealt, how: Setting, variant: str, seed: int) -> ft.engine.Trajectory:
+def train(common: Run, dealt: Dealt, how: Setting, variant: str, seed: int) -> "ft.engine.Trajectory":
     """Run a variant of an algorithm; accuracy on the test samples is recorded."""
     name, _, parameter = variant.partition(", ")
     changes = dict(VARIANTS[name][parameter])
     data, epochs, batches = dealt.clients, common.num_epochs, common.num_batches
     central, proximal = name == "Centralized", changes.pop("proximal_weight", 0.0)
-    pooled = FederatedData(data.features, data.labels, np.array([0, data.num_samples]), data.num_classes)
+    pooled = ft.federation.FederatedData(data.features, data.labels, np.array([0, data.num_samples]), data.num_classes)
     fed = ft.PerceptronFederation(pooled if central else data, common.hidden)
     # A central step sees as many samples as the chosen clients together see in one of theirs.
     central_batch = max(1, round(common.num_selected * data.num_samples / data.num_clients / batches))
@@ -194,7 +192,7 @@ def train(common: Run, dealt: Dealt, how: Setting, variant: str, seed: int) -> f
     )
 
 
-def accuracies(run: ft.engine.Trajectory) -> Any:
+def accuracies(run: "ft.engine.Trajectory") -> Any:
     """Test accuracy at the recorded rounds, percent."""
     return 100 * run.recorded("accuracy")[0]
 

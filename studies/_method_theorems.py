@@ -11,8 +11,6 @@ from fedtheory import study
 from fedtheory.bounds import error_feedback, fedprox
 from fedtheory.bounds import proxskip as ps
 from fedtheory.bounds import scaffold as sc
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.scaffnew import ScaffnewState, disagreement_radius, mean_potentials
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -86,12 +84,12 @@ def scaffnew(own: Theorems, progress: study.Progress, seed: int) -> "Dataset":
     import xarray
 
     third, zero = (Fraction(1, 3),) * 3, (Fraction(0),)
-    exact = RationalQuadratics(
+    exact = ft.rational.RationalQuadratics(
         tuple((Fraction(h),) for h in (1, 2, 4)), tuple((Fraction(a),) for a in (0, 3, 5)), third, zero * 3
     )
-    p, gamma, start = Fraction(own.probability), Fraction(1, 4), ScaffnewState((zero,) * 3, (zero,) * 3)
+    p, gamma, start = Fraction(own.probability), Fraction(1, 4), ft.rational.ScaffnewState((zero,) * 3, (zero,) * 3)
     [means] = [
-        mean_potentials(exact, start, steps, step_size=gamma, probability=p)
+        ft.rational.mean_potentials(exact, start, steps, step_size=gamma, probability=p)
         for steps in progress([own.exact_steps], "coins of Scaffnew")
     ]
     fed, steps = exact.rounded(), np.arange(own.num_steps + 1)
@@ -106,13 +104,14 @@ def scaffnew(own: Theorems, progress: study.Progress, seed: int) -> "Dataset":
     known = ft.exact.for_run(ps.fixed_step_potential, fed, ft.selection.Full(), num_rounds=1, **run_of)
     forms = (ps.fixed_step_potential, ps.refined_fixed_step_potential)
     bounds = [[float(form(**known | {"num_steps": int(t)})) for t in steps] for form in forms]
+    radius = ft.rational.disagreement_radius
     grid = np.linspace(1 / own.num_probabilities, 1, own.num_probabilities)
     return xarray.Dataset(
         {
             "exact": ("exact_step", [float(mean) for mean in means]),
             "simulated": (("side", "step"), [potentials.mean(axis=0), *student_mean(potentials)]),
             "bound": (("form", "step"), bounds),
-            "rate": (("shrink", "probability"), [[disagreement_radius(Fraction(e), Fraction(q)) for q in grid]
+            "rate": (("shrink", "probability"), [[radius(Fraction(e), Fraction(q)) for q in grid]
                                                  for e in own.shrink]),
         },
         coords={"step": steps, "form": ["printed", "refined"], "shrink": list(own.shrink), "probability": grid,
@@ -153,7 +152,7 @@ def _ways() -> list[Any]:
     return [ft.methods.Compressed(top), ft.methods.ErrorFeedback(top), ft.methods.EF21(top)]
 
 
-def _three() -> list[ft.QuadraticFederation]:
+def _three() -> "list[ft.QuadraticFederation]":
     """One client, three with one minimizer whose compressed gradients diverge, and three that differ."""
     rows = np.array([[-3.0, 2, 2], [2, -3, 2], [2, 2, -3]])
     hessians = 2 * np.einsum("ki,kj->kij", rows, rows) + np.eye(3) / 2
@@ -165,7 +164,7 @@ def _three() -> list[ft.QuadraticFederation]:
     ]
 
 
-def _left(own: Theorems, fed: ft.QuadraticFederation, method: Any) -> float:
+def _left(own: Theorems, fed: "ft.QuadraticFederation", method: Any) -> float:
     """Share of the first gap that is left."""
     found = ft.fedavg(
         fed, ft.selection.Full(), method=method, num_rounds=own.num_rounds, step_size=own.step_size,

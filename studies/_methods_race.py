@@ -28,7 +28,7 @@ def race(config: Any, progress: study.Progress) -> "Dataset":
         {
             # In single precision, so that what is stored stays small.
             "gap": (dims, found[..., 0, :].astype("f4")),
-            "communications": (("problem", "federation", "round"), found[:, :, -1, 1].astype("i2")),
+            "communications": (("problem", "federation", "round"), found[:, :, -1, 1].astype("i4")),
             "models": (("problem", "algorithm"), found[:, 0, :, 1, 1]),
             "promise": (("federation", "round"), [promise for promise, _ in known]),
             "floor": ("federation", [floor for _, floor in known]),

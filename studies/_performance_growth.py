@@ -12,7 +12,6 @@ from _timing import timed
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS
-from fedtheory.verification import fitted_order
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -173,7 +172,7 @@ def curves(data: "Dataset") -> dict[tuple[str, str], Any]:
 
 def exponent(sizes: Any, values: Any) -> tuple[float, float, float]:
     """Fitted exponent of growth, and its interval of level 95%."""
-    fit = fitted_order(np.asarray(sizes, dtype=np.float64), values)
+    fit = ft.verification.fitted_order(np.asarray(sizes, dtype=np.float64), values)
     limits = fit.limits(0.95)
     return -fit.order, -limits.upper, -limits.lower
 

@@ -52,6 +52,8 @@ class Peers:
     """Local steps of the horizon whose worst case is computed, in rounds of two."""
     assembled_rounds: int = 10
     """Rounds of five local steps that are written down as one program."""
+    seed: int = 0
+    """Entropy of instances and selections."""
 
 
 COLUMNS = {

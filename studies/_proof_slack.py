@@ -11,7 +11,6 @@ from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice import decaying_step_sizes
 from fedtheory.plotting.style import log_places
-from fedtheory.selection.laws import Moments
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -93,7 +92,7 @@ def _unrolled(problem: _cohorts.Run, known: proof.Constants, shown: Any) -> dict
 def _expected(problem: _cohorts.Run, strategy: Any, shown: Any) -> Any:
     """Exact gap by the moment recursion at the ends of rounds, NaN elsewhere: a second road for rand."""
     result, tau = np.full(len(shown), np.nan), problem.local_steps
-    if isinstance(strategy.law(problem.fed.weights), Moments):
+    if isinstance(strategy.law(problem.fed.weights), ft.selection.Moments):
         gaps = ft.exact.expected_gap(
             problem.fed, strategy, len(problem.etas) // tau, tau, problem.etas, problem.initial
         )

@@ -7,7 +7,6 @@ from _repeated import fresh
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.selection.power_of_choice import HalvingCandidates
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -47,7 +46,7 @@ def _instance(config: Any, num_clients: int, index: int) -> dict[str, Any]:
     problem, start, selection = np.random.SeedSequence([config.seed, num_clients, index]).spawn(3)
     fed = ft.datasets.power_of_choice_quadratics(num_clients=num_clients, rng=problem)
     initial = config.initial_scale * np.random.default_rng(start).standard_normal(fed.dim)
-    m, halving = _num_selected(config, num_clients), HalvingCandidates(every=config.halve_every)
+    m, halving = _num_selected(config, num_clients), ft.selection.HalvingCandidates(every=config.halve_every)
     strategies: dict[str, Strategy] = {
         RAND: ft.selection.Proportional(m),
         **{

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction as Q
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds import sgd
-from fedtheory.rational.stationary_points import StationaryPoints
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -39,29 +39,32 @@ class Resting:
     """Their replicates."""
 
 
-FED = StationaryPoints(
-    (((Q(1), Q(0)), (Q(0), Q(1, 4))), ((Q(1, 2), Q(1, 4)), (Q(1, 4), Q(1)))), ((Q(0), Q(0)), (Q(1), Q(2))),
-    (Q(1, 3), Q(2, 3)),
-)  # fmt: skip
 MU, L = Q(1, 10), Q(1)
+
+
+@lru_cache
+def _plane() -> Any:
+    """Two clients in the plane with full Hessians."""
+    hessians = ((Q(1), Q(0)), (Q(0), Q(1, 4))), ((Q(1, 2), Q(1, 4)), (Q(1, 4), Q(1)))
+    return ft.rational.StationaryPoints(hessians, ((Q(0), Q(0)), (Q(1), Q(2))), (Q(1, 3), Q(2, 3)))
 
 
 def resting(own: Resting, progress: study.Progress) -> "Dataset":
     """Compute all stationary points of two clients in the plane, and simulate some."""
-    e1, e2 = FED.bias(own.equal[0])
+    e1, e2 = _plane().bias(own.equal[0])
     records = []
     for number in progress(list(range(own.halvings)), "stationary points"):
         eta, simulated = Q(1, 2 ** (number + 1)), number < own.simulated
         records.append({
             "step_size": float(eta),
-            "averaging": _off(FED.averaging(eta, own.equal)),
+            "averaging": _off(_plane().averaging(eta, own.equal)),
             "expansion": _size([float(eta * a + eta**2 * b) for a, b in zip(e1, e2, strict=True)]),
-            "extrapolated": _off(FED.romberg(eta, own.equal[0])) if 2 * eta < 1 else np.nan,
+            "extrapolated": _off(_plane().romberg(eta, own.equal[0])) if 2 * eta < 1 else np.nan,
             "second order": _size([float(2 * eta**2 * b) for b in e2]),
-            "averaging, unequal": _off(FED.averaging(eta, own.unequal)),
-            "normalized": _off(FED.normalized(eta, own.unequal)),
-            "first order": _size([float(eta * a) for a in FED.normalized_bias(own.unequal)]),
-            "inconsistent": _off(FED.inconsistent_minimizer(own.unequal)),
+            "averaging, unequal": _off(_plane().averaging(eta, own.unequal)),
+            "normalized": _off(_plane().normalized(eta, own.unequal)),
+            "first order": _size([float(eta * a) for a in _plane().normalized_bias(own.unequal)]),
+            "inconsistent": _off(_plane().inconsistent_minimizer(own.unequal)),
             "averaging, simulated": _simulated(eta, own.equal, None) if simulated else np.nan,
             "normalized, simulated": _simulated(eta, own.unequal, ft.methods.FedNova()) if simulated else np.nan,
             "scaffold, simulated": _simulated(eta, own.equal, ft.methods.Scaffold()) if simulated else np.nan,
@@ -74,13 +77,13 @@ def _size(vector: Any) -> float:
 
 
 def _off(point: Any) -> float:
-    return _size([x - best for x, best in zip(point, FED.minimizer, strict=True)])
+    return _size([x - best for x, best in zip(point, _plane().minimizer, strict=True)])
 
 
 def _simulated(eta: Q, local_steps: tuple[int, int], method: Any) -> float:
     """Distance from the minimizer after so many rounds that nothing moves any more."""
     fed = ft.QuadraticFederation(
-        np.array(FED.hessians, dtype=float), np.array(FED.centers, dtype=float), [1 / 3, 2 / 3]
+        np.array(_plane().hessians, dtype=float), np.array(_plane().centers, dtype=float), [1 / 3, 2 / 3]
     )
     run = ft.fedavg(fed, ft.selection.Full(), num_rounds=int(400 / eta), local_steps=list(local_steps), method=method,
                     step_size=float(eta), record=("models",), record_every=int(400 / eta))  # fmt: skip
@@ -112,13 +115,13 @@ def drawn(own: Resting, progress: study.Progress, seed: int) -> "Dataset":
     )  # fmt: skip
 
 
-def _two() -> list[ft.QuadraticFederation]:
+def _two() -> "list[ft.QuadraticFederation]":
     """Two clients whose gradients at the minimizer 0 are 1 and -1, with equal and with unequal curvatures."""
     equal = ft.QuadraticFederation([0.1, 0.1], [[10.0], [-10.0]], [0.5, 0.5])
     return [equal, ft.QuadraticFederation([0.1, 1.0], [[10.0], [-1.0]], [0.5, 0.5])]
 
 
-def _settled(own: Resting, fed: ft.QuadraticFederation, step_size: float, seed: int) -> float:
+def _settled(own: Resting, fed: "ft.QuadraticFederation", step_size: float, seed: int) -> float:
     """Mean squared distance from w*, in zeta2 = 1, over the second half of a run that starts there."""
     steps = round(own.run_time / step_size)
     found = ft.fedavg(

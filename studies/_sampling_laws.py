@@ -8,8 +8,6 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.sampling.correlated import JointLaw
-from fedtheory.sampling.probability_matrices import estimator_variance, smallest_uniform_v, variance_bound
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -52,9 +50,11 @@ def _fixture(name: str) -> list[float]:
         FIXTURES[3]: ([one / 3] * 3, [2 * one / 3] * 3, pairs),
     }[name]
     norms = [abs(x) for x in vectors]
-    correlated = estimator_variance(np.array(together, dtype=object), np.array(vectors, dtype=object)[:, None])
-    v = smallest_uniform_v(np.array(together, dtype=np.float64))
-    bound = variance_bound(list(map(float, norms)), list(map(float, p)), [v] * len(p))
+    correlated = ft.sampling.estimator_variance(
+        np.array(together, dtype=object), np.array(vectors, dtype=object)[:, None]
+    )
+    v = ft.sampling.smallest_uniform_v(np.array(together, dtype=np.float64))
+    bound = ft.sampling.variance_bound(list(map(float, norms)), list(map(float, p)), [v] * len(p))
     independent = float(ft.sampling.variance(norms, p))
     return [float(correlated), independent, bound, independent]
 
@@ -79,7 +79,7 @@ def updates(config: Any, alignment: float, index: int) -> Any:
 def _instance_ratios(config: Any, alignment: float, index: int) -> list[float]:
     drawn = updates(config, alignment, index)
     matrices, independent = matrices_of(config, drawn)
-    return [estimator_variance(matrix, drawn) / independent for matrix in matrices]
+    return [ft.sampling.estimator_variance(matrix, drawn) / independent for matrix in matrices]
 
 
 def matrices_of(config: Any, drawn: Any) -> tuple[list[Any], float]:
@@ -96,7 +96,7 @@ def systematic(p: Any) -> Any:
     cuts = np.unique(np.concatenate([[0.0, 1.0], np.round(ends % 1, 14)]))
     middles = (cuts[1:] + cuts[:-1]) / 2
     members = np.floor(ends[None, :] - middles[:, None]) > np.floor(ends[None, :] - p - middles[:, None])
-    return JointLaw(members, np.diff(cuts) / np.diff(cuts).sum())
+    return ft.sampling.JointLaw(members, np.diff(cuts) / np.diff(cuts).sum())
 
 
 def best(p: Any, drawn: Any) -> Any:
@@ -112,7 +112,7 @@ def best(p: Any, drawn: Any) -> Any:
         message = f"the linear program of the best sampling must be solved, got: {found.message}"
         raise ValueError(message)
     chances = np.maximum(found.x, 0.0)
-    return JointLaw(members[chances > 0], chances[chances > 0] / chances.sum())
+    return ft.sampling.JointLaw(members[chances > 0], chances[chances > 0] / chances.sum())
 
 
 def sign_ratios(config: Any) -> Any:

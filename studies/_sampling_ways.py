@@ -9,7 +9,6 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.errors import OracleError
-from fedtheory.sampling.reference import CLARABEL
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -37,6 +36,8 @@ def _solved(norms: Any, m: float, *, solver: str, scale: float = 1.0, **settings
 def ways(config: Any, progress: study.Progress) -> "Dataset":
     """Compare every way with the optimum on log-normal norms of each spread."""
     import xarray
+
+    from fedtheory.sampling.reference import CLARABEL
 
     laws: dict[str, Callable[[Any, float], Any]] = {
         CLOSED: ft.sampling.optimal_probabilities,

@@ -7,10 +7,6 @@ import numpy as np
 from _images import Images, digits, read_images
 
 import fedtheory as ft
-from fedtheory import selection
-from fedtheory.federation.client_data import FederatedData
-from fedtheory.valuation.games import Game
-from fedtheory.valuation.permutations import marginals, sweep
 
 ESTIMATORS = ("orders", "sweeps", "truncated", "GTG")
 
@@ -42,7 +38,7 @@ def _table(config: Any, skew: float, stage: int, num_players: int) -> Any:
     settings: Any = {"local_steps": 25, "step_size": 0.1, "num_batches": 5, "momentum": 0.5, "record": ("models",)}
     before = ft.fedavg(
         fed,
-        selection.SizeWeighted(selection.Uniform(5)),
+        ft.selection.SizeWeighted(ft.selection.Uniform(5)),
         num_rounds=stage,
         record_every=stage,
         rng=config.seed,
@@ -52,7 +48,7 @@ def _table(config: Any, skew: float, stage: int, num_players: int) -> Any:
     after = [
         ft.fedavg(
             ft.SoftmaxFederation(data.take([k])),
-            selection.Uniform(1),
+            ft.selection.Uniform(1),
             num_rounds=1,
             initial=before,
             rng=config.seed,
@@ -64,7 +60,7 @@ def _table(config: Any, skew: float, stage: int, num_players: int) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _dealt(data: tuple[str, ...], skew: float, seed: int) -> tuple[FederatedData, Any]:
+def _dealt(data: tuple[str, ...], skew: float, seed: int) -> "tuple[ft.federation.FederatedData, Any]":
     """Clients' samples, and those that the server holds."""
     if data == ("digits",):
         x, y, *_ = digits()
@@ -75,12 +71,13 @@ def _dealt(data: tuple[str, ...], skew: float, seed: int) -> tuple[FederatedData
         images = read_images(data, 0, 0)
         images = images.with_tests(min(500, len(images.y_test)), seed)
     parts = ft.datasets.power_law_partition(images.y, 20, concentration=skew, min_samples=10, rng=seed)
-    clients = FederatedData.from_partition(images.x, images.y, parts, num_classes=10)
+    clients = ft.federation.FederatedData.from_partition(images.x, images.y, parts, num_classes=10)
     return clients, (images.x_test, images.y_test)
 
 
 def estimates(name: str, table: Any, num_players: int, config: Any, rng: Any) -> list[tuple[int, Any]]:
     """Coalitions evaluated and estimates, after 1, 2, 4, ... sweeps, or where GTG stops."""
+    from fedtheory.valuation.permutations import marginals, sweep
 
     def utility(players: frozenset[int]) -> float:
         return float(table[sum(1 << k for k in players)])
@@ -88,7 +85,7 @@ def estimates(name: str, table: Any, num_players: int, config: Any, rng: Any) ->
     if name == "GTG":
         estimate = ft.valuation.gtg_shapley(utility, num_players, config.tolerance, rng=rng)
         return [(estimate.num_evaluations, estimate.values)]
-    game, total, found = Game(utility), np.zeros(num_players), []
+    game, total, found = ft.valuation.Game(utility), np.zeros(num_players), []
     tolerance = config.tolerance if name == "truncated" else 0.0
     for number in range(1, config.num_sweeps + 1):
         orders = (

@@ -7,7 +7,6 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.exact.estimated_skews import sampled_models
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -31,7 +30,7 @@ def _size(config: Any, num_clients: int, progress: study.Progress) -> "Dataset":
     fed = ft.datasets.power_of_choice_quadratics(num_clients=num_clients, rng=config.seed)
     m = max(1, round(config.selected_share * num_clients))
     counts = [max(m, round(share * num_clients)) for share in config.candidate_shares]
-    models = sampled_models(fed, config.estimator_models, rng=sample)
+    models = ft.exact.sampled_models(fed, config.estimator_models, rng=sample)
     least_ratios = ft.exact.subset_minima(fed)
     records = []
     for d in progress(counts, f"K = {num_clients}"):

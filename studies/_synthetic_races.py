@@ -7,8 +7,6 @@ from _repeated import fresh
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.engine.schedule import Halving
-from fedtheory.selection.power_of_choice import HalfTimeCandidates
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -43,14 +41,14 @@ def _instance(config: Any, index: int) -> Any:
     def losses(strategy: Any) -> Any:
         return ft.fedavg(
             fed, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps,
-            step_size=Halving(config.step_size, config.halve_at), batch_size=config.batch_size,
+            step_size=ft.engine.Halving(config.step_size, config.halve_at), batch_size=config.batch_size,
             num_replicates=config.num_replicates, record=("loss",), record_every=config.record_every,
             rng=fresh(training),
         ).loss  # fmt: skip
 
     def strategies(m: int) -> list[Any]:
         counts = [min(c * m, config.num_clients) for c in config.candidates_per_selected]
-        biased = [ft.selection.PowerOfChoice(m, d) for d in (*counts, HalfTimeCandidates())]
+        biased = [ft.selection.PowerOfChoice(m, d) for d in (*counts, ft.selection.HalfTimeCandidates())]
         return [ft.selection.Proportional(m), *biased]
 
     return [[losses(strategy) for strategy in strategies(m)] for m in config.num_selected]

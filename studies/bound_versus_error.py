@@ -35,7 +35,6 @@ from _slides import finding, name_ends
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, appearance, log_log
-from fedtheory.selection.power_of_choice import HalvingCandidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,7 +84,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     strategies: dict[str, Any] = {
         "rand": ft.selection.Proportional(m),
         **{f"pow-d, d = {d}": ft.selection.PowerOfChoice(m, d) for d in config.num_candidates},
-        "adapow-d": ft.selection.PowerOfChoice(m, HalvingCandidates(every=-(-config.num_rounds // 3))),
+        "adapow-d": ft.selection.PowerOfChoice(m, ft.selection.HalvingCandidates(every=-(-config.num_rounds // 3))),
     }
     return answer(config, strategies, progress)
 

@@ -87,8 +87,6 @@ class Config:
     """What is timed beside other programs."""
     growing: Sizes = field(default_factory=Sizes)
     """Sizes that grow."""
-    seed: int = 0
-    """Entropy of instances and selections."""
 
 
 QUICK = Config(

@@ -13,14 +13,14 @@ import xarray
 from _images import Images
 from _parts import part
 
-from tests.quick_studies import loaded, quick_result
+from tests.quick_studies import loaded, stored_data
 from tests.test_studies import failing
 
 
 @pytest.fixture
-def quadratic(tmp_path_factory) -> Any:
+def quadratic() -> Any:
     found = loaded("fedalign_quadratic")
-    return found, quick_result(found, tmp_path_factory)[0].data
+    return found, stored_data(found)
 
 
 def test_a_wrong_bound_floor_or_inclusion_is_caught(quadratic) -> None:
@@ -61,9 +61,9 @@ def test_worlds_of_the_bounds_start_two_away_in_every_coordinate_and_know_their_
 
 
 @pytest.mark.slow
-def test_swapped_arms_and_clients_that_are_all_or_none_included_are_caught(tmp_path_factory) -> None:
+def test_swapped_arms_and_clients_that_are_all_or_none_included_are_caught() -> None:
     found = loaded("fedalign_images")
-    whole = quick_result(found, tmp_path_factory)[0].data
+    whole = stored_data(found)
     assert failing(found, whole) == set()
     data = part(whole, "arms")
 

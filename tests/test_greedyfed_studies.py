@@ -15,9 +15,10 @@ import pytest
 import tyro  # noqa: F401 # imported first, it looks into builtins, where a doctest before it may have left an array
 import xarray
 
+import fedtheory as ft
 from fedtheory import study
 from tests.environment import ROOT
-from tests.quick_studies import loaded, quick_result
+from tests.quick_studies import loaded, stored_data
 from tests.test_studies import failing
 
 
@@ -119,6 +120,7 @@ def command(folder: Any, *arguments: str, capsys: Any) -> tuple[int, str]:
     return 0, ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["raw", "gzip"])
 def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tmp_path, capsys) -> None:
     for name, array in zip(("images", "labels"), pictures(), strict=True):
@@ -224,7 +226,7 @@ def test_a_lead_is_paired_and_ends_where_its_mean_is_no_longer_positive() -> Non
 
 def test_effective_clients_and_classes_are_those_that_updates_came_from() -> None:
     x = np.zeros((3, 1))
-    clients = RUNS.FederatedData.from_clients([(x, [0, 0, 0]), (x, [1, 1, 1]), (x, [2, 2, 2])], num_classes=4)
+    clients = ft.federation.FederatedData.from_clients([(x, [0, 0, 0]), (x, [1, 1, 1]), (x, [2, 2, 2])], num_classes=4)
     dealt = RUNS.Dealt(clients, clients)
     # Shares 1/2 and 1/2: two clients, and two classes; shares 2/3, 1/6, 1/6: 1 / (4/9 + 2/36).
     assert DIGITS.spread(np.array([5, 5, 0]), dealt) == pytest.approx((2, 2))
@@ -270,8 +272,8 @@ def test_truncation_counts_what_it_spares(approximation) -> None:
     np.testing.assert_allclose(values, 1 / 3)
 
 
-def test_wrong_errors_and_counts_are_caught(approximation, tmp_path_factory) -> None:
-    data = quick_result(approximation, tmp_path_factory)[0].data
+def test_wrong_errors_and_counts_are_caught(approximation) -> None:
+    data = stored_data(approximation)
     assert failing(approximation, data) == set()
     flat = data.assign(error=data["error"].where(data["estimator"] != "sweeps", 0.5))
     assert failing(approximation, flat) == {"errors of sweeps fall like the square root"}
@@ -313,8 +315,6 @@ def test_a_wrong_law_a_wrong_place_and_wrong_frequencies_are_caught() -> None:
 
 
 def test_the_place_of_no_pull_is_where_fixed_cohorts_take_the_model() -> None:
-    import fedtheory as ft
-
     fed = ft.QuadraticFederation([1.0, 2.0, 5.0], [[1.0], [0.0], [4.0]], [0.5, 0.3, 0.2])
     place = QUADRATICS.place_of_no_pull(fed, np.array([[0, 2]] * 3), 0.1, 2)
     # One cohort for good: a fixed point of w -> w + 5/7 (1 - 0.9^2)(1 - w) + 2/7 (1 - 0.5^2)(4 - w).

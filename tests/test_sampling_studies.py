@@ -16,7 +16,7 @@ from fedtheory import study
 from fedtheory.sampling import optimal_probabilities
 from fedtheory.sampling.correlated import IndependentSampling
 from fedtheory.sampling.probability_matrices import estimator_variance
-from tests.quick_studies import loaded, quick_result
+from tests.quick_studies import loaded, stored_data
 from tests.test_studies import failing
 
 
@@ -45,8 +45,8 @@ def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence,
 
 
 @pytest.mark.slow
-def test_wrong_runs_bounds_and_variances_are_caught(convergence, tmp_path_factory):
-    whole = quick_result(convergence, tmp_path_factory)[0].data
+def test_wrong_runs_bounds_and_variances_are_caught(convergence):
+    whole = stored_data(convergence)
     data, drawn = (part(whole, name) for name in ("runs", "laws"))
 
     def failing_runs(changed: Any) -> set[str]:
@@ -125,9 +125,9 @@ def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large
     assert {row["peer"] for row in rows} == {peer for _, peer in valuation.GOALS}
 
 
-def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught(tmp_path_factory):
+def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught():
     found = loaded("optimal_sampling_softmax")
-    data = quick_result(found, tmp_path_factory)[0].data
+    data = stored_data(found)
     assert failing(found, data) == set()
     named = data["strategy"]
     swapped = data.assign_coords(strategy=["full", "OCS", "uniform", "AOCS"])
@@ -141,7 +141,7 @@ def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught(tmp_path_f
     assert failing(found, longer) == {"on unbalanced clients uniform takes no longer steps than OCS"}
 
 
-def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit(tmp_path_factory):
+def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit():
     found = loaded("optimal_sampling_softmax")
     make = _tuned_sampling._federation
     counts = [make(found.config, kind, np.random.SeedSequence(3)).sample_counts for kind in range(3)]

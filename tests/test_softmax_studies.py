@@ -1,8 +1,9 @@
 """The studies of softmax regression: they notice wrong results, and images of one's own can be studied."""
 
 import dataclasses
-import re
+import runpy
 import struct
+import sys
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import xarray
 
 import fedtheory as ft
 from fedtheory import study
+from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded
 from tests.test_studies import failing
 
@@ -33,22 +35,68 @@ def files(tmp_path) -> tuple[str, ...]:
     return tuple(map(str, files))
 
 
-# As little as the studies allow; who has no such parameter does without.
-SMALL = {
-    "num_clients": 6, "num_rounds": 4, "halve_at": (2,), "num_instances": 2, "num_seeds": 2, "num_replicates": 2,
-    "num_remembered": 6, "many": 4, "num_server": 60, "changes": (), "step_sizes": (0.1, 0.2), "num_shards": 24,
-    "shards_per_client": (4,), "num_priority": (1, 2), "record_every": 2, "num_players": (3,), "stages": (1, 2),
-    "num_repetitions": 2, "num_sweeps": 2, "settings": ("base",), "concentrations": (2.0,),
+# How the part of a study that deals images is run as small as it allows, with images of one's own.
+def sampled(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("optimal_sampling_softmax")
+    small = {"num_clients": (6,), "num_rounds": 4, "num_instances": 2, "step_sizes": (0.1, 0.2), "target": 40.0}
+    return found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
+
+
+def valued(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("shapley_approximation")
+    small = {"num_players": (3,), "stages": (1, 2), "num_repetitions": 2, "num_sweeps": 2}
+    return found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
+
+
+def chosen(files: tuple[str, ...]) -> xarray.Dataset:
+    found, races = loaded("power_of_choice_fmnist"), sys.modules["_digits_races"]
+    config = dataclasses.replace(
+        found.quick, data=files, digits_clients=12, num_remembered=6, digits_rounds=40, digits_halve_at=(30,),
+        digits_step_sizes=(0.01, 0.1), concentrations=(2.0,),
+    )  # fmt: skip
+    data: xarray.Dataset = races.costs(config, study.silent)
+    # Random guessing has a third right.
+    assert float(data["final"].min()) > 90
+    # All are trained on, and the test files alone are tested.
+    fed = races.federation(config, 2.0, np.random.SeedSequence(0))
+    assert (fed.data.num_samples, len(fed.data.test_labels)) == (600, 90)
+    with pytest.raises(ValueError, match="data must be digits, fashion-mnist, or four IDX files"):
+        races.costs(dataclasses.replace(config, data=files[:2]), study.silent)
+    return data
+
+
+def aligned(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("fedalign_images")
+    small = {"num_clients": 20, "num_rounds": 4, "arm_instances": 2, "num_shards": 24, "shards_per_client": (4,)}
+    config = dataclasses.replace(found.quick, data=files, arm_priority=(1, 2), **small)
+    data: xarray.Dataset = sys.modules["_fedalign_runs"].arms(config, study.silent)
+    return data
+
+
+def valued_greedily(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("greedyfed_tables")
+    small = dataclasses.replace(found.quick.digits, data=files, num_server=60, num_clients=6, num_rounds=4)
+    data: xarray.Dataset = sys.modules["_greedyfed_digits"].digits(
+        dataclasses.replace(found.quick, digits=small), study.silent
+    )
+    return data
+
+
+OF_IMAGES = {
+    "fedalign_images": aligned, "greedyfed_tables": valued_greedily, "optimal_sampling_softmax": sampled,
+    "power_of_choice_fmnist": chosen, "shapley_approximation": valued,
 }  # fmt: skip
-# They deal images by themselves, and have tests of their own.
-OTHERS = {"fedalign_fmnist", "greedyfed_fashion", "power_of_choice_fmnist"}
-OF_DIGITS = [path.stem for path in SCRIPTS if re.search("load_digits|datasets.digits|_images import", path.read_text())]
 
 
-@pytest.mark.parametrize("name", sorted({*OF_DIGITS} - OTHERS))
+def test_all_studies_of_images_are_tested_with_images_of_ones_own() -> None:
+    helpers = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))["helpers"]
+    assert {script.stem for script in SCRIPTS if "_images" in {one.stem for one in helpers(script)}} == {*OF_IMAGES}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name.startswith("shapley") else pytest.mark.slow) for name in OF_IMAGES]
+)
 def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch) -> None:
-    found = loaded(name)
-    assert found.config.data == ("digits",)
     features, made = set(), ft.federation.FederatedData.__init__
 
     def make(self: Any, *arguments: Any, **options: Any) -> None:
@@ -56,13 +104,7 @@ def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch
         features.add(self.num_features)
 
     monkeypatch.setattr(ft.federation.FederatedData, "__init__", make)
-    small = {field: value for field, value in SMALL.items() if hasattr(found.quick, field)}
-    if name == "fedalign_shards":
-        # Its scenarios have up to 18 clients with priority.
-        small["num_clients"] = 20
-    if name == "optimal_sampling_softmax":
-        small["num_clients"] = (6,)
-    data = found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
+    data = OF_IMAGES[name](files)
     assert features == {6}
     assert all(np.isfinite(values).any() for values in data.variables.values() if values.dtype.kind == "f")
 
