@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         verification,
         worst_case,
     )
-    from fedtheory.engine.reruns import rerun
     from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.perceptron import PerceptronFederation
     from fedtheory.federation.quadratic import QuadraticFederation
@@ -81,7 +80,6 @@ _HOMES = {
     "QuadraticFederation": "fedtheory.federation.quadratic",
     "SoftmaxFederation": "fedtheory.federation.softmax",
     "fedavg": "fedtheory.engine.simulation",
-    "rerun": "fedtheory.engine.reruns",
     "sweep": "fedtheory.sweeps.run",
 }
 
@@ -106,7 +104,6 @@ __all__ = [
     "paper",
     "plotting",
     "rational",
-    "rerun",
     "sampling",
     "scheme",
     "selection",

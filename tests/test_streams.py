@@ -17,6 +17,7 @@ from fedtheory._storage import files
 from fedtheory._support import discover
 from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.datasets.idx import read_idx
+from fedtheory.engine.trajectory import Trajectory
 from tests.environment import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="closes and fills what only POSIX has")
@@ -94,7 +95,7 @@ def in_shell(command: list[str], redirected: str) -> "subprocess.CompletedProces
         read_idx,
         files.read_json,
         files.read_bytes,
-        ft.rerun,
+        Trajectory.load,
         lambda path: ft.fedavg(FED, ft.selection.Full(), num_rounds=2, step_size=0.1, checkpoint=path),
     ],
 )

@@ -1,4 +1,4 @@
-"""Arrays with words about them in one sealed file (``.npz``): what a program keeps for itself, to go on from."""
+"""Arrays with words about them in one file (``.npz``): what a program keeps for itself, to go on from."""
 
 import io
 import json
@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from fedtheory._storage.files import OtherFileError, sealed, unsealed
 
 __all__ = ["archive_bytes", "archive_content"]
 
@@ -22,22 +20,12 @@ def archive_bytes(about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any
     """
     stream = io.BytesIO()
     np.savez(stream, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-    return sealed(stream.getvalue())
+    return stream.getvalue()
 
 
 def archive_content(content: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Return the words and the arrays of such a file; whatever NumPy and JSON raise for another one, and for objects.
-
-    Raises
-    ------
-    OtherFileError
-        If it has no seal, or is not what was sealed.
-    """
-    whole = unsealed(content)
-    if whole is None:
-        message = "which has no seal"
-        raise OtherFileError(message)
-    with np.load(io.BytesIO(whole), allow_pickle=False) as archive:
+    """Return the words and the arrays of such a file; whatever NumPy and JSON raise for another one."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     about: dict[str, Any] = json.loads(str(arrays.pop("about")))
     return about, arrays

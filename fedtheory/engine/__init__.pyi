@@ -7,8 +7,8 @@ from fedtheory.engine import inclusion as inclusion
 from fedtheory.engine import interruption as interruption
 from fedtheory.engine import local_steps as local_steps
 from fedtheory.engine import play as play
-from fedtheory.engine import reruns as reruns
 from fedtheory.engine import schedule as schedule
+from fedtheory.engine import settings as settings
 from fedtheory.engine import simulation as simulation
 from fedtheory.engine import trajectory as trajectory
 from fedtheory.engine.contract import Family as Family
@@ -22,9 +22,8 @@ from fedtheory.engine.local_steps import begin as begin
 from fedtheory.engine.local_steps import descend as descend
 from fedtheory.engine.local_steps import finish as finish
 from fedtheory.engine.play import play_round as play_round
-from fedtheory.engine.reruns import Rerun as Rerun
-from fedtheory.engine.reruns import rerun as rerun
 from fedtheory.engine.schedule import Halving as Halving
 from fedtheory.engine.schedule import InverseTime as InverseTime
+from fedtheory.engine.settings import Settings as Settings
 from fedtheory.engine.simulation import fedavg as fedavg
 from fedtheory.engine.trajectory import Trajectory as Trajectory

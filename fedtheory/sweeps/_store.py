@@ -12,8 +12,8 @@ from typing import Any
 
 from fedtheory._storage import files
 from fedtheory._storage.archives import archive_bytes, archive_content
-from fedtheory._storage.netcdf import netcdf_bytes
-from fedtheory._storage.releases import release
+from fedtheory._storage.netcdf import dataset_bytes
+from fedtheory._storage.provenance import release
 from fedtheory.sweeps._grid import Configuration, Grid, canonical
 from fedtheory.sweeps._outcomes import Outcome, Variable
 from fedtheory.sweeps._work import Work
@@ -52,7 +52,7 @@ class Store:
     def publish(self, result: Sweep) -> None:
         """Write the data, the failures and the digest of a finished sweep, which others read."""
         content = {
-            "data.nc": netcdf_bytes(result.data),
+            "data.nc": dataset_bytes(result.data),
             "failures.json": files.json_bytes([failure._asdict() for failure in result.failures]),
         }
         summary = {"digest": result.digest, "seconds": round(result.seconds, 3)}
@@ -75,8 +75,7 @@ def part_bytes(outcome: Outcome, form: str) -> bytes:
 def part_content(content: bytes) -> tuple[str, Outcome]:
     """Return the canonical form and the outcome; ValueError if they are not all there."""
     try:
-        # Parts had no seal at first.
-        about, arrays = archive_content(files.sealed(content) if files.unsealed(content) is None else content)
+        about, arrays = archive_content(content)
         named = enumerate(about.pop("variables"))
         variables = {name: Variable(tuple(dims), arrays[f"v{i}"]) for i, (name, dims) in named}
         return about.pop("form"), Outcome(variables, **about)

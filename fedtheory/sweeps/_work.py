@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.releases import made_by
+from fedtheory._storage.provenance import made_by
 from fedtheory.study import Study, silent
 from fedtheory.sweeps._grid import Grid, canonical
 from fedtheory.sweeps._outcomes import Outcome, Variable, variables_of
@@ -194,7 +194,7 @@ def attempt(work: Work | bytes, point: Mapping[str, Any], seed: int | None, expe
 
     Examples
     --------
-    >>> from fedtheory._storage.releases import made_by
+    >>> from fedtheory._storage.provenance import made_by
     >>> attempt(work_of(lambda d, seed: 2.0 * d + seed), {"d": 3}, 7, made_by()).variables["value"].values
     array(13.)
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.releases import made_by
+from fedtheory._storage.provenance import made_by
 from fedtheory._support import validate
 from fedtheory.sweeps._backends import known_backend, number_of_workers
 from fedtheory.sweeps._grid import Configuration, gridded

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.releases import made_by
+from fedtheory._storage.provenance import made_by
 from fedtheory._support.progress import reported
 from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.sweeps._backends import Workers, known_backend, number_of_workers, open_workers, packed, pinned

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fedtheory._storage.provenance import made_by, release
 
 import fedtheory as ft
-from fedtheory._storage.releases import made_by, release
 from fedtheory.sweeps import _backends, run
 from fedtheory.sweeps._assembly import assembled
 from fedtheory.sweeps._grid import gridded

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._storage.files import sealed
 from fedtheory.sweeps._grid import gridded
 from fedtheory.sweeps._outcomes import Outcome, variables_of
 from fedtheory.sweeps._store import Store, header_of, opened, part_content
@@ -68,19 +67,6 @@ def test_a_part_with_objects_in_it_is_not_unpacked():
         else:
             with pytest.raises(ValueError, match=r"a part must be a whole archive, got one that cannot be read"):
                 part_content(stream.getvalue())
-
-
-def test_a_part_that_was_edited_is_run_again(tmp_path):
-    found = ft.sweep(toy.slow, GRID, backend="serial", out=tmp_path)
-    part = min((tmp_path / "parts").iterdir())
-    with np.load(part) as archive:
-        arrays = dict(archive)
-    seal = part.read_bytes()[-len(sealed(b"")) :]
-    stream = io.BytesIO()
-    np.savez(stream, **(arrays | {"v0": np.array(99.0)}))
-    part.write_bytes(stream.getvalue() + seal)
-    with pytest.warns(SweepWarning, match=r"npz is run again: a part must be a whole archive"):
-        assert ft.sweep(toy.slow, GRID, backend="serial", out=tmp_path).digest == found.digest
 
 
 def test_what_is_published_tells_seconds_in_thousandths(tmp_path):

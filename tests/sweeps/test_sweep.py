@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fedtheory._storage.provenance import made_by
 
 import fedtheory as ft
-from fedtheory._storage.releases import made_by
 from fedtheory.statistics import student_mean
 from fedtheory.sweeps import run as running
 from fedtheory.sweeps._grid import gridded
