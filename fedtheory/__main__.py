@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | check | study | sweep | ...``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | check | study | ...``.
 
 ``python -m fedtheory ...`` is the same.
 
@@ -34,7 +34,6 @@ _FUNCTIONS = {
     "replay": ("hunting", "replay_instance"),
     "check": ("checking", "check_certificate"),
     "study": ("studying", "run_study"),
-    "sweep": ("sweeping", "sweep_study"),
     "completion": ("completing", "write_script"),
 }
 

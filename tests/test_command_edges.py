@@ -1,15 +1,12 @@
 """Edges of the commands: Ctrl-C before anything is found, disks that are full, what a shell offers where."""
 
 import argparse
-import errno
 import os
 import re
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterator
-from dataclasses import fields
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -18,21 +15,15 @@ from typing import Any
 
 import pytest
 
-import fedtheory as ft
 from fedtheory.__main__ import _end_processes, main, run
-from fedtheory._commands import background, completing, sweeping
+from fedtheory._commands import background, completing
 from fedtheory._commands.documents import numbers
 from fedtheory._commands.evaluating import bound_help
 from fedtheory._commands.parsing import parser_of_commands
-from fedtheory.sweeps._grid import gridded
-from fedtheory.sweeps.plans import Plan
-from fedtheory.sweeps.results import SweepWarning
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import KINDS
 from tests.environment import ROOT
-from tests.sweeps import toy
 
-SWEEP = ["sweep", str(ROOT / "tests" / "sweeps" / "toy.py"), "--out", "nowhere", "--set", "drift=1"]
 LEMMA = "power-of-choice:lemma-b1"
 
 
@@ -41,63 +32,6 @@ def raising(error: BaseException) -> Any:
         raise error
 
     return fail
-
-
-def test_control_c_in_a_sweep_leaves_with_130_and_says_where_the_rest_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sweeping, "sweep", raising(KeyboardInterrupt()))
-    assert main(SWEEP) == 130
-    assert capsys.readouterr().err == "interrupted; what is finished is in nowhere\n"
-
-
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
-        (OSError("odd"), "odd"),
-        (TypeError("of another kind"), "of another kind"),
-    ],
-)
-def test_what_ends_a_sweep_is_told_in_one_line(
-    error: Exception, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sweeping, "sweep", raising(error))
-    with pytest.raises(SystemExit) as left:
-        main(SWEEP)
-    assert (left.value.code, capsys.readouterr().err) == (2, f"python -m fedtheory: error: {told}\n")
-
-
-def test_a_warning_of_a_sweep_is_one_line_and_ends_with_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = warnings.showwarning
-
-    def warned(*_: Any, **__: Any) -> ft.sweeps.results.Sweep:
-        warnings.warn("parts are old", SweepWarning, stacklevel=2)
-        return ft.sweep(toy.slow, {"d": [1]}, backend="serial")
-
-    monkeypatch.setattr(sweeping, "sweep", warned)
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        assert main(SWEEP) == 0
-    shown = capsys.readouterr()
-    assert shown.err == "warning: parts are old\n"
-    assert "figure" not in shown.out  # there is no folder to draw into
-    assert "1 configurations, 0 failed" in shown.out
-    assert warnings.showwarning is before
-
-
-def test_words_along_an_axis_are_not_drawn_and_numbers_of_other_kinds_are(tmp_path: Path) -> None:
-    def sized(word: str) -> float:
-        return float(len(word))
-
-    words = ft.sweep(sized, {"word": ["a", "bcd"]}, backend="serial", out=tmp_path / "words")
-    assert sweeping._draw(words, None) is False
-    assert not list((tmp_path / "words").glob("sweep.p*"))
-    counts = ft.sweep(toy.slow, {"d": [1, 2]}, backend="serial", out=tmp_path / "counts")
-    assert sweeping._draw(counts, None) is True
-    assert {file.suffix for file in (tmp_path / "counts").glob("sweep.p*")} == {".png", ".pdf"}
 
 
 def test_control_c_before_the_first_verdict_shows_no_table(
@@ -185,7 +119,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 def offers(command: str) -> dict[str, list[str]]:
     """What a shell is offered for each argument of a command."""
-    at = argparse.Namespace(study=ROOT / "tests" / "sweeps" / "toy.py")
+    at = argparse.Namespace()
     with_some = [action for action in commands()[command]._actions if hasattr(action, "completer")]
     return {action.dest: action.completer(parsed_args=at) for action in with_some}
 
@@ -199,10 +133,6 @@ def test_each_argument_is_offered_what_it_may_be(monkeypatch: pytest.MonkeyPatch
     assert offers("bound") == offers("worst") == {"name": bounds}
     papers = sorted({key.split(":")[0] for key in claims})
     assert offers("verify") == {"keys": claims, "paper": papers, "kind": list(KINDS)}
-    studies = sorted(f"studies/{file.name}" for file in (ROOT / "studies").glob("[!_]*.py"))
-    settings = [f"{field.name}=" for field in fields(toy.Config)]
-    assert offers("sweep") == {"study": studies, "settings": settings}
-    assert completing.settings(Path("nowhere.py")) == []
     monkeypatch.setenv("COMP_LINE", "fedtheory bound nothing")
     assert completing.parameters() == []
     assert offers("completion") == {}
@@ -221,20 +151,6 @@ def test_a_shell_is_answered_with_the_options_of_the_bound_on_its_line(monkeypat
     assert completing.is_asked() is True
     for name, command in commands().items():
         assert ("--excess" in command._option_string_actions) is (name in ("bound", "worst"))
-
-
-@pytest.mark.parametrize(("cold", "note"), [(True, ", compilation included"), (False, "")])
-def test_a_plan_tells_the_mean_time_of_the_sample_and_what_all_would_take(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cold: bool, note: str
-) -> None:
-    missing = list(gridded({"d": range(23)}))
-    made = Plan(missing, 4, [2.0, 5.0, 14.0], cold=cold, failed=1, workers=2)
-    monkeypatch.setattr(sweeping, "plan", lambda *_, **__: made)
-    assert main([*SWEEP, "--plan"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == "4 configurations are complete, 23 would run on 2 workers"
-    assert told[1:-2] == [*(f"  d={d}" for d in range(20)), "  and 3 more"]
-    assert told[-2:] == [f"3 of them took 7 s each here{note}, 1 of them failed", "all would take about 0:01:20"]
 
 
 @pytest.mark.parametrize("seed", ["0", "3"])

@@ -55,8 +55,6 @@ def test_a_shell_is_offered_commands_keys_parameters_and_studies(program: dict[s
         "fedtheory verify --kind in": {"inequality"},
         "fedtheory verify --kind ref": {"refuted\\ conjecture"},  # the space is escaped
         "fedtheory verify --paper g": {"greedyfed"},
-        "fedtheory sweep studies/selection_s": {"studies/selection_skew.py"},
-        "fedtheory sweep studies/power_of_choice_quadratic.py --set loc": {"local_steps="},
         "fedtheory completion f": {"fish"},
     }
     done = subprocess.run(

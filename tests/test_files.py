@@ -108,25 +108,20 @@ def test_what_waits_for_its_name_is_a_new_file_and_never_one_that_a_link_leads_t
     assert (tmp_path / "received" / "file").stat().st_size > 0
 
 
-def sweep_into(folder: Path) -> None:
-    ft.sweep(lambda d: 2.0 * d, {"d": [1]}, backend="serial", out=folder)
-
-
 def study_into(folder: Path) -> None:
     with Folder(folder).reserved({}, "", force=False):
         pass
 
 
-@pytest.mark.parametrize("into", [sweep_into, study_into])
 @pytest.mark.parametrize("second_name", [Path.symlink_to, Path.hardlink_to])
 def test_a_lock_that_is_another_name_of_a_file_is_refused_and_the_file_stays_as_it_is(
-    tmp_path: Path, into: Callable[[Path], None], second_name: Callable[[Path, Path], None]
+    tmp_path: Path, second_name: Callable[[Path, Path], None]
 ) -> None:
     (tmp_path / "own").write_text("years of work")
     (tmp_path / "received").mkdir()
     second_name(tmp_path / "received" / ".lock", tmp_path / "own")
     with pytest.raises((ValueError, FileExistsError), match=r"\.lock must be (no link|a plain file of its own), got"):
-        into(tmp_path / "received")
+        study_into(tmp_path / "received")
     assert (tmp_path / "own").read_text() == "years of work"
 
 
@@ -138,15 +133,6 @@ def test_a_lock_that_becomes_a_link_when_it_was_looked_at_is_refused(
     with pytest.raises(OSError, match="symbolic links"), locked(tmp_path, "only one may write into"):
         pass
     assert not (tmp_path / "own").exists()
-
-
-def test_parts_of_a_sweep_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / ".thesis.partial").write_text("years of work")
-    lead_to(tmp_path / "own", tmp_path / "received" / "parts")
-    with pytest.raises(ValueError, match=r"parts must be no link, got one, which leads elsewhere"):
-        sweep_into(tmp_path / "received")
-    assert [path.name for path in (tmp_path / "own").iterdir()] == [".thesis.partial"]
 
 
 def test_a_file_that_somebody_named_is_whole_and_a_device_stays_one(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ LEAST = {
     "show": ["k"],
     "hunt": ["k"],
     "replay": ["k"],
-    "sweep": ["s.py", "--out", "o"],
     "check": ["f"],
     "completion": ["bash"],
 }
@@ -61,11 +60,6 @@ def test_a_default_is_the_one_that_the_help_names() -> None:
             "replay k",
             {"key": "k", "tape": None, "instance": None, "source": None, "seed": 0, "spawn_key": (), "json": False},
         ),
-        (
-            "sweep s.py --out o",
-            {"study": Path("s.py"), "settings": [], "seeds": None, "rng": 0, "backend": "processes", "workers": None}
-            | {"scheduler": None, "out": Path("o"), "quick": False, "force": False, "show": None, "plan": False},
-        ),
     ],
 )  # fmt: skip
 def test_what_is_not_asked_for_is_not_done(line: str, wanted: dict[str, Any]) -> None:
@@ -85,11 +79,6 @@ def test_what_is_not_asked_for_is_not_done(line: str, wanted: dict[str, Any]) ->
         ("replay k --tape 0,0.5 --seed 3 --spawn-key 5,7", {"tape": (0.0, 0.5), "seed": 3, "spawn_key": (5, 7)}),
         ("replay k --tape none", {"tape": (), "instance": None}),
         ("replay k --instance 3", {"tape": None, "instance": 3}),
-        (
-            "sweep s --out o --set a-b=1:2,3 --set c=x=y --seeds 3,5 --workers 7 --rng 11",
-            {"settings": [("a_b", ("1:2", "3")), ("c", ("x=y",))], "seeds": (3, 5), "workers": 7, "rng": 11},
-        ),
-        ("sweep s --out o --seeds 4 --quick --plan --force --show v", {"seeds": 4, "quick": True, "plan": True}),
     ],
 )
 def test_what_is_asked_for_is_read(line: str, wanted: dict[str, Any]) -> None:
@@ -109,12 +98,7 @@ def test_what_is_asked_for_is_read(line: str, wanted: dict[str, Any]) -> None:
         ("replay k --tape 0.5 --instance 1", "not allowed with argument --tape"),
         ("replay k --spawn-key 1,x", "must be whole numbers with commas, got 'x'"),
         ("show k --latex --json", "not allowed with argument --latex"),
-        ("sweep s --out o --set =1", "must be NAME=V1,V2, got '=1'"),
-        ("sweep s --out o --set a=", "must be NAME=V1,V2, got 'a='"),
-        ("sweep s --out o --set a", "must be NAME=V1,V2, got 'a'"),
-        ("sweep s --out o --seeds 1.5", "must be a whole number, or several with commas, got '1.5'"),
         ("--vers", "the following arguments are required: COMMAND"),  # no beginning stands for an option
-        ("sweep s", "the following arguments are required: --out"),
         ("completion tcsh", "invalid choice: 'tcsh'"),
         ("hunt", "the following arguments are required: KEY"),
         ("verify --instance 3", "unrecognized arguments: --instance"),

@@ -32,7 +32,6 @@ COMMANDS = [
     ["worst", "--help"],
     ["verify", LEMMA, "--instances", "1"],
     ["hunt", LEMMA, "--evaluations", "2"],
-    ["sweep", str(ROOT / "tests" / "sweeps" / "toy.py"), "--set", "drift=1", "--out", "nowhere", "--plan"],
     ["completion", "bash"],
     # These write as others above do.
     pytest.param(["bound", "fedavg.one_step", "--help"], marks=pytest.mark.slow),

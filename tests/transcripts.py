@@ -18,9 +18,8 @@ from fedtheory.__main__ import main
 FILE = Path(__file__).with_suffix(".txt")
 STEP = "--step-size 1/9 --mu 2/7 --L 5/3 --local-steps 3 --num-selected 2 --sigma2 3/5"
 ROUND = f"one_round --distance2 1 {STEP} --objective-gap 1/2 --rho-diagonal 6/5 --rho-tilde 2"
-TOY = "tests/sweeps/toy.py --quick --backend serial --out OUT"
 COMMANDS = (
-    *(f"{command} --help" for command in ("list", "show", "bound", "worst", "verify", "hunt", "replay", "sweep")),
+    *(f"{command} --help" for command in ("list", "show", "bound", "worst", "verify", "hunt", "replay")),
     "study --help", "--help",
     "list lemma-b", "list 'fedavg.*_gap' --json", "list nothing-like-it",
     "show power_of_choice.gradient_norm", "show power_of_choice.gradient_norm --json",
@@ -46,11 +45,6 @@ COMMANDS = (
     "hunt power-of-choice:step-80-printed --evaluations 30 --json",
     "replay power-of-choice:lemma-b1", "replay power-of-choice:lemma-b1 --seed 3 --instance 7 --json",
     "replay power-of-choice:lemma-b1 --tape 0.25,0.75,0.5",
-    f"sweep {TOY} --set drift=-1.0,1 --set pair=1:2,3 --seeds 3,4 --show end",
-    f"sweep {TOY} --set num_steps=5,0 --seeds 10", f"sweep {TOY} --set num_steps=0 --seeds 20",
-    f"sweep {TOY} --set num_steps=0 --seeds 23", f"sweep {TOY} --set num_steps=5,7 --seeds 10 --plan --workers 2",
-    f"sweep {TOY} --set num_steps=5,0 --seeds 13 --plan --workers 2", f"sweep {TOY} --set lively=yes",
-    f"sweep {TOY} --set drift=1 --set drift=2", "sweep nowhere.py --set drift=1 --out OUT",
 )  # fmt: skip
 
 

@@ -19,8 +19,6 @@ __all__ = [
     "kinds",
     "papers",
     "parameters",
-    "settings",
-    "study_files",
     "write_script",
 ]
 
@@ -65,11 +63,6 @@ def papers() -> list[str]:
     return sorted({key.partition(":")[0] for key in claim_keys()})
 
 
-def study_files() -> list[str]:
-    """Return the studies below the working directory."""
-    return [str(file) for file in sorted(Path().glob("studies/[!_]*.py"))]
-
-
 def _bounds() -> Iterator[tuple[str, Path, str]]:
     folder = _HOUSE / "bounds"
     for file in folder.rglob("*.py"):
@@ -102,14 +95,6 @@ def kinds() -> list[str]:
         node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "KINDS"
     ]
     return [str(kind) for value in values for kind in ast.literal_eval(value)]
-
-
-def settings(study: Path) -> list[str]:
-    """Return the parameters of a study, the fields of its ``Config``, each with the sign that follows it."""
-    tree = ast.parse(_text(study)) if study.is_file() else ast.Module([], [])
-    configs = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Config"]
-    lines = [line for config in configs for line in config.body]
-    return [f"{ast.unparse(line.target)}=" for line in lines if isinstance(line, ast.AnnAssign)]
 
 
 def _text(file: Path) -> str:

@@ -104,18 +104,6 @@ _STUDY = _Command(
     "[NAME [OPTION ...]]    (NAME --help lists its options)",
     ("study", "study bound_versus_error", "study error_floor --quick"),
 )
-_SWEEP = _Command(
-    "sweep",
-    "run a study over a grid of its parameters",
-    "STUDY --set NAME=V1,V2 ... [--seeds N | 3,5,7] --out DIR \\\n"
-    "    [--backend processes | threads | serial | dask] \\\n"
-    "    [--workers N] [--scheduler ADDRESS] [--rng SEED] \\\n"
-    "    [--quick] [--force] [--show VARIABLE] [--plan]",
-    (
-        """sweep studies/power_of_choice_quadratic.py --quick \\
-    --set local_steps=1,2,5 --seeds 4 --out results/tau --plan""",
-    ),
-)
 _COMPLETION = _Command(
     "completion",
     "write the script by which a shell completes names",
@@ -163,7 +151,6 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _replay_options(_added(add, _REPLAY))
     _added(add, _CHECK).add_argument("file", type=Path, metavar="FILE", help="what worst.save wrote")
     _study_options(_added(add, _STUDY))
-    _sweep_options(_added(add, _SWEEP))
     shell = _added(add, _COMPLETION).add_argument("shell", metavar="SHELL", help="the shell that is to complete")
     shell.choices = ("bash", "zsh", "fish")
     return parser
@@ -301,39 +288,6 @@ def _study_options(command: argparse.ArgumentParser) -> None:
     name = command.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or its beginning")
     _offer(name, lambda _: list(names_of_studies()))
     command.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="what the study is told")
-
-
-def _sweep_options(command: argparse.ArgumentParser) -> None:
-    study = command.add_argument("study", type=Path, metavar="STUDY", help="the file of a study")
-    _offer(study, lambda _: completing.study_files())
-    settings = command.add_argument(
-        "--set", action="append", default=[], type=_setting, dest="settings", metavar="NAME=V1,V2",
-        help="values of a parameter, with commas; the members of a tuple are joined by colons",
-    )  # fmt: skip
-    _offer(settings, lambda parsed: completing.settings(parsed.study))
-    command.add_argument("--seeds", type=_seeds, metavar="N", help="so many seeds, or the seeds themselves, as 3,5,7")
-    command.add_argument("--rng", type=int, default=0, metavar="SEED", help="what seeds are derived from (default 0)")
-    command.add_argument("--backend", default="processes", help="processes (default), threads, serial or dask")
-    command.add_argument("--workers", type=int, metavar="N", help="so many at once (default: as many as processors)")
-    command.add_argument("--scheduler", metavar="ADDRESS", help="a running Dask scheduler, as tcp://10.0.0.1:8786")
-    command.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder of the sweep, which goes on there"
-    )
-    command.add_argument("--quick", action="store_true", help="start from the small size of the study")
-    command.add_argument("--force", action="store_true", help="begin anew in a folder with another sweep")
-    command.add_argument("--show", metavar="VARIABLE", help="what to tabulate and plot (default: the first)")
-    command.add_argument("--plan", action="store_true", help="only say what would run, and how long a sample takes")
-
-
-def _setting(text: str) -> tuple[str, tuple[str, ...]]:
-    name, equals, values = text.partition("=")
-    if not (name and equals and values):
-        raise argparse.ArgumentTypeError(_wanted("NAME=V1,V2", text))
-    return name.replace("-", "_"), tuple(values.split(","))
-
-
-def _seeds(text: str) -> int | tuple[int, ...]:
-    return _counts(text) if "," in text else _read(int, text, "a whole number, or several with commas")
 
 
 def _budget(text: str) -> str | float:

@@ -21,7 +21,7 @@ def run_study(arguments: argparse.Namespace) -> int:
         return 0
     name = one_of(arguments.name, tuple(files), "a study")
     from fedtheory import study
-    from fedtheory.sweeps._work import read_study
+    from fedtheory.study._files import read_study
 
     study.main(read_study(str(files[name])), arguments.words)
     return 0

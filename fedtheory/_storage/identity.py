@@ -7,7 +7,7 @@ raises `UnidentifiedError`.
 The digest of a function covers its code with names and constants, its defaults and closure, the globals that it names
 and the attributes that it reads from modules, recursively. It covers the text of its module and of all modules of the
 user that are imported from there, and the versions of the libraries that it calls. It does not cover files, the
-environment and the time that a function reads, nor attributes of libraries that it looks up by text.
+environment, the time and a library's random state that a function reads, nor attributes that it looks up by text.
 """
 
 import ast
@@ -34,7 +34,7 @@ import numpy as np
 from fedtheory._storage.provenance import made_by, processor
 from fedtheory._support.wording import short
 
-__all__ = ["UnidentifiedError", "identity", "source_digest"]
+__all__ = ["UnidentifiedError", "identities", "identity", "source_digest"]
 
 _OWN = "fedtheory"
 # Classes of these have no state of their own.
@@ -48,7 +48,7 @@ _NOT_OF_A_CLASS = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "__annotate__",
     "__annotate_func__", "__annotations_cache__", "__firstlineno__", "__static_attributes__", "__slotnames__",
     "__dataclass_fields__", "__dataclass_params__", "_abc_impl", "__abstractmethods__", "__orig_bases__",
-    "__parameters__",
+    "__parameters__", "__slots__",
 }  # fmt: skip
 _NUMBERS: dict[Any, Callable[[Any], Any]] = {
     int: int.__int__, float: float.__float__, complex: complex.__complex__, bytes: bytes.__bytes__,
@@ -86,14 +86,23 @@ def identity(*values: Any, here: bool = True) -> str:
     >>> identity(lambda x: np.argmin(x)) == identity(lambda x: np.argmax(x))
     False
     """
-    digest = _Digest(here=here)
-    digest.add(made_by(), platform.python_version(), *map(_version, _LIBRARIES), processor() if here else "")
-    try:
-        digest.value(values)
-    except RecursionError as error:
-        message = "what is nested that deeply cannot be identified"
-        raise UnidentifiedError(message) from error
-    return digest.hexdigest
+    versions = (made_by(), platform.python_version(), *map(_version, _LIBRARIES), processor() if here else "")
+    [digest] = identities([(versions, values)], here=here)
+    return digest
+
+
+def identities(values: Iterable[Any], *, here: bool = True) -> list[str]:
+    """Return SHA-256 of each of some values alone, without versions of anything that it does not refer to."""
+    found = []
+    for value in values:
+        digest = _Digest(here=here)
+        try:
+            digest.value(value)
+        except RecursionError as error:
+            message = "what is nested that deeply cannot be identified"
+            raise UnidentifiedError(message) from error
+        found.append(digest.hexdigest)
+    return found
 
 
 class _Digest:
@@ -132,6 +141,8 @@ class _Digest:
             self.each(value)
         elif kind in (set, frozenset):
             self.unordered(kind.__name__, value)
+        elif kind is np.ndarray and not self.here:  # what a compiled function has sent is a copy there
+            self.array(value)
         elif not self.is_known(value):
             self.object(value)
 
@@ -194,12 +205,8 @@ class _Digest:
 
     def callable(self, value: Any) -> bool:
         """Add what wraps functions, and return whether it is such a thing."""
-        if isinstance(value, types.MethodType):
-            self.add("method")
-            self.each((value.__func__, value.__self__))
-        elif isinstance(value, types.BuiltinFunctionType) and value.__self__ is not None:
-            self.add("method", value.__name__)
-            self.value(value.__self__)
+        if isinstance(value, types.MethodType | types.BuiltinFunctionType) and value.__self__ is not None:
+            self.method(value)
         elif isinstance(value, types.CellType):
             self.add("cell")
             self.each([value.cell_contents] if _is_filled(value) else [])
@@ -227,6 +234,15 @@ class _Digest:
             return False
         return True
 
+    def method(self, method: Any) -> None:
+        """Add a function and what it is bound to, or the name of one that a library's module offers as it is."""
+        module = str(type(method.__self__).__module__)
+        self.add("method", method.__name__)
+        if _version(module) and _found(module, method.__name__) is method:  # as numpy.random.normal
+            self.module(module)
+        else:
+            self.each((getattr(method, "__func__", None), method.__self__))
+
     def module(self, name: str) -> None:
         """Add the version of a library, or the texts of the user's modules that are reached from one of them."""
         self.add("module", name, _version(name))
@@ -239,8 +255,9 @@ class _Digest:
         self.module(str(kind.__module__))
         self.value(type(kind))
         self.each(kind.__bases__)
-        own = {name: value for name, value in vars(kind).items() if name not in _NOT_OF_A_CLASS}
-        self.mapping("attributes", own)
+        # Sorted: a class that was sent to another process has its attributes in another order.
+        own = {name: value for name, value in sorted(vars(kind).items()) if name not in _NOT_OF_A_CLASS}
+        self.mapping("attributes", {n: v for n, v in own.items() if not isinstance(v, types.MemberDescriptorType)})
 
     def is_of_a_library(self, value: Any) -> bool:
         """Add the name of a function or class that is found in a library, and return whether that is so."""
@@ -263,6 +280,8 @@ class _Digest:
         self.each((function.__defaults__, function.__kwdefaults__, function.__closure__))
         self.mapping("attributes", vars(function))
         known, names = function.__globals__, sorted(_names(function.__code__))
+        if _version(str(known.get("__name__", ""))):  # made by a library, whose version says what it refers to
+            return
         builtin = known.get("__builtins__", {})
         builtin = vars(builtin) if isinstance(builtin, types.ModuleType) else builtin
         for name in sorted(_read(function.__code__, "GLOBAL", "LOAD_NAME")):

@@ -1,5 +1,6 @@
-"""Sweeps: a function or a study at every point of a grid, on threads, processes or a cluster."""
+"""Sweeps: a function or a study at every point of a grid, on processes, on threads or on a cluster."""
 
-from fedtheory._support.discover import lazy_names
+from fedtheory.sweeps.results import Sweep, SweepWarning
+from fedtheory.sweeps.run import sweep
 
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+__all__ = ["Sweep", "SweepWarning", "sweep"]

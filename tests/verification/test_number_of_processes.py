@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from joblib.externals import loky
 
-import fedtheory as ft
 from fedtheory.__main__ import main
-from fedtheory.sweeps import _backends, run
 from fedtheory.verification import _processes, verify
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
@@ -60,18 +58,6 @@ def test_claims_and_climbs_are_the_most_processes(started: list[int]) -> None:
     hunt(ONE[0], evaluations=1, jobs=200)
     hunt(ONE[0], evaluations=3, jobs=200)
     assert started == [2, 2, 3]
-
-
-def test_configurations_are_the_most_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, opened = list[int](), _backends.open_workers
-
-    def noted(backend: str, workers: int, scheduler: str | None) -> Any:
-        asked.append(workers)
-        return opened(backend, workers, scheduler)
-
-    monkeypatch.setattr(run, "open_workers", noted)
-    ft.sweep(lambda d: 2.0 * d, {"d": [1, 2, 3]}, backend="threads", workers=200)
-    assert asked == [3]
 
 
 @pytest.mark.parametrize(
