@@ -6,7 +6,7 @@ from typing import Any
 from reference import anchor
 from statements import PAPERS
 
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_bounds, known_claims
 from fedtheory.verification.claims import Claim, known_tapes
 from fedtheory.verification.renderings import _escaped

@@ -8,13 +8,15 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import sphinx.application
 import underflow
 from contract_tables import tables
 from pictures import MADE, draw_errata
 from reference import anchor
+
+if TYPE_CHECKING:
+    import sphinx.application
 
 _CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 _NAME = re.compile(r'(<span class="pre">)([^<]*)')
@@ -29,7 +31,7 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
     return ["--quick", "--force", "--out", f"../docs/_build/studies/{name}"]
 
 
-def write_verdicts(app: sphinx.application.Sphinx) -> None:
+def write_verdicts(app: "sphinx.application.Sphinx") -> None:
     """Verify all claims; write one table for each paper that has a theory page, and one list of all."""
     from verdicts import verdicts
 
@@ -52,7 +54,7 @@ def write_verdicts(app: sphinx.application.Sphinx) -> None:
 def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
     """Return all verdicts, a table for each paper; each row can be linked to, and links to its bound."""
     from fedtheory._support.discover import members
-    from fedtheory.theorem.paper import is_bound
+    from fedtheory.theorem.bound import is_bound
     from fedtheory.verification.renderings import markdown_table
 
     homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}
@@ -84,7 +86,7 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
     return f"<br>{row['kind']}, {row['source']}{bound}"
 
 
-def write_theory(app: sphinx.application.Sphinx) -> None:
+def write_theory(app: "sphinx.application.Sphinx") -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
     underflow.draw(Path(app.srcdir) / MADE)
     for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "underflow", "flower"):
@@ -92,7 +94,7 @@ def write_theory(app: sphinx.application.Sphinx) -> None:
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 
 
-def write_contracts(app: sphinx.application.Sphinx) -> None:
+def write_contracts(app: "sphinx.application.Sphinx") -> None:
     """Write the tables of what the round loop calls and records."""
     folder = Path(app.srcdir) / "api" / "tables"
     folder.mkdir(exist_ok=True)
@@ -100,7 +102,7 @@ def write_contracts(app: sphinx.application.Sphinx) -> None:
         (folder / f"{name}.md").write_text(table, encoding="utf-8")
 
 
-def copy_mathjax(app: sphinx.application.Sphinx) -> None:
+def copy_mathjax(app: "sphinx.application.Sphinx") -> None:
     """Copy the one file of MathJax that needs no other: all of TeX's packages, and glyphs as outlines."""
     # Not an extension of ours: as one, the package would copy all its 24 MB.
     [package] = find_spec("sphinx-mathjax-offline").submodule_search_locations
@@ -116,7 +118,7 @@ def is_type_alias(*event: object) -> bool | None:
     return True if isinstance(value, types.GenericAlias) else None
 
 
-def break_names(app: sphinx.application.Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:  # noqa: ARG001
+def break_names(app: "sphinx.application.Sphinx", page: str, template: str, context: dict[str, Any], tree: Any) -> None:  # noqa: ARG001
     """Let names in cells of tables break after underscores, dots and colons, and not within a word."""
     if "body" in context:
         context["body"] = _CELL.sub(lambda cell: _NAME.sub(_breakable, cell[0]), context["body"])
@@ -126,7 +128,7 @@ def _breakable(name: re.Match[str]) -> str:
     return name[1] + re.sub(r"([_.:])(?=\w)", r"\1<wbr>", name[2])
 
 
-def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
+def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_theory)

@@ -14,7 +14,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip as ps
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import stationary as st
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case._confrontations import Confrontation
 from fedtheory.worst_case.promises import CONFRONTED, confront

@@ -4,9 +4,11 @@ import ast
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import sphinx.application
+if TYPE_CHECKING:
+    import sphinx.application
+
 
 # The order of the pages: how far theory is from truth, Power-of-Choice, the other papers, further methods; then speed.
 ORDER = (
@@ -93,7 +95,7 @@ def _cell(source: str) -> dict[str, Any]:
     return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": [source]}
 
 
-def complete(app: sphinx.application.Sphinx) -> None:
+def complete(app: "sphinx.application.Sphinx") -> None:
     """Complete the notebooks and the archives that the gallery offers."""
     for file in sorted(Path(app.srcdir, "gallery").glob("*.ipynb")):
         script = Path(app.srcdir).parent / "studies" / f"{file.stem}.py"
@@ -106,7 +108,7 @@ def complete(app: sphinx.application.Sphinx) -> None:
                 archive.write(part, part.name)
 
 
-def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
+def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Come after the gallery."""
     app.connect("builder-inited", complete, priority=900)
     return {"parallel_read_safe": True}

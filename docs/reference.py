@@ -3,16 +3,24 @@
 import inspect
 import os
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
-from typing import Any
-
-import sphinx.application
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.theorem._docstring import sections_of
 
+if TYPE_CHECKING:
+    import sphinx.application
+
 _LISTED = ("Parameters", "Attributes")
+_RETURNS = """\
+float, Fraction or array
+    {side} bound, in the unit of what it bounds: the sum of its summands, which ``terms`` names. Exact if all numbers
+    are rationals, of the shape that the arguments have together; with ``strict=False`` the pair (value, unmet
+    hypotheses)."""
 # Rows of a table are no targets of Sphinx; pages of the API stand two folders below the root.
 _CLAIMS = "/".join([os.pardir, os.pardir, "theory", "claims.html"])
 
@@ -90,10 +98,32 @@ def anchor(key: str) -> str:
     return "claim-" + re.sub(r"[^a-z0-9]+", "-", key)
 
 
-def with_source(lines: list[str], source: list[str]) -> list[str]:
-    """Put the source before the first section."""
-    _, head = next(sections_of(lines))
-    return [*head, *source, *lines[len(head) :]]
+def of_bound(lines: list[str], bound: Any, source: list[str]) -> list[str]:
+    """Return the docstring of a bound with its source, all parameters, and what a call returns and raises."""
+    written = dict(sections_of(lines))
+    head = written.pop("", [])
+    sections = {
+        "Parameters": list(_parameters(bound.symbols.values())),
+        "Returns": _RETURNS.format(side="A lower" if bound.statement.side == "lower" else "An upper").split("\n"),
+        "Raises": [*_violations(bound), "ValueError, TypeError", "    If an argument is outside its domain."],
+    }
+    sections = {**sections, **written, "Parameters": sections["Parameters"]}
+    rest = [line for title, body in sections.items() for line in (title, "-" * len(title), *body, "")]
+    return [*head, "", *source, *rest]
+
+
+def _parameters(symbols: Iterable[Any]) -> Iterator[str]:
+    for meaning, group in groupby(symbols, key=lambda one: one.meaning):
+        rows = list(group)
+        yield f"{', '.join(one.name for one in rows)} : {', '.join(dict.fromkeys(one.kind for one in rows))}"
+        if meaning:
+            yield f"    {meaning}"
+
+
+def _violations(bound: Any) -> list[str]:
+    assumed = [*bound.hypotheses, *bound.consequences]
+    head = ["AssumptionViolated", "    If the numbers break a hypothesis, or what the hypotheses imply together:", ""]
+    return [*head, *(f"    - ``{one.text}``" for one in assumed)] if assumed else []
 
 
 def complete(_: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
@@ -101,7 +131,7 @@ def complete(_: Any, what: str, name: str, value: Any, options: Any, lines: list
     if what not in ("function", "class", "method"):
         return
     bound = value in _known()[0] if what == "function" else False
-    lines[:] = with_source(lines, source_of(value)) if bound else with_types(lines, annotations_of(value))
+    lines[:] = of_bound(lines, value, source_of(value)) if bound else with_types(lines, annotations_of(value))
 
 
 def letters() -> list[str]:
@@ -162,7 +192,7 @@ def write_letters(_: Any, page: str, source: list[str]) -> None:
         source[0] = source[0].replace("% letters", "\n".join(letters()))
 
 
-def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
+def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Come before numpydoc."""
     app.connect("source-read", write_letters)
     app.connect("source-read", write_title)

@@ -1,69 +1,30 @@
 """fedtheory: theory verification for federated optimization.
 
-The nouns and verbs below are loaded on first use, so that ``import fedtheory`` stays light.
+Packages and names are imported on first use, so that ``import fedtheory`` stays light.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from fedtheory import (
-        arithmetic,
-        assumptions,
-        bounds,
-        claims,
-        conformance,
-        datasets,
-        domains,
-        engine,
-        errors,
-        estimates,
-        exact,
-        federation,
-        methods,
-        paper,
-        plotting,
-        rational,
-        sampling,
-        scheme,
-        selection,
-        statistics,
-        study,
-        sweeps,
-        testing,
-        theorem,
-        valuation,
-        verification,
-        worst_case,
-    )
-    from fedtheory.engine.simulation import fedavg
-    from fedtheory.federation.perceptron import PerceptronFederation
-    from fedtheory.federation.quadratic import QuadraticFederation
-    from fedtheory.federation.softmax import SoftmaxFederation
-    from fedtheory.sweeps.run import sweep
+import lazy_loader
 
 __version__ = "0.1.0"
 
-_PACKAGES = frozenset(
-    {
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=[
         "arithmetic",
-        "assumptions",
         "bounds",
         "claims",
         "conformance",
         "datasets",
-        "domains",
         "engine",
         "errors",
-        "estimates",
         "exact",
         "federation",
         "methods",
-        "paper",
         "plotting",
         "rational",
         "sampling",
-        "scheme",
         "selection",
         "statistics",
         "study",
@@ -73,62 +34,39 @@ _PACKAGES = frozenset(
         "valuation",
         "verification",
         "worst_case",
-    }
+    ],
+    submod_attrs={
+        "engine.simulation": ["fedavg"],
+        "federation": ["PerceptronFederation", "QuadraticFederation", "SoftmaxFederation"],
+        "sweeps": ["sweep"],
+    },
 )
-_HOMES = {
-    "PerceptronFederation": "fedtheory.federation.perceptron",
-    "QuadraticFederation": "fedtheory.federation.quadratic",
-    "SoftmaxFederation": "fedtheory.federation.softmax",
-    "fedavg": "fedtheory.engine.simulation",
-    "sweep": "fedtheory.sweeps.run",
-}
 
-__all__ = [
-    "PerceptronFederation",
-    "QuadraticFederation",
-    "SoftmaxFederation",
-    "arithmetic",
-    "assumptions",
-    "bounds",
-    "claims",
-    "conformance",
-    "datasets",
-    "domains",
-    "engine",
-    "errors",
-    "estimates",
-    "exact",
-    "fedavg",
-    "federation",
-    "methods",
-    "paper",
-    "plotting",
-    "rational",
-    "sampling",
-    "scheme",
-    "selection",
-    "statistics",
-    "study",
-    "sweep",
-    "sweeps",
-    "testing",
-    "theorem",
-    "valuation",
-    "verification",
-    "worst_case",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return importlib.import_module(f"fedtheory.{name}")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    from fedtheory._support.wording import close_to
-
-    message = f"module 'fedtheory' has no attribute {name!r}{close_to(name, __all__)}"
-    raise AttributeError(message)
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, "__version__"})
+if TYPE_CHECKING:
+    from fedtheory import arithmetic as arithmetic
+    from fedtheory import bounds as bounds
+    from fedtheory import claims as claims
+    from fedtheory import conformance as conformance
+    from fedtheory import datasets as datasets
+    from fedtheory import engine as engine
+    from fedtheory import errors as errors
+    from fedtheory import exact as exact
+    from fedtheory import federation as federation
+    from fedtheory import methods as methods
+    from fedtheory import plotting as plotting
+    from fedtheory import rational as rational
+    from fedtheory import sampling as sampling
+    from fedtheory import selection as selection
+    from fedtheory import statistics as statistics
+    from fedtheory import study as study
+    from fedtheory import sweeps as sweeps
+    from fedtheory import testing as testing
+    from fedtheory import theorem as theorem
+    from fedtheory import valuation as valuation
+    from fedtheory import verification as verification
+    from fedtheory import worst_case as worst_case
+    from fedtheory.engine.simulation import fedavg as fedavg
+    from fedtheory.federation import PerceptronFederation as PerceptronFederation
+    from fedtheory.federation import QuadraticFederation as QuadraticFederation
+    from fedtheory.federation import SoftmaxFederation as SoftmaxFederation
+    from fedtheory.sweeps import sweep as sweep

@@ -7,7 +7,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import unrolled_gap
-from fedtheory.paper import Bound
+from fedtheory.theorem import Bound
 
 if TYPE_CHECKING:
     from fedtheory._support.validate import Array

@@ -116,7 +116,7 @@ def _foretold(setting: Setting, tau: int, fed: Any, initial: Any, rand: Any) -> 
     paid, fields, floors = 2 * m * setting.dim * np.array(at), [], []
     for d in setting.predicted:
         strategy = ft.selection.PowerOfChoice(m, d)
-        gaps = ft.estimates.mean_field_gap(fed, strategy, setting.num_rounds, tau, step, initial)
+        gaps = ft.exact.mean_field_gap(fed, strategy, setting.num_rounds, tau, step, initial)
         cost = (m * setting.dim + d + d * setting.dim) * np.arange(setting.num_rounds + 1)
         fields.append(_ahead(gaps, cost, rand, at, paid))
         floors.append(rand[at] < ft.exact.error_floor(fed, strategy, tolerance=1e-6).value)

@@ -135,7 +135,7 @@ def _mean_field(config: Config, fed: Any, strategy: Any) -> float:
     """Return the mean of the last quarter of the mean-field recursion with the longest step."""
     step_size = config.step_sizes[0]
     num_rounds = round(config.run_time / (step_size * config.local_steps))
-    gaps = ft.estimates.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
+    gaps = ft.exact.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
     return float(gaps[-num_rounds // 4 :].mean())
 
 

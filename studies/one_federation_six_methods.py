@@ -137,9 +137,9 @@ def _unequal(config: Config, fed: Any) -> list[int]:
 
 def _promised(config: Config, fed: Any) -> Any:
     """Return what SCAFFOLD's theorem promises of the gap, L/2 of the squared distance."""
-    known = sc.fixed_step_potential.for_run(
-        fed, ft.selection.Full(), num_rounds=1, local_steps=config.local_steps, step_size=_step_size(config, fed),
-        method=ft.methods.Scaffold(),
+    known = ft.exact.for_run(
+        sc.fixed_step_potential, fed, ft.selection.Full(), num_rounds=1, local_steps=config.local_steps,
+        step_size=_step_size(config, fed), method=ft.methods.Scaffold(),
     )  # fmt: skip
     rounds = np.arange(config.num_rounds + 1)
     return float(fed.smoothness) / 2 * sc.fixed_step_potential(**known | {"num_rounds": rounds})

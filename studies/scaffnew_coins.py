@@ -88,7 +88,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     potentials = ((found[..., 0] - fed.minimizer[0]) ** 2 + (float(gamma) / config.probability) ** 2
                   * (found[..., 1] - right) ** 2).mean(axis=-1)  # fmt: skip
     lower, upper = student_mean(potentials)
-    known = ps.fixed_step_potential.for_run(fed, ft.selection.Full(), num_rounds=1, **run_of)
+    known = ft.exact.for_run(ps.fixed_step_potential, fed, ft.selection.Full(), num_rounds=1, **run_of)
     bounds = [np.array([bound(**known | {"num_steps": int(t)}) for t in steps])
               for bound in (ps.fixed_step_potential, ps.refined_fixed_step_potential)]  # fmt: skip
     grid = np.linspace(1 / config.num_probabilities, 1, config.num_probabilities)

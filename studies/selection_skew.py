@@ -44,7 +44,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.estimates.skews import sampled_models
+from fedtheory.exact.estimated_skews import sampled_models
 from fedtheory.plotting.intervals import certified
 from fedtheory.plotting.style import COLORS, appearance, label_of, legend_below
 
@@ -107,7 +107,7 @@ def _size(config: Config, num_clients: int, progress: study.Progress) -> "Datase
         strategy = ft.selection.PowerOfChoice(m, d)
         intervals = ft.exact.selection_skew(fed, strategy, num_models=config.num_models, least_ratios=least_ratios)
         seed = np.random.SeedSequence(draws.entropy, spawn_key=(*draws.spawn_key, d))
-        estimate = ft.estimates.estimated_selection_skew(
+        estimate = ft.exact.estimated_selection_skew(
             fed, strategy, models, num_draws=config.estimator_draws, rng=np.random.default_rng(seed)
         )
         records.append((

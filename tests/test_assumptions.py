@@ -23,8 +23,9 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
     unmet,
 )
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.implications import consequences
-from fedtheory.theorem.paper import Paper, states
+from fedtheory.theorem.paper import Paper
 from fedtheory.verification.catalogue import known_bounds
 
 STARTS = "E |grad F_k(u)|^2 <= B for all k at every round's starting model u"

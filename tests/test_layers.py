@@ -18,19 +18,17 @@ from tests.environment import ROOT
 FLOORS = {
     **dict.fromkeys(("_support", "errors"), 1),
     **dict.fromkeys(("_storage", "statistics"), 2),
-    # Short ways to what is in theorem.
-    **dict.fromkeys(("theorem", "arithmetic", "assumptions", "domains", "paper", "scheme"), 3),
+    **dict.fromkeys(("arithmetic",), 2),
+    "theorem": 3,
     **dict.fromkeys(("bounds", "federation", "plotting", "sampling", "study", "valuation"), 4),
     **dict.fromkeys(("datasets", "methods", "rational", "selection", "worst_case"), 5),
     "engine": 6,
-    **dict.fromkeys(("estimates", "exact", "sweeps"), 7),
+    **dict.fromkeys(("exact", "sweeps"), 7),
     **dict.fromkeys(("claims", "conformance", "testing", "verification"), 8),
     **dict.fromkeys(("_commands", "__main__", "__init__"), 9),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}
-# ``bound.for_run(...)`` is another way to write ``exact.for_run(bound, ...)``.
-SUGAR = {("theorem", "exact")}
 HEAVY = {"clarabel", "cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
 # A file is one idea; a function fits a screen, or is one algorithm that is read whole.
 LONGEST_FILE, LONGEST_FUNCTION = 600, 60
@@ -93,7 +91,7 @@ def upward_imports(sources: Modules) -> list[str]:
         for line, name in imports_of(source, module):
             room = [*name.split("."), "__init__"][1]
             target = name if room in FLOORS else "fedtheory"
-            up = floor(target) > own_floor and (module.split(".")[1], room) not in SUGAR
+            up = floor(target) > own_floor
             if name.split(".")[0] == "fedtheory" and up:
                 found.append(f"{module}:{line} imports {name}")
     return found
@@ -106,7 +104,7 @@ def mutual_imports(sources: Modules) -> list[str]:
         own_room = [*module.split("."), "__init__"][1]
         for line, name in imports_of(source, module):
             room = [*name.split("."), "__init__"][1]
-            if name.split(".")[0] == "fedtheory" and room != own_room and (own_room, room) not in SCANS | SUGAR:
+            if name.split(".")[0] == "fedtheory" and room != own_room and (own_room, room) not in SCANS:
                 found.setdefault((own_room, room), []).append(f"{module}:{line} imports {name}")
     return [sight for (one, other), sights in found.items() if (other, one) in found for sight in sights]
 
@@ -159,18 +157,6 @@ def long_functions(sources: Modules) -> dict[str, int]:
     return found
 
 
-def shadowed_functions(sources: Modules) -> list[str]:
-    """Name public functions and classes that the import of a module of their own open package would hide."""
-    open_packages = {name.removesuffix(".__init__") for name, source in sources.items() if "lazy_names(" in source}
-    found = []
-    for module, source in sources.items():
-        package, _, name = module.rpartition(".")
-        if package in open_packages and not name.startswith("_"):
-            definitions = (node for node in parsed(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef))
-            found += [f"{module}.{node.name}" for node in definitions if f"{package}.{node.name}" in sources]
-    return found
-
-
 def paths_outside(text: str, folder: Path) -> list[str]:
     """Name paths of one machine, and relative ones that leave the project."""
     machine = re.findall(r"(?<![\w.:/~)\]}-])/(?:tmp|home|root|work|opt|Users)/[\w./-]*", text)
@@ -189,7 +175,7 @@ def texts() -> Iterator[Path]:
     yield from (ROOT / name for name in ("README.md", "pyproject.toml", ".pre-commit-config.yaml", ".readthedocs.yaml"))
 
 
-@pytest.mark.parametrize("rule", [upward_imports, mutual_imports, claims_on_claims, heavy_imports, shadowed_functions])
+@pytest.mark.parametrize("rule", [upward_imports, mutual_imports, claims_on_claims, heavy_imports])
 def test_the_library_keeps_the_rule(rule) -> None:
     assert rule(modules()) == []
 
@@ -226,7 +212,7 @@ def test_an_import_from_above_is_seen(statement: str) -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["from fedtheory.valuation import shapley", "from fedtheory import scheme", "import numpy", "x = 'exact'"],
+    ["from fedtheory.valuation import shapley", "from fedtheory import theorem", "import numpy", "x = 'exact'"],
 )
 def test_an_import_from_the_same_floor_or_below_is_fine(statement: str) -> None:
     assert upward_imports({"fedtheory.sampling.toy": statement}) == []
@@ -280,13 +266,6 @@ def test_one_line_too_many_in_a_function_is_seen_and_its_docstring_is_free() -> 
     head = 'def f():\n    """One.\n\n    Two.\n    """\n'
     assert long_functions({"a": head + "    x = 1\n" * LONGEST_FUNCTION}) == {}
     assert long_functions({"a": head + "    x = 1\n" * (LONGEST_FUNCTION + 1)}) == {"a.f": LONGEST_FUNCTION + 1}
-
-
-def test_a_module_that_hides_a_function_of_its_open_package_is_seen() -> None:
-    package = {"toy.__init__": "__getattr__, __dir__ = lazy_names(__name__, __path__[0])", "toy.variance": ""}
-    assert shadowed_functions({**package, "toy.other": "def variance(): ..."}) == ["toy.other.variance"]
-    assert shadowed_functions({**package, "toy.other": "def spread(): ..."}) == []
-    assert shadowed_functions({**package, "toy._private": "def variance(): ..."}) == []
 
 
 def test_a_path_of_one_machine_and_a_way_out_are_seen() -> None:

@@ -13,7 +13,6 @@ import pytest
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS
 
-pytest.importorskip("sphinx")
 NOTEBOOKS = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))
 
 

@@ -46,7 +46,6 @@ def test_each_fault_is_seen_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_formulas_are_drawn_from_one_file(tmp_path: Path, monkeypatch) -> None:
-    pytest.importorskip("sphinx")
     if importlib.util.find_spec("sphinx-mathjax-offline") is None:
         pytest.skip("needs the extra docs")
     monkeypatch.syspath_prepend(ROOT / "docs")  # whose files import each other

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import sympy
 
+from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds import power_of_choice
 from fedtheory.errors import AssumptionViolated
-from fedtheory.theorem.arithmetic import maximum
 from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.bound import is_bound, states
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import UNSEEN, Paper, Statement, is_bound, states
+from fedtheory.theorem.paper import UNSEEN, Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS
 from fedtheory.verification import known_bounds, known_claims
@@ -40,91 +41,31 @@ def test_a_bound_is_called_and_found_like_a_function_and_has_its_source():
     assert geometric.printed is geometric
 
 
-EXPLAINED = """\
-Return a made-up bound.
-
-It is made up.
-
-Parameters
-----------
-num_rounds : whole number >= 0, in rounds
-    Rounds made so far.
-local_steps : whole number >= 1
-    ``E``: local steps per round.
-spread : number > 0
-    By how much clients differ, at most 1.
-mu : number >= 0, in loss / distance^2
-    Convexity of F.
-
-Returns
--------
-float, Fraction or array
-    A lower bound, in the unit of what it bounds: the sum of its summands, which ``terms`` names. Exact if all numbers
-    are rationals, of the shape that the arguments have together; with ``strict=False`` the pair (value, unmet
-    hypotheses).
-
-Raises
-------
-AssumptionViolated
-    If the numbers break a hypothesis. All of them, and what they imply together:
-
-    - ``F is nice``
-ValueError, TypeError
-    If an argument is outside its domain.
-
-Notes
------
-None."""
-
-
-def test_the_docstring_of_a_bound_is_completed_from_the_glossary_and_what_its_author_explains_stays():
+def test_symbols_are_explained_by_the_docstring_or_else_by_the_glossary():
     paper = replace(PAPER, symbols=(replace(SYMBOLS["local_steps"], letter="E"),))
-    domains = {"spread": POSITIVE, "mu": NONNEGATIVE}
 
-    @states(paper, "Theorem 1", domains=domains, assumes=(Hypothesis("F is nice"),), side="lower")
+    @states(paper, "Theorem 1", domains={"spread": POSITIVE, "mu": NONNEGATIVE})
     def own(num_rounds, *, local_steps, spread, mu):
         """Return a made-up bound.
-
-        It is made up.
 
         Parameters
         ----------
         spread : float
-            By how much clients differ,
+            Spread of the clients,
             at most 1.
         mu
             Convexity of F.
-
-        Notes
-        -----
-        None.
         """
         return {"all": num_rounds * local_steps * spread * mu}
 
-    assert own.__doc__ == EXPLAINED
+    assert {name: symbol.meaning for name, symbol in own.symbols.items()} == {
+        "num_rounds": "Rounds made so far.",
+        "local_steps": "``E``: local steps per round.",
+        "spread": "Spread of the clients, at most 1.",
+        "mu": "Convexity of F.",
+    }
+    assert own.symbols["mu"].kind == "number >= 0, in loss / distance^2"
     assert own._repr_latex_() == r"$\displaystyle E \mu \mathrm{num\_rounds} \mathrm{spread}$"
-
-
-def test_sections_on_values_and_exceptions_may_be_the_author_s_own():
-    @states(PAPER, "Theorem 1")
-    def own(mu):
-        """Return mu.
-
-        Returns
-        -------
-        float
-            As it is.
-        """
-        return {"all": mu}
-
-    @states(PAPER, "Theorem 1")
-    def silent(mu):
-        return {"all": mu}
-
-    assert own.__doc__ is not None
-    assert "Returns\n-------\nfloat\n    As it is.\n\nRaises\n" in own.__doc__
-    assert own.__doc__.count("Returns") == 1
-    assert (silent.__doc__ or "").startswith("Parameters\n----------\nmu : number > 0, in loss / distance^2\n")
 
 
 def test_nothing_is_called_printed_that_was_not_compared_with_the_print():

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Symbol
 
-from fedtheory.theorem._rounding import DIGITS, Rounded
-from fedtheory.theorem.arithmetic import geometric, logarithm, maximum, mean, square_root, total
+from fedtheory.arithmetic.functions import geometric, logarithm, maximum, mean, square_root, total
+from fedtheory.arithmetic.rounding import DIGITS, Rounded
 
 OPERATIONS = {
     "+": lambda a, b: a + b,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.theorem._rounding import DIGITS, Rounded, one_minus_product
+from fedtheory.arithmetic.rounding import DIGITS, Rounded, one_minus_product
 
 UNIT = Q(1, 2**53)
 SLACK = 1 + Q(1, 2**46)  # errors are rounded up a few times

@@ -13,7 +13,7 @@ from fedtheory._commands.refusals import known_in, one_of, program, refuse, refu
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import close_to
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.symbols import Symbol
 from fedtheory.verification.catalogue import known_bounds
 

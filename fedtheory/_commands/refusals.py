@@ -10,7 +10,7 @@ from fedtheory._support.console import warn
 from fedtheory._support.wording import close_to
 
 if TYPE_CHECKING:
-    from fedtheory.theorem.paper import Bound
+    from fedtheory.theorem.bound import Bound
     from fedtheory.verification.claims import Claim
 
 __all__ = ["known_in", "mention_processors", "one_of", "program", "refuse", "refuse_unless_new"]

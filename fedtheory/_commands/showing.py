@@ -10,7 +10,7 @@ from fedtheory._commands.refusals import known_in, program, refuse
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import close_to
 from fedtheory.theorem._letters import formula
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim, known_tapes
 from fedtheory.verification.renderings import description, numeric, rows

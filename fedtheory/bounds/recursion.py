@@ -13,8 +13,8 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.assumptions import HalvingSteps
+from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.implications import consequences
-from fedtheory.theorem.paper import Bound
 
 __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
 

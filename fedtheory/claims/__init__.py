@@ -1,5 +1,1 @@
 """Executable claims, one file per paper."""
-
-from fedtheory._support.discover import lazy_modules
-
-__getattr__, __dir__ = lazy_modules(__name__, __path__[0])

@@ -14,7 +14,7 @@ from fedtheory.rational._constants import initial_distance2, observed_gradient_b
 from fedtheory.rational._rounds import distance2, gap
 from fedtheory.rational._run_draws import Drawn
 from fedtheory.rational.draws import pick, whole
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.verification.claims import Claim, claim
 from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
 from fedtheory.worst_case.promises import compared

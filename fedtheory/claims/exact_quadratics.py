@@ -11,8 +11,8 @@ from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.claims._comparisons import as_texts
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
-from fedtheory.estimates.mean_field import mean_field_gap
 from fedtheory.exact.floor import ErrorFloor, error_floor
+from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation

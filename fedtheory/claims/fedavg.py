@@ -26,7 +26,8 @@ from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
 from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Bound, Statement
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.worst_case import full_or_uniform

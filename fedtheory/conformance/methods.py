@@ -16,6 +16,7 @@ from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, gene
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
+from fedtheory.exact.runs import for_run
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.compressors import TopK
 from fedtheory.methods.fednova import FedNova
@@ -309,8 +310,14 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     from fedtheory.bounds.proxskip import refined_fixed_step_potential
 
     steps = int(200 / asked.like.probability**2)
-    known = refined_fixed_step_potential.for_run(
-        case.fed, Full(), num_rounds=steps, step_size=case.step_size, method=asked.like, initial=case.initial
+    known = for_run(
+        refined_fixed_step_potential,
+        case.fed,
+        Full(),
+        num_rounds=steps,
+        step_size=case.step_size,
+        method=asked.like,
+        initial=case.initial,
     )
     # The server's model is the mean of the clients' where the coin fell last: half of the steps are ample.
     most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, _ROUNDING**2)

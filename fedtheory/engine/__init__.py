@@ -1,5 +1,18 @@
 """The round loop of ``fedtheory.fedavg``, and its kernels."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.engine.contract import Family as Family
+from fedtheory.engine.contract import LocalWork as LocalWork
+from fedtheory.engine.families import layout as layout
+from fedtheory.engine.heterogeneity import Stragglers as Stragglers
+from fedtheory.engine.heterogeneity import privacy_noise as privacy_noise
+from fedtheory.engine.inclusion import inclusions as inclusions
+from fedtheory.engine.interruption import Interrupted as Interrupted
+from fedtheory.engine.local_steps import begin as begin
+from fedtheory.engine.local_steps import descend as descend
+from fedtheory.engine.local_steps import finish as finish
+from fedtheory.engine.play import play_round as play_round
+from fedtheory.engine.schedule import Halving as Halving
+from fedtheory.engine.schedule import InverseTime as InverseTime
+from fedtheory.engine.settings import Settings as Settings
+from fedtheory.engine.simulation import fedavg as fedavg
+from fedtheory.engine.trajectory import Trajectory as Trajectory

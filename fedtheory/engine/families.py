@@ -7,7 +7,6 @@ A loss of your own is a ``LossFederation``. A family of your own, with kernels w
 from functools import singledispatch
 
 from fedtheory.engine.contract import Family, LocalWork
-from fedtheory.federation.lazy_softmax import LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation
 from fedtheory.federation.own_losses import LossFederation
 from fedtheory.federation.perceptron import PerceptronFederation
@@ -76,13 +75,6 @@ def _(fed: SoftmaxFederation, work: LocalWork) -> Family:
 
     shape = (fed.data.num_classes, fed.data.num_features + 1)
     return _kernels_perceptron.perceptron_family(fed, [shape], work)
-
-
-@layout.register
-def _(fed: LazySoftmaxFederation, work: LocalWork) -> Family:
-    from fedtheory.engine import _kernels_lazy
-
-    return _kernels_lazy.lazy_family(fed, work)
 
 
 @layout.register

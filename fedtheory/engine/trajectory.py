@@ -58,7 +58,7 @@ class Trajectory:
     config
         What was run: strategy, step sizes in words, seed entropy and so on (JSON-serializable).
     settings
-        The arguments that ``fedavg`` was called with, from which ``bound.for_run`` reads its constants; None of a run
+        The arguments that ``fedavg`` was called with, from which ``exact.for_run`` reads its constants; None of a run
         that was loaded from a file, which holds data only.
     provenance
         Versions and machine of a run that was loaded from a file; None of a run that was made here.

@@ -1,5 +1,16 @@
-"""What is known about a run without simulating it."""
+"""What is known or estimated about a run without simulating it."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.exact.estimated_skews import estimated_selection_skew as estimated_selection_skew
+from fedtheory.exact.estimated_skews import sampled_models as sampled_models
+from fedtheory.exact.estimated_skews import selection_skew_at as selection_skew_at
+from fedtheory.exact.floor import ErrorFloor as ErrorFloor
+from fedtheory.exact.floor import error_floor as error_floor
+from fedtheory.exact.frequencies import selection_frequencies as selection_frequencies
+from fedtheory.exact.mean_field import mean_field_gap as mean_field_gap
+from fedtheory.exact.moments import expected_gap as expected_gap
+from fedtheory.exact.runs import for_run as for_run
+from fedtheory.exact.selection_skews import selection_skew as selection_skew
+from fedtheory.exact.skew_intervals import SelectionSkew as SelectionSkew
+from fedtheory.exact.skews import skew as skew
+from fedtheory.exact.skews import skew_extremes as skew_extremes
+from fedtheory.exact.subsets import subset_minima as subset_minima

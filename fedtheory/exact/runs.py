@@ -26,7 +26,7 @@ from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.rules import Strategy, rules_of
 from fedtheory.theorem.assumptions import unmet
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS
 
@@ -414,7 +414,7 @@ def for_run(
     Parameters
     ----------
     bound
-        One of ``fedtheory.bounds``. Also written ``bound.for_run(fed, strategy, ...)``.
+        One of ``fedtheory.bounds``.
     fed, strategy, num_rounds
         As in ``fedavg``: the problem, who takes part (with its ``scheme``), and communication rounds. A ``Trajectory``
         in the place of ``fed`` has all three, and the settings it was made with.

@@ -1,5 +1,23 @@
 """Optimal and exact sampling probabilities."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
+from fedtheory.sampling.approximate import approximation_path as approximation_path
+from fedtheory.sampling.availability import available_probabilities as available_probabilities
+from fedtheory.sampling.availability import error_parts as error_parts
+from fedtheory.sampling.certificates import Certificate as Certificate
+from fedtheory.sampling.certificates import certificate as certificate
+from fedtheory.sampling.cohorts import cohort_law as cohort_law
+from fedtheory.sampling.correlated import JointLaw as JointLaw
+from fedtheory.sampling.improvement_factors import expected_improvement_factor as expected_improvement_factor
+from fedtheory.sampling.improvement_factors import improvement_factor as improvement_factor
+from fedtheory.sampling.improvement_factors import improvement_factor_lower_bound as improvement_factor_lower_bound
+from fedtheory.sampling.improvement_factors import relative_improvement_factor as relative_improvement_factor
+from fedtheory.sampling.inclusion import power_of_choice_inclusion as power_of_choice_inclusion
+from fedtheory.sampling.optimal import optimal_probabilities as optimal_probabilities
+from fedtheory.sampling.probability_matrices import estimator_variance as estimator_variance
+from fedtheory.sampling.probability_matrices import smallest_uniform_v as smallest_uniform_v
+from fedtheory.sampling.probability_matrices import variance_bound as variance_bound
+from fedtheory.sampling.reference import rational_probabilities as rational_probabilities
+from fedtheory.sampling.reference import reference_probabilities as reference_probabilities
+from fedtheory.sampling.reference import solver_probabilities as solver_probabilities
+from fedtheory.sampling.variances import variance as variance

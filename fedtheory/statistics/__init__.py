@@ -1,5 +1,11 @@
 """Finite laws, intervals, limits of means, and sequential tests."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.statistics.evidence import against_equality as against_equality
+from fedtheory.statistics.evidence import against_law as against_law
+from fedtheory.statistics.evidence import against_mean as against_mean
+from fedtheory.statistics.evidence import rejects as rejects
+from fedtheory.statistics.interval import Interval as Interval
+from fedtheory.statistics.law import Law as Law
+from fedtheory.statistics.limits import bounded_mean as bounded_mean
+from fedtheory.statistics.limits import student_mean as student_mean
+from fedtheory.statistics.limits import subgaussian_mean as subgaussian_mean

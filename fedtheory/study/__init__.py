@@ -1,5 +1,11 @@
 """What every study script shares."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.study.scripts import Check as Check
+from fedtheory.study.scripts import Progress as Progress
+from fedtheory.study.scripts import Study as Study
+from fedtheory.study.scripts import Table as Table
+from fedtheory.study.scripts import from_records as from_records
+from fedtheory.study.scripts import load as load
+from fedtheory.study.scripts import main as main
+from fedtheory.study.scripts import produce as produce
+from fedtheory.study.scripts import silent as silent

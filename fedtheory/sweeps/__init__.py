@@ -1,6 +1,5 @@
 """Sweeps: a function or a study at every point of a grid, on processes, on threads or on a cluster."""
 
-from fedtheory.sweeps.results import Sweep, SweepWarning
-from fedtheory.sweeps.run import sweep
-
-__all__ = ["Sweep", "SweepWarning", "sweep"]
+from fedtheory.sweeps.results import Sweep as Sweep
+from fedtheory.sweeps.results import SweepWarning as SweepWarning
+from fedtheory.sweeps.run import sweep as sweep

@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.testing._hypothesis import strategies
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -1,5 +1,31 @@
-"""What a theorem is: a formula with its source, hypotheses, symbols, and arithmetic that keeps its digits."""
+"""What a theorem is: a formula with its source, its hypotheses and the symbols of its arguments."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
+from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights
+from fedtheory.theorem.assumptions import Assumption as Assumption
+from fedtheory.theorem.assumptions import BoundedGradients as BoundedGradients
+from fedtheory.theorem.assumptions import Convex as Convex
+from fedtheory.theorem.assumptions import HalvingSteps as HalvingSteps
+from fedtheory.theorem.assumptions import Hypothesis as Hypothesis
+from fedtheory.theorem.assumptions import Noise as Noise
+from fedtheory.theorem.assumptions import Smooth as Smooth
+from fedtheory.theorem.assumptions import StronglyConvex as StronglyConvex
+from fedtheory.theorem.assumptions import knows as knows
+from fedtheory.theorem.assumptions import method_is as method_is
+from fedtheory.theorem.assumptions import selected_by as selected_by
+from fedtheory.theorem.bound import Bound as Bound
+from fedtheory.theorem.bound import Scalar as Scalar
+from fedtheory.theorem.bound import Summands as Summands
+from fedtheory.theorem.bound import states as states
+from fedtheory.theorem.domains import COUNT as COUNT
+from fedtheory.theorem.domains import FRACTION as FRACTION
+from fedtheory.theorem.domains import HORIZON as HORIZON
+from fedtheory.theorem.domains import NONNEGATIVE as NONNEGATIVE
+from fedtheory.theorem.domains import POSITIVE as POSITIVE
+from fedtheory.theorem.domains import REAL as REAL
+from fedtheory.theorem.domains import Domain as Domain
+from fedtheory.theorem.paper import Paper as Paper
+from fedtheory.theorem.paper import Statement as Statement
+from fedtheory.theorem.scheme import Scheme as Scheme
+from fedtheory.theorem.symbols import SYMBOLS as SYMBOLS
+from fedtheory.theorem.symbols import Symbol as Symbol

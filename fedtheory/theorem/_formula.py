@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.wording import close_to, short, shown
+from fedtheory.arithmetic.rounding import Rounded
 from fedtheory.errors import AssumptionViolated
-from fedtheory.theorem._rounding import Rounded
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
 from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.implications import consequences

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fedtheory.theorem.paper import Bound
+    from fedtheory.theorem.bound import Bound
 
 __all__ = ["formula", "mathml"]
 

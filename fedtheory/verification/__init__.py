@@ -1,5 +1,35 @@
 """Claims, verdicts and the tools that reach them."""
 
-from fedtheory._support.discover import lazy_names
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.verification.catalogue import known_bounds as known_bounds
+from fedtheory.verification.catalogue import known_claims as known_claims
+from fedtheory.verification.claims import Claim as Claim
+from fedtheory.verification.claims import claim as claim
+from fedtheory.verification.claims import known_tapes as known_tapes
+from fedtheory.verification.claims import replay as replay
+from fedtheory.verification.claims import reproduce as reproduce
+from fedtheory.verification.conformance import check_aggregation as check_aggregation
+from fedtheory.verification.conformance import check_generator as check_generator
+from fedtheory.verification.conformance import check_method as check_method
+from fedtheory.verification.conformance import check_probabilities as check_probabilities
+from fedtheory.verification.conformance import check_shapley as check_shapley
+from fedtheory.verification.conformance import check_strategy as check_strategy
+from fedtheory.verification.findings import Finding as Finding
+from fedtheory.verification.findings import at_least as at_least
+from fedtheory.verification.findings import at_most as at_most
+from fedtheory.verification.findings import equal_to as equal_to
+from fedtheory.verification.findings import mean_at_most as mean_at_most
+from fedtheory.verification.findings import not_applicable as not_applicable
+from fedtheory.verification.findings import sequential_mean_at_most as sequential_mean_at_most
+from fedtheory.verification.findings import worst_of as worst_of
+from fedtheory.verification.hunts import hunt as hunt
+from fedtheory.verification.measured_alignment import alignment_terms as alignment_terms
+from fedtheory.verification.own_bounds import check_bound as check_bound
+from fedtheory.verification.rates import fitted_order as fitted_order
+from fedtheory.verification.rates import order_at_least as order_at_least
+from fedtheory.verification.rates import order_equal_to as order_equal_to
+from fedtheory.verification.renderings import false_alarms as false_alarms
+from fedtheory.verification.renderings import markdown_table as markdown_table
+from fedtheory.verification.renderings import rows as rows
+from fedtheory.verification.verdicts import Verdict as Verdict
+from fedtheory.verification.verdicts import examine as examine
+from fedtheory.verification.verdicts import verify as verify

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.theorem.paper import overheard
+from fedtheory.theorem.bound import overheard
 from fedtheory.verification.claims import Claim, Read, is_own, on_tape
 from fedtheory.verification.findings import Finding
 

@@ -18,7 +18,7 @@ from fedtheory import bounds, claims
 from fedtheory._support import validate
 from fedtheory._support.discover import members, modules
 from fedtheory._support.wording import close_to
-from fedtheory.theorem.paper import Bound, is_bound
+from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.verification.claims import KINDS, Claim
 
 __all__ = ["known_bounds", "known_claims"]

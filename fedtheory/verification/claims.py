@@ -16,7 +16,8 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.theorem.paper import Bound, Statement
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 
 __all__ = ["Claim", "claim", "known_tapes", "replay", "reproduce"]

@@ -14,7 +14,7 @@ from fedtheory._support.wording import short
 from fedtheory.conformance._checks import Check, conformance, named
 from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
-from fedtheory.theorem.paper import standing_in
+from fedtheory.theorem.bound import standing_in
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim, known_tapes, replay, reproduce
 from fedtheory.verification.findings import Finding

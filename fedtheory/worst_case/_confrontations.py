@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.instances import Instance

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._actors import Function
 from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0, worst_problem
 from fedtheory.worst_case._gram import Vector

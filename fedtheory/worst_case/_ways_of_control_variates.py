@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds import proxskip, scaffold
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._actors import Clients
 from fedtheory.worst_case._confrontations import Confrontation, Way
 from fedtheory.worst_case._gram import Form, Vector

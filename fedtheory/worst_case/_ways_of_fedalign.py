@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds import fedalign as align
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0
 from fedtheory.worst_case._ways_of_biased_selection import gradient_norm
 from fedtheory.worst_case.aligned_selection import fedalign

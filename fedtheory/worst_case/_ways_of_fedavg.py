@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fedtheory.bounds import fedavg as li
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0
 from fedtheory.worst_case._ways_of_biased_selection import WITHOUT_G2
 from fedtheory.worst_case.full_or_uniform import fedavg

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._confrontations import Confrontation, Way, worst_problem
 from fedtheory.worst_case._settings import Setting, setting
 from fedtheory.worst_case.full_or_uniform import fedavg

@@ -6,7 +6,7 @@ from typing import Any
 from fedtheory.bounds import error_feedback as compressed
 from fedtheory.bounds import fedprox as proximal
 from fedtheory.bounds import sgd
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0
 from fedtheory.worst_case.compressed_rounds import compressed_gradients, ef21, error_feedback
 from fedtheory.worst_case.heterogeneous_rounds import heterogeneous_round

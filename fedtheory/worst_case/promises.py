@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case import (
     _ways_of_biased_selection,
     _ways_of_control_variates,

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import fedalign
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import FRACTION
-from fedtheory.theorem.paper import Paper, states
+from fedtheory.theorem.paper import Paper
 from tests.bounds import worlds
 from tests.bounds.test_transcriptions import forms
 

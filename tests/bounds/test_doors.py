@@ -15,7 +15,7 @@ from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from tests.bounds.test_digits import FORMS, by_name, draw, has_roots
 
 EXTREMES = [

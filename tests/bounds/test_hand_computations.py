@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from fedtheory.theorem.paper import is_bound
+from fedtheory.theorem.bound import is_bound
 from tests.additions import leave_out_if_new
 from tests.bounds import worlds
 from tests.bounds.test_transcriptions import PAPERS, forms

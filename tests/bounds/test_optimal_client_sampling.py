@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.recursion import unroll
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import Bound
+from fedtheory.theorem import Bound
 
 ONE_ROUND = [
     ocs.dsgd_strongly_convex,

@@ -15,8 +15,9 @@ from fedtheory._support.validate import finite
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import elapsed_step_sizes, unroll, unrolled_gap
 from fedtheory.errors import AssumptionViolated
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import Domain
-from fedtheory.theorem.paper import Paper, states
+from fedtheory.theorem.paper import Paper
 
 CONSTANTS: dict[str, Any] = {"mu": 0.5, "L": 3.0, "num_selected": 2, "G2": 17.0, "sigma2": 5.0, "objective_gap": 2.0}
 REPAIRED: dict[str, Any] = {**CONSTANTS, "rho_diagonal": 1.5, "rho_tilde": 2.25}

@@ -12,8 +12,8 @@ from fedtheory.claims import exact_quadratics as exact
 from fedtheory.claims import settling
 from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.estimates.mean_field import mean_field_gap
 from fedtheory.exact.floor import error_floor
+from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.rational.quadratics import opposite_clients

@@ -17,7 +17,7 @@ from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import vector
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 from tests.claims.refutation import refuted

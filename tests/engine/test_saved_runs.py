@@ -72,7 +72,7 @@ def test_a_run_keeps_the_objects_that_it_was_called_with() -> None:
     run = made()
     assert run.settings is not None
     assert ft.fedavg(**vars(run.settings)).gap.tobytes() == run.gap.tobytes()
-    poc.fixed_step_gap.for_run(run)
+    ft.exact.for_run(poc.fixed_step_gap, run)
 
 
 def test_arrays_that_the_caller_goes_on_to_write_into_change_nothing_of_a_run() -> None:
@@ -98,7 +98,7 @@ def test_a_seed_sequence_that_is_used_again_gives_other_streams_and_each_run_its
 def test_constants_cannot_be_read_off_a_run_that_was_loaded(tmp_path: Path) -> None:
     made().save(tmp_path / "run.nc")
     with pytest.raises(ValueError, match="a run that was loaded from a file holds data only: give for_run the fed"):
-        poc.fixed_step_gap.for_run(Trajectory.load(tmp_path / "run.nc"))
+        ft.exact.for_run(poc.fixed_step_gap, Trajectory.load(tmp_path / "run.nc"))
 
 
 def changed(**changes: Any) -> bytes:

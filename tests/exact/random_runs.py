@@ -14,6 +14,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Halving, InverseTime
+from fedtheory.exact.runs import for_run
 from fedtheory.methods import EF21, Compressed, ErrorFeedback, FedNova, Scaffnew, Scaffold, TopK
 from fedtheory.selection import (
     ActiveFederated,
@@ -136,7 +137,7 @@ class Case:
         return set() if NAMED[self.name] is EVERYTHING else self.changed - NAMED[self.name]
 
     def arguments(self):
-        return self.bound.for_run(self.fed, self.strategy, **self.run, **self.known)
+        return for_run(self.bound, self.fed, self.strategy, **self.run, **self.known)
 
 
 CHANGES = {

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.estimates.mean_field import mean_field_gap
-from fedtheory.estimates.skews import estimated_selection_skew
 from fedtheory.exact._ranking import among
+from fedtheory.exact.estimated_skews import estimated_selection_skew
 from fedtheory.exact.floor import error_floor
 from fedtheory.exact.frequencies import selection_frequencies
+from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation

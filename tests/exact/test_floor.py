@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import fedtheory.exact.floor as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.estimates.mean_field import mean_field_gap
 from fedtheory.exact.floor import error_floor
+from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection.candidate_schedules import HalvingCandidates

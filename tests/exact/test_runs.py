@@ -2,6 +2,7 @@
 
 import inspect
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import InverseTime
 from fedtheory.errors import AssumptionViolated
+from fedtheory.exact.runs import for_run
 from fedtheory.selection import (
     ActiveFederated,
     AlternatingGroups,
@@ -27,8 +29,9 @@ from fedtheory.selection import (
 )
 from fedtheory.selection.participation import PriorityDraws
 from fedtheory.theorem.assumptions import BoundedGradients, Hypothesis, Noise, Smooth
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import POSITIVE
-from fedtheory.theorem.paper import Paper, states
+from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 
 # Curvatures 2 and 5 at (1, 0) and (-1, 2), weights 1/4 and 3/4: w* = (2/4 - 15/4, 30/4) / (17/4).
@@ -39,7 +42,7 @@ EIGHT = ft.datasets.power_of_choice_quadratics(num_clients=8, rng=0)
 
 
 def test_constants_of_the_federation_and_the_run_are_those_of_the_definitions():
-    arguments = fedavg.with_replacement_gap.for_run(FED, Proportional(2), gradient_noise=3.0, **RUN)
+    arguments = for_run(fedavg.with_replacement_gap, FED, Proportional(2), gradient_noise=3.0, **RUN)
     minimizer = np.array([2 / 4 - 15 / 4, 30 / 4]) / (17 / 4)
     gap = FED.loss(minimizer)  # every F_k* is 0
     np.testing.assert_allclose(arguments.pop("objective_gap"), gap, rtol=1e-13)
@@ -54,7 +57,7 @@ def test_constants_of_the_federation_and_the_run_are_those_of_the_definitions():
 
 def test_weights_counts_and_options_are_those_of_the_run():
     run = {**RUN, "step_size": 0.0002, "gradient_noise": 3.0, "relative_noise": 0.5, "server_step_size": 4.0}
-    arguments = ocs.fedavg_contraction.for_run(FED, Independent(1.0), distance2=9.0, **run)
+    arguments = for_run(ocs.fedavg_contraction, FED, Independent(1.0), distance2=9.0, **run)
     assert arguments.pop("objective_gap") == FED.objective_gap
     # eta = R eta_l eta_g, as its module says: 3 * 0.0002 * 4
     assert arguments.pop("step_size") == pytest.approx(0.0024, rel=1e-15)
@@ -66,35 +69,35 @@ def test_weights_counts_and_options_are_those_of_the_run():
 
 
 def test_all_clients_improve_upon_nothing_and_weigh_their_weights():
-    arguments = poc.weighted_average_gap.for_run(FED, Full(), **RUN)
+    arguments = for_run(poc.weighted_average_gap, FED, Full(), **RUN)
     assert (arguments["num_selected"], arguments["squared_weights"]) == (2, 0.625)
-    assert poc.weighted_average_gap.for_run(EIGHT, Proportional(5), num_rounds=3)["squared_weights"] == 0.2
+    assert for_run(poc.weighted_average_gap, EIGHT, Proportional(5), num_rounds=3)["squared_weights"] == 0.2
     run = {"num_rounds": 7, "step_size": 0.01}
-    everybody = ocs.dsgd_contraction.for_run(FED, Full(), distance2=1.0, **run)
+    everybody = for_run(ocs.dsgd_contraction, FED, Full(), distance2=1.0, **run)
     assert (everybody["smallest_gamma"], everybody["mean_inverse_gamma"]) == (1.0, 1.0)
     with pytest.raises(AssumptionViolated, match=r"improvement of .* is not known: give gamma="):
-        ocs.dsgd_contraction.for_run(FED, Independent(1.0, "approximate"), distance2=1.0, **run)
+        for_run(ocs.dsgd_contraction, FED, Independent(1.0, "approximate"), distance2=1.0, **run)
 
 
 def test_dissimilarity_of_clients_of_one_curvature_is_exact_and_of_others_unbounded():
     # Gradients at w are 2 (w - c_k): they differ from their mean by 2 (c_k - mean).
     fed = ft.QuadraticFederation([2.0, 2.0], [[1.0, 0.0], [-1.0, 2.0]], [0.25, 0.75])
-    arguments = ocs.dsgd_average_gradient.for_run(fed, Full(), num_rounds=9, step_size=0.1, initial=START)
+    arguments = for_run(ocs.dsgd_average_gradient, fed, Full(), num_rounds=9, step_size=0.1, initial=START)
     mean = np.array([-0.5, 1.5])
     by_hand = 0.25 * 4 * np.sum((np.array([1.0, 0.0]) - mean) ** 2) + 0.75 * 4 * np.sum((np.array([-1, 2]) - mean) ** 2)
     np.testing.assert_allclose(arguments["dissimilarity"], by_hand, rtol=1e-13)
     np.testing.assert_allclose(arguments["initial_gap"], fed.loss(START) - fed.loss(mean), rtol=1e-12)
     assert arguments["num_rounds"] == 9
     with pytest.raises(AssumptionViolated, match="dissimilarity is unbounded"):
-        ocs.dsgd_average_gradient.for_run(FED, Full(), num_rounds=9, step_size=0.1)
+        for_run(ocs.dsgd_average_gradient, FED, Full(), num_rounds=9, step_size=0.1)
 
 
 def test_skews_are_taken_from_the_side_that_keeps_the_bound_true():
     strategy = PowerOfChoice(2, 4)
     skew = ft.exact.selection_skew(EIGHT, strategy, num_models=100)  # what the search sharpens is not asked for
     assert skew.rho_bar.lower < skew.rho_bar.upper
-    corrected = poc.decaying_steps_gap.for_run(EIGHT, strategy, num_rounds=10)
-    printed = poc.decaying_steps_gap.printed.for_run(EIGHT, strategy, num_rounds=10)
+    corrected = for_run(poc.decaying_steps_gap, EIGHT, strategy, num_rounds=10)
+    printed = for_run(poc.decaying_steps_gap.printed, EIGHT, strategy, num_rounds=10)
     assert (corrected["rho_diagonal"], corrected["rho_tilde"]) == (skew.rho_diagonal.lower, skew.rho_tilde.upper)
     assert (printed["rho_bar"], printed["rho_tilde"]) == (skew.rho_bar.lower, skew.rho_tilde.upper)
 
@@ -113,21 +116,22 @@ def test_skews_are_taken_from_the_side_that_keeps_the_bound_true():
 )
 def test_a_bound_of_a_run_is_above_its_exact_error_with_the_steps_that_it_prescribes(bound, strategy):
     run = {"num_rounds": 20, "local_steps": 2, "initial": np.ones(EIGHT.dim), "gradient_noise": 2.0}
-    arguments = bound.for_run(EIGHT, strategy, **run)
-    constants = {name: arguments[name] for name in ("mu", "L", "local_steps", "num_selected") if name in arguments}
+    arguments = for_run(bound, EIGHT, strategy, **run)
+    known = ("mu", "L", "local_steps", "num_selected")
+    constants: dict[str, Any] = {name: arguments[name] for name in known if name in arguments}
     names = list(inspect.signature(bound.step_sizes).parameters)[1:]
     sizes = bound.step_sizes(40, **{name: constants[name] for name in names})
     exact = ft.exact.expected_gap(EIGHT, strategy, step_size=sizes, **run)[-1]
     assert 0 < exact < bound(**arguments)
-    assert bound.for_run(EIGHT, strategy, step_size=sizes, **run) == arguments
+    assert for_run(bound, EIGHT, strategy, step_size=sizes, **run) == arguments
     with pytest.raises(AssumptionViolated, match=r"prescribes the step size .* at step 0"):
-        bound.for_run(EIGHT, strategy, step_size=sizes * 1.01, **run)
+        for_run(bound, EIGHT, strategy, step_size=sizes * 1.01, **run)
     last = np.where(np.arange(40) == 39, 0.9, 1.0) * sizes
     with pytest.raises(AssumptionViolated, match=r"prescribes the step size .* at step 39"):
-        bound.for_run(EIGHT, strategy, step_size=last, **run)
+        for_run(bound, EIGHT, strategy, step_size=last, **run)
     one = run | {"num_rounds": 1, "local_steps": 1}
     first = bound.step_sizes(1, **{name: (constants | {"local_steps": 1})[name] for name in names})
-    assert bound.for_run(EIGHT, strategy, step_size=first, **one) == bound.for_run(EIGHT, strategy, **one)
+    assert for_run(bound, EIGHT, strategy, step_size=first, **one) == for_run(bound, EIGHT, strategy, **one)
 
 
 @pytest.mark.parametrize(
@@ -149,30 +153,30 @@ def test_a_bound_of_a_run_is_above_its_exact_error_with_the_steps_that_it_prescr
 def test_what_a_theorem_does_not_speak_about_is_refused(bound, strategy, wrong):
     given = {"distance2": 1.0, "step_size": 0.01} if bound is ocs.dsgd_contraction else {}
     with pytest.raises(AssumptionViolated, match=wrong):
-        bound.for_run(EIGHT, strategy, num_rounds=10, **given)
+        for_run(bound, EIGHT, strategy, num_rounds=10, **given)
 
 
 def test_equal_weights_are_equal_although_rounding_may_have_made_them_differ_by_a_unit():
     tenth = np.full(10, 0.1) + np.where(np.arange(10) == 3, np.spacing(0.1), 0.0)
     for weights in (np.full(10, 0.1), tenth):
         fed = ft.QuadraticFederation(np.ones(10), np.arange(10.0)[:, None], weights)
-        arguments = fedavg.without_replacement_gap.for_run(fed, Uniform(2), num_rounds=10)
+        arguments = for_run(fedavg.without_replacement_gap, fed, Uniform(2), num_rounds=10)
         assert arguments["num_clients"] == 10
     apart = np.full(10, 0.1) + np.where(np.arange(10) == 3, 9e-12, -1e-12)
     fed = ft.QuadraticFederation(np.ones(10), np.arange(10.0)[:, None], apart)
     with pytest.raises(AssumptionViolated, match="all p_k are equal"):
-        fedavg.without_replacement_gap.for_run(fed, Uniform(2), num_rounds=10)
+        for_run(fedavg.without_replacement_gap, fed, Uniform(2), num_rounds=10)
 
 
 def test_memoryless_availability_is_covered_with_the_skews_among_those_who_are_there():
     strategy = Available(Uniform(2), BernoulliAvailability(0.5))
-    arguments = poc.decaying_steps_gap.for_run(EIGHT, strategy, num_rounds=10, rho_diagonal=0.75, rho_tilde=1.5)
+    arguments = for_run(poc.decaying_steps_gap, EIGHT, strategy, num_rounds=10, rho_diagonal=0.75, rho_tilde=1.5)
     assert (arguments["rho_diagonal"], arguments["rho_tilde"], arguments["num_selected"]) == (0.75, 1.5, 2)
 
 
 def test_lemmas_about_one_round_cover_selection_with_a_memory():
     strategy = ActiveFederated(2, (1,) * 8)
-    arguments = poc.client_drift.for_run(EIGHT, strategy, num_rounds=1, local_steps=2, step_size=0.01)
+    arguments = for_run(poc.client_drift, EIGHT, strategy, num_rounds=1, local_steps=2, step_size=0.01)
     assert arguments["local_steps"] == 2
 
 
@@ -183,49 +187,49 @@ def test_options_without_an_argument_are_refused(option):
     strategy = Full() if bound is ocs.dsgd_contraction else Proportional(2)
     known = {"distance2": 1.0} if bound is ocs.dsgd_contraction else {}
     with pytest.raises(AssumptionViolated, match=f"speaks about {name} = "):
-        bound.for_run(EIGHT, strategy, num_rounds=3, step_size=0.001, **option, **known)
+        for_run(bound, EIGHT, strategy, num_rounds=3, step_size=0.001, **option, **known)
 
 
 def test_lemmas_about_no_steps_and_about_single_ones_take_fewer_options_for_granted():
     options = {"num_rounds": 2, "local_steps": 3, "server_step_size": 0.5}
-    assert poc.gradient_norm.for_run(FED, Full(), **options, excess=2.0) == {"excess": 2.0, "L": 5.0}
+    assert for_run(poc.gradient_norm, FED, Full(), **options, excess=2.0) == {"excess": 2.0, "L": 5.0}
     one = {"num_rounds": 2, "step_size": 0.01, "elapsed_step_size": 0.02, "distance2": 1.0, "G2": 1e5}
-    assert poc.one_step.for_run(EIGHT, Proportional(2), local_steps=3, **one)["elapsed_step_size"] == 0.02
+    assert for_run(poc.one_step, EIGHT, Proportional(2), local_steps=3, **one)["elapsed_step_size"] == 0.02
     with pytest.raises(AssumptionViolated, match=r"speaks about server_step_size = 1, got 0\.5"):
-        poc.one_step.for_run(EIGHT, Proportional(2), **options | one)
+        for_run(poc.one_step, EIGHT, Proportional(2), **options | one)
 
 
 def test_a_strategy_that_does_not_say_how_many_it_selects_is_asked_for_it():
     strategy = SimpleNamespace(scheme=Proportional(2).scheme, law=Proportional(2).law)
     with pytest.raises(TypeError, match="strategy must say num_selected, got namespace"):
-        poc.decaying_steps_gap.for_run(EIGHT, strategy, num_rounds=3)
+        for_run(poc.decaying_steps_gap, EIGHT, strategy, num_rounds=3)
 
 
 def test_hypotheses_about_numbers_are_checked():
     with pytest.raises(AssumptionViolated, match=r"step_size <= 1/\(4 L\)"):
-        poc.fixed_step_gap.for_run(EIGHT, Proportional(2), num_rounds=3, step_size=0.9 / EIGHT.smoothness)
+        for_run(poc.fixed_step_gap, EIGHT, Proportional(2), num_rounds=3, step_size=0.9 / EIGHT.smoothness)
 
 
 def test_what_cannot_be_read_off_is_asked_for_by_name():
     priority = ft.federation.prioritize(EIGHT, (True,) * 5 + (False,) * 3)
     strategy = LossMatching(tuple(priority.priority), priority.shares)
     with pytest.raises(TypeError, match=r"full_participation_gap needs theta, .*: give theta="):
-        fedalign.full_participation_gap.for_run(priority.federation, strategy, num_rounds=3)
+        for_run(fedalign.full_participation_gap, priority.federation, strategy, num_rounds=3)
     with pytest.raises(TypeError, match=r"has no argument rho \(close: rho_diagonal, rho_tilde\); it has num_steps"):
-        poc.decaying_steps_gap.for_run(EIGHT, Proportional(2), num_rounds=3, rho=1.0)
+        for_run(poc.decaying_steps_gap, EIGHT, Proportional(2), num_rounds=3, rho=1.0)
     with pytest.raises(ValueError, match="needs one step_size for all steps, got None"):
-        poc.fixed_step_gap.for_run(EIGHT, Proportional(2), num_rounds=3)
+        for_run(poc.fixed_step_gap, EIGHT, Proportional(2), num_rounds=3)
     with pytest.raises(ValueError, match="needs one step_size for all steps"):
-        poc.fixed_step_gap.for_run(EIGHT, Proportional(2), num_rounds=2, step_size=[0.001, 0.002])
+        for_run(poc.fixed_step_gap, EIGHT, Proportional(2), num_rounds=2, step_size=[0.001, 0.002])
     with pytest.raises(TypeError, match="strategy must say its scheme"):
-        poc.decaying_steps_gap.for_run(EIGHT, object(), num_rounds=3)
+        for_run(poc.decaying_steps_gap, EIGHT, object(), num_rounds=3)
 
 
 def test_a_federation_without_a_proved_gradient_bound_asks_for_one():
     fed = ft.SoftmaxFederation(ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=0), 0.1)
     with pytest.raises(AssumptionViolated, match="gradients of a SoftmaxFederation is not known: give G2="):
-        fedavg.full_participation_gap.for_run(fed, Full(), num_rounds=3)
-    known = fedavg.full_participation_gap.for_run(fed, Full(), num_rounds=3, G2=1e6)
+        for_run(fedavg.full_participation_gap, fed, Full(), num_rounds=3)
+    known = for_run(fedavg.full_participation_gap, fed, Full(), num_rounds=3, G2=1e6)
     assert known["L"] == fed.smoothness
 
 
@@ -235,47 +239,47 @@ def test_gradient_noise_is_refused_where_gradients_are_exact():
     given = {fedavg.one_round: {"distance2": 1.0}, fedavg.gap_after_step: {"distance2": 1.0}}
     equal = ft.QuadraticFederation([2.0, 5.0], [[1.0, 0.0], [-1.0, 2.0]], [0.5, 0.5])
     for bound in (fedavg.fixed_step_distance, fedavg.one_round, fedavg.gap_after_step):
-        assert bound.for_run(FED, Full(), **run, **given.get(bound, {}))["L"] == 5.0
+        assert for_run(bound, FED, Full(), **run, **given.get(bound, {}))["L"] == 5.0
         with pytest.raises(AssumptionViolated, match="gradients are exact: got gradient_noise = 100"):
-            bound.for_run(FED, Full(), gradient_noise=100, **run, **given.get(bound, {}))
+            for_run(bound, FED, Full(), gradient_noise=100, **run, **given.get(bound, {}))
     with pytest.raises(AssumptionViolated, match="gradients are exact: got gradient_noise"):
-        fedavg.sampled_step.for_run(equal, Uniform(1), gradient_noise=0.5, distance2=1.0, **run)
+        for_run(fedavg.sampled_step, equal, Uniform(1), gradient_noise=0.5, distance2=1.0, **run)
     with pytest.raises(AssumptionViolated, match="gradients are exact: got gradient_noise"):
-        poc.exact_client_drift.for_run(FED, Proportional(1), gradient_noise=0.5, **run)
+        for_run(poc.exact_client_drift, FED, Proportional(1), gradient_noise=0.5, **run)
     with pytest.raises(AssumptionViolated, match=r"speaks about gradient_noise = 0, got 0\.5"):
-        poc.loss_after_step.for_run(FED, Full(), gradient_noise=0.5, excess=1.0, **run)
+        for_run(poc.loss_after_step, FED, Full(), gradient_noise=0.5, excess=1.0, **run)
 
 
 def test_the_step_sizes_of_a_delay_are_prescribed_and_tell_the_delay():
     run = {"num_rounds": 7, "local_steps": 3, "initial": np.ones(EIGHT.dim)}
     bound, delay = poc.decaying_steps_distance, 6 * EIGHT.smoothness / EIGHT.strong_convexity
     with pytest.raises(TypeError, match="needs gamma, which sets its step sizes: give gamma= or step_size="):
-        bound.for_run(EIGHT, Proportional(2), **run)  # gamma is no factor of improvement
-    left_out = bound.for_run(EIGHT, Proportional(2), gamma=delay, **run)
+        for_run(bound, EIGHT, Proportional(2), **run)  # gamma is no factor of improvement
+    left_out = for_run(bound, EIGHT, Proportional(2), gamma=delay, **run)
     sizes = InverseTime(EIGHT.strong_convexity, delay)
-    assert bound.for_run(EIGHT, Proportional(2), gamma=delay, step_size=sizes, **run) == left_out
-    read_off = bound.for_run(EIGHT, Proportional(2), step_size=sizes, **run)
+    assert for_run(bound, EIGHT, Proportional(2), gamma=delay, step_size=sizes, **run) == left_out
+    read_off = for_run(bound, EIGHT, Proportional(2), step_size=sizes, **run)
     assert read_off == pytest.approx(left_out, rel=1e-14)
     # by definition, 1/(mu (t + gamma))
     by_hand = [1 / (EIGHT.strong_convexity * (t + delay)) for t in range(21)]
     np.testing.assert_allclose(poc.delayed_step_sizes(21, mu=EIGHT.strong_convexity, gamma=delay), by_hand, rtol=1e-15)
     with pytest.raises(AssumptionViolated, match=r"prescribes the step size .* at step 0"):
-        bound.for_run(EIGHT, Proportional(2), gamma=delay, step_size=1e-6, **run)
+        for_run(bound, EIGHT, Proportional(2), gamma=delay, step_size=1e-6, **run)
     with pytest.raises(AssumptionViolated, match=r"prescribes the step size .* at step 1"):
-        bound.for_run(EIGHT, Proportional(2), step_size=1e-3, **run)
+        for_run(bound, EIGHT, Proportional(2), step_size=1e-3, **run)
     with pytest.raises(AssumptionViolated, match=r"gamma >= 2 local_steps L/mu"):
-        bound.for_run(EIGHT, Proportional(2), gamma=delay / 2, **run)
+        for_run(bound, EIGHT, Proportional(2), gamma=delay / 2, **run)
 
 
 def test_the_step_of_a_whole_move_is_that_of_the_server():
     run = {"num_rounds": 1, "local_steps": 3, "step_size": 0.0002, "server_step_size": 4.0, "initial": START}
-    drift = ocs.client_drift.for_run(FED, Independent(1.0), mean_gradient2=2.0, **run)
+    drift = for_run(ocs.client_drift, FED, Independent(1.0), mean_gradient2=2.0, **run)
     assert drift["step_size"] == pytest.approx(3 * 0.0002 * 4, rel=1e-15)
     with pytest.raises(AssumptionViolated, match=r"step_size <= 1/\(8 L \(2 \+ M/R\)\): got 0.024"):
-        ocs.client_drift.for_run(FED, Independent(1.0), mean_gradient2=2.0, **run | {"step_size": 0.002})
+        for_run(ocs.client_drift, FED, Independent(1.0), mean_gradient2=2.0, **run | {"step_size": 0.002})
     # one step of all clients, of which the server takes all: DSGD's step is the local one
     step = {"num_rounds": 1, "step_size": 0.002, "initial": START, "distance2": 1.0}
-    assert ocs.dsgd_contraction.for_run(FED, Full(), **step)["step_size"] == 0.002
+    assert for_run(ocs.dsgd_contraction, FED, Full(), **step)["step_size"] == 0.002
 
 
 def test_a_sampled_step_needs_equal_weights():
@@ -291,19 +295,19 @@ def test_a_sampled_step_needs_equal_weights():
     assert measured > 2 * fedavg.sampled_step(0.0, step_size=0.5, **known)
     for aggregation in ("mean", "weighted"):
         with pytest.raises(AssumptionViolated, match=r"all p_k are equal: got weights from 0\.1 to 0\.9"):
-            fedavg.sampled_step.for_run(fed, Uniform(1, aggregation), **run)
+            for_run(fedavg.sampled_step, fed, Uniform(1, aggregation), **run)
 
 
 def test_weights_that_do_not_sum_to_one_are_refused_where_a_mean_is_assumed():
     run = {"num_rounds": 3, "step_size": 0.01}
     unequal = pytest.raises(AssumptionViolated, match=r"with sum 1 over every selection: got .* aggregation 'weighted'")
     with unequal:
-        fedavg.without_replacement_variance.for_run(EIGHT, Uniform(2, "weighted"), **run)
+        for_run(fedavg.without_replacement_variance, EIGHT, Uniform(2, "weighted"), **run)
     with unequal:
-        poc.weighted_average_gap.printed.for_run(EIGHT, Uniform(2, "weighted"), num_rounds=3)
+        for_run(poc.weighted_average_gap.printed, EIGHT, Uniform(2, "weighted"), num_rounds=3)
     equal = ft.QuadraticFederation(EIGHT.curvatures, EIGHT.centers, np.full(8, 0.125))
-    assert fedavg.without_replacement_variance.for_run(equal, Uniform(2, "weighted"), **run)["num_selected"] == 2
-    assert fedavg.without_replacement_variance.for_run(EIGHT, Uniform(2), **run)["num_selected"] == 2
+    assert for_run(fedavg.without_replacement_variance, equal, Uniform(2, "weighted"), **run)["num_selected"] == 2
+    assert for_run(fedavg.without_replacement_variance, EIGHT, Uniform(2), **run)["num_selected"] == 2
 
 
 @pytest.mark.parametrize(
@@ -320,18 +324,18 @@ def test_weights_that_do_not_sum_to_one_are_refused_where_a_mean_is_assumed():
 )
 def test_what_is_given_and_is_not_so_on_the_run_is_refused(known, wrong):
     run = {"num_rounds": 3, "local_steps": 2, "step_size": 0.001, "gradient_noise": 3.0}
-    assert poc.fixed_step_gap.for_run(EIGHT, Proportional(2), **run, sigma2=3.5)["sigma2"] == 3.5
+    assert for_run(poc.fixed_step_gap, EIGHT, Proportional(2), **run, sigma2=3.5)["sigma2"] == 3.5
     with pytest.raises(AssumptionViolated, match=wrong):
-        poc.fixed_step_gap.for_run(EIGHT, Proportional(2), **run, **known)
+        for_run(poc.fixed_step_gap, EIGHT, Proportional(2), **run, **known)
 
 
 def test_steps_of_each_client_are_the_same_where_all_take_as_many():
     run = {"num_rounds": 3, "step_size": 0.001}
-    all_three = poc.fixed_step_gap.for_run(EIGHT, Proportional(2), local_steps=[3] * 8, **run)
-    assert all_three == poc.fixed_step_gap.for_run(EIGHT, Proportional(2), local_steps=3, **run)
+    all_three = for_run(poc.fixed_step_gap, EIGHT, Proportional(2), local_steps=[3] * 8, **run)
+    assert all_three == for_run(poc.fixed_step_gap, EIGHT, Proportional(2), local_steps=3, **run)
     for steps in ([3] * 7 + [2], Stragglers(0.5, 3), np.full((3, 8), 3) - np.eye(3, 8, dtype=int)):
         with pytest.raises(AssumptionViolated, match="speaks about the same local_steps for all clients, got"):
-            poc.fixed_step_gap.for_run(EIGHT, Proportional(2), local_steps=steps, **run)
+            for_run(poc.fixed_step_gap, EIGHT, Proportional(2), local_steps=steps, **run)
 
 
 ABOUT_GAPS = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap, poc.one_round]
@@ -349,7 +353,7 @@ def test_clients_of_one_minimizer_have_no_bias_whatever_rho_tilde_is(bound, stra
     given = {"step_size": 0.1} if "step_size" in bound.domains else {}
     given |= {"gamma": 8 * 2.0} if "gamma" in bound.domains else {}
     given |= {"distance2": 2.0} if bound is poc.one_round else {}
-    arguments = bound.for_run(fed, strategy, **run, **given)
+    arguments = for_run(bound, fed, strategy, **run, **given)
     assert arguments["rho_tilde"] < np.inf
     assert arguments["objective_gap"] < 1e-28
     value = bound(**arguments)
@@ -369,9 +373,9 @@ def test_clients_of_weight_zero_that_are_selected_bias_although_the_objective_ga
     assert fed.objective_gap == 0.0
     assert tuple(ft.exact.selection_skew(fed, Uniform(1)).rho_tilde) == (np.inf, np.inf)
     with pytest.raises(AssumptionViolated, match="rho_tilde times objective_gap must be finite, got objective_gap = 0"):
-        poc.fixed_step_distance.for_run(fed, Uniform(1), num_rounds=3, step_size=0.1)
+        for_run(poc.fixed_step_distance, fed, Uniform(1), num_rounds=3, step_size=0.1)
     # those that are never drawn do no harm
-    known = poc.fixed_step_distance.for_run(fed, Proportional(1), num_rounds=3, step_size=0.1)
+    known = for_run(poc.fixed_step_distance, fed, Proportional(1), num_rounds=3, step_size=0.1)
     assert known["rho_tilde"] == 1.0
 
 
@@ -391,40 +395,40 @@ def stated(*assumes, schemes=MEAN, **more):
 
 def test_a_hypothesis_that_is_a_text_refuses_every_run_and_so_does_one_of_an_unknown_kind():
     run = {"num_rounds": 3, "step_size": 0.001}
-    assert stated(Smooth()).for_run(EIGHT, Proportional(2), **run)["num_rounds"] == 3
+    assert for_run(stated(Smooth()), EIGHT, Proportional(2), **run)["num_rounds"] == 3
     polite = stated(Smooth(), Hypothesis("clients are polite"))
     with pytest.raises(AssumptionViolated, match="needs clients are polite, which nothing checks on a run"):
-        polite.for_run(EIGHT, Proportional(2), **run)
+        for_run(polite, EIGHT, Proportional(2), **run)
     foreign = SimpleNamespace(text="gradients are light", violation=lambda arguments: None)
     with pytest.raises(AssumptionViolated, match="needs gradients are light, which nothing checks on a run"):
-        stated(foreign).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(foreign), EIGHT, Proportional(2), **run)
     with pytest.raises(AssumptionViolated, match="needs h is L-smooth, which nothing checks on a run"):
-        stated(Smooth(of="h")).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(Smooth(of="h")), EIGHT, Proportional(2), **run)
     lively = Hypothesis("there are three clients", of_run=lambda run: f"{run.num_clients}")
     with pytest.raises(AssumptionViolated, match="needs there are three clients: got 8"):
-        stated(lively).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(lively), EIGHT, Proportional(2), **run)
 
 
 @pytest.mark.parametrize("option", ["gradient_noise", "relative_noise", "server_step_size", "local_steps", "momentum"])
 def test_a_new_bound_refuses_what_its_author_has_not_named(option):
     run = {"num_rounds": 3, "step_size": 0.001, option: 2 if option == "local_steps" else 0.5}
     with pytest.raises(AssumptionViolated, match=f"speaks about {option} = [01], got (2|0.5)"):
-        stated(Smooth()).for_run(EIGHT, Proportional(2), **run)
-    assert stated(Smooth(), options=(option,)).for_run(EIGHT, Proportional(2), **run)["step_size"] == 0.001
+        for_run(stated(Smooth()), EIGHT, Proportional(2), **run)
+    assert for_run(stated(Smooth(), options=(option,)), EIGHT, Proportional(2), **run)["step_size"] == 0.001
 
 
 def test_noise_is_named_by_a_hypothesis_only_with_its_constant_and_where_that_is_known_of_a_run():
     run = {"num_rounds": 3, "step_size": 0.001, "gradient_noise": 0.5}
     silent = stated(Noise(), BoundedGradients())
     with pytest.raises(AssumptionViolated, match=r"speaks about gradient_noise = 0, got 0\.5"):
-        silent.for_run(EIGHT, Proportional(2), **run)
+        for_run(silent, EIGHT, Proportional(2), **run)
 
     def toy(noise, domain):
         @states(PAPER, "Theorem 4", assumes=(Noise("noise", relative="M"),), schemes=MEAN, domains={"noise": domain})
         def of_noise(step_size, *, noise):
             return {"toy": noise * step_size}
 
-        return of_noise.for_run(EIGHT, Proportional(2), **run, **({} if noise is None else {"noise": noise}))
+        return for_run(of_noise, EIGHT, Proportional(2), **run, **({} if noise is None else {"noise": noise}))
 
     with pytest.raises(AssumptionViolated, match=r"speaks about gradient_noise = 0, got 0\.5"):
         toy(0.5, POSITIVE)
@@ -438,15 +442,15 @@ def test_noise_is_named_by_a_hypothesis_only_with_its_constant_and_where_that_is
 def test_a_new_bound_says_whom_and_which_steps_it_speaks_about():
     run = {"num_rounds": 3, "step_size": 0.001}
     with pytest.raises(AssumptionViolated, match="does not say about which selection and aggregation it speaks"):
-        stated(Smooth(), schemes=(ANY_SCHEME,)).for_run(EIGHT, Proportional(2), **run)
-    assert stated(Smooth(), schemes=(ANY_SCHEME,), options=("strategy",)).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(Smooth(), schemes=(ANY_SCHEME,)), EIGHT, Proportional(2), **run)
+    assert for_run(stated(Smooth(), schemes=(ANY_SCHEME,), options=("strategy",)), EIGHT, Proportional(2), **run)
 
     @states(PAPER, "Theorem 2", assumes=(Smooth(),), schemes=MEAN)
     def timeless(num_rounds, *, L):
         return {"toy": L * num_rounds}
 
     with pytest.raises(AssumptionViolated, match="does not say about which step sizes it speaks"):
-        timeless.for_run(EIGHT, Proportional(2), **run)
+        for_run(timeless, EIGHT, Proportional(2), **run)
 
 
 def test_an_argument_that_only_looks_like_another_is_asked_for():
@@ -455,40 +459,40 @@ def test_an_argument_that_only_looks_like_another_is_asked_for():
         return {"toy": gamma * step_size}
 
     with pytest.raises(TypeError, match=r"warm needs gamma, which cannot be read off .*: give gamma="):
-        warm.for_run(EIGHT, Proportional(2), num_rounds=3, step_size=0.1)
+        for_run(warm, EIGHT, Proportional(2), num_rounds=3, step_size=0.1)
 
 
 def test_functions_that_are_not_what_is_assumed_are_refused_also_if_a_constant_is_given():
     run = {"num_rounds": 3, "step_size": 0.001}
     fed = ft.federation.NonconvexFederation.hetero([[1.0], [2.0]], [[0.0], [1.0]], [0.5, 0.5])
     with pytest.raises(AssumptionViolated, match="strong convexity needs convex clients"):
-        poc.fixed_step_distance.for_run(fed, Proportional(1), mu=0.1, L=4.0, objective_gap=1.0, rho_diagonal=0.5,
+        for_run(poc.fixed_step_distance, fed, Proportional(1), mu=0.1, L=4.0, objective_gap=1.0, rho_diagonal=0.5,
                                         rho_tilde=2.0, initial_distance2=1.0, **run)  # fmt: skip
     known = {"value": 1.0, "gradient2": 1.0, "dissimilarity": 10.0}
-    assert ocs.dsgd_nonconvex.for_run(fed, Full(), **run, **known)["dissimilarity"] == 10.0
-    of_fed = ocs.dsgd_nonconvex.for_run(fed, Full(), **run, value=1.0, gradient2=1.0)
+    assert for_run(ocs.dsgd_nonconvex, fed, Full(), **run, **known)["dissimilarity"] == 10.0
+    of_fed = for_run(ocs.dsgd_nonconvex, fed, Full(), **run, value=1.0, gradient2=1.0)
     assert of_fed["dissimilarity"] == fed.dissimilarity
     with pytest.raises(AssumptionViolated, match="dissimilarity is unbounded"):
-        ocs.dsgd_nonconvex.for_run(FED, Full(), **run, **known)
+        for_run(ocs.dsgd_nonconvex, FED, Full(), **run, **known)
 
 
 def test_what_the_engine_would_refuse_is_no_run():
     priority = ft.federation.prioritize(EIGHT, (True,) * 5 + (False,) * 3)
     strategy = LossMatching(tuple(priority.priority), priority.shares)
     with pytest.raises(ValueError, match="weights of the federation must be the shares of the priority clients"):
-        fedalign.full_participation_gap.for_run(EIGHT, strategy, num_rounds=3, theta=1.0, rho=1.0)
+        for_run(fedalign.full_participation_gap, EIGHT, strategy, num_rounds=3, theta=1.0, rho=1.0)
 
 
 def test_gradients_bounded_given_the_indicators_are_not_proved_with_noise():
     priority = ft.federation.prioritize(EIGHT, (True,) * 5 + (False,) * 3)
     strategy = LossMatching(tuple(priority.priority), priority.shares)
     run = {"num_rounds": 3, "theta": 1.0, "rho": 1.0}
-    assert fedalign.full_participation_gap.for_run(priority.federation, strategy, **run)["sigma2"] == 0.0
+    assert for_run(fedalign.full_participation_gap, priority.federation, strategy, **run)["sigma2"] == 0.0
     with pytest.raises(AssumptionViolated, match="also given the round's indicators, which is not proved with grad"):
-        fedalign.full_participation_gap.for_run(priority.federation, strategy, gradient_noise=1.0, **run)
-    noisy = fedalign.full_participation_gap.for_run(priority.federation, strategy, gradient_noise=1.0, G2=1e6, **run)
+        for_run(fedalign.full_participation_gap, priority.federation, strategy, gradient_noise=1.0, **run)
+    noisy = for_run(fedalign.full_participation_gap, priority.federation, strategy, gradient_noise=1.0, G2=1e6, **run)
     assert (noisy["G2"], noisy["sigma2"]) == (1e6, 1.0)
     drawn = LossMatching(tuple(priority.priority), priority.shares, participation=PriorityDraws(4))
-    assert fedalign.partial_participation_gap.for_run(priority.federation, drawn, **run)["num_draws"] == 4
+    assert for_run(fedalign.partial_participation_gap, priority.federation, drawn, **run)["num_draws"] == 4
     with pytest.raises(AssumptionViolated, match=r"drawn with replacement, .*: got selection 'loss matching'"):
-        fedalign.partial_participation_gap.for_run(priority.federation, strategy, num_draws=4, **run)
+        for_run(fedalign.partial_participation_gap, priority.federation, strategy, num_draws=4, **run)

@@ -23,14 +23,13 @@ def held() -> dict[str, Any]:
         "wells": ft.federation.NonconvexFederation.tilt([1.0], [[1.0], [2.0]], [0.5, 0.5]),
         "data": data,
         "softmax": ft.SoftmaxFederation(data, weights=[0.5, 0.25, 0.25]),
-        "lazy data": ft.datasets.lazy_synthetic(1, 1, num_clients=3, rng=0, num_features=2),
         "priority": ft.federation.prioritize(quadratics, [True, False]),
         "law of sets": JointLaw(np.array([[True, False], [True, True]]), np.array([0.5, 0.5])),
         "rows of a run": quadratic_family(quadratics, noisy).arrays,
     }
 
 
-COMPUTED = {"lazy data": ("weights",), "priority": ("client_gaps",)}
+COMPUTED = {"priority": ("client_gaps",)}
 
 
 @pytest.mark.parametrize("name", held())

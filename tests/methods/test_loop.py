@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.exact.runs import for_run
 from fedtheory.methods.rules import METHOD_RULES, MethodRules
 from fedtheory.selection import Full, Uniform
 from tests.testing_methods import PLANE, TWO, states_of
@@ -130,7 +131,7 @@ def test_equal_steps_make_fednova_federated_averaging() -> None:
     np.testing.assert_allclose(with_it.models, without.models, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["perceptron", "full", "softmax", "lazy", "wells"])
+@pytest.mark.parametrize("kind", ["perceptron", "full", "softmax", "wells"])
 def test_every_family_takes_the_correction_of_gradients(kind: str) -> None:
     fed, rng = family(kind), np.random.default_rng(3)
     initial, corrections = rng.normal(size=fed.dim), rng.normal(size=(fed.num_clients, fed.dim))
@@ -163,10 +164,6 @@ def family(kind: str) -> Any:
             np.array([[1.0, 2.0], [1.5, 0.5]]), np.array([[0.0, 1.0], [1.0, -1.0]]), np.array([[0.1, 0.0], [-0.1, 0]]),
             [0.5, 0.5],
         )  # fmt: skip
-    if kind == "lazy":
-        return ft.federation.LazySoftmaxFederation(
-            ft.datasets.lazy_synthetic(1, 1, 4, 2, num_features=2), num_audited=3
-        )
     data = ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=1, num_features=4, num_classes=3)
     return ft.SoftmaxFederation(data, l2=0.1) if kind == "softmax" else ft.PerceptronFederation(data, hidden=(3,))
 
@@ -216,8 +213,13 @@ def test_bounds_of_federated_averaging_refuse_runs_of_another_method() -> None:
     from fedtheory.bounds.power_of_choice import fixed_step_gap
 
     with pytest.raises(ft.errors.AssumptionViolated, match="speaks about method = None, got Scaffold"):
-        fixed_step_gap.for_run(
-            PLANE, ft.selection.Proportional(1), num_rounds=3, step_size=0.1, method=ft.methods.Scaffold()
+        for_run(
+            fixed_step_gap,
+            PLANE,
+            ft.selection.Proportional(1),
+            num_rounds=3,
+            step_size=0.1,
+            method=ft.methods.Scaffold(),
         )
 
 

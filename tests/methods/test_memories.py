@@ -8,6 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.bounds import error_feedback
+from fedtheory.exact.runs import for_run
 from fedtheory.methods import EF21, Compressed, ErrorFeedback, RandK, ScaledSign, TopK
 from fedtheory.selection import Full, Uniform
 
@@ -94,7 +95,7 @@ def test_without_loss_both_are_gradient_descent() -> None:
 def test_every_round_keeps_the_rate_of_the_bound() -> None:
     fed = federation(common=True)
     method = ErrorFeedback(TopK(2))
-    known = error_feedback.ef_distance.for_run(fed, Full(), num_rounds=40, step_size=0.05, method=method)
+    known = for_run(error_feedback.ef_distance, fed, Full(), num_rounds=40, step_size=0.05, method=method)
     s = known["compression_error"]
     assert s == pytest.approx((1 / 3) ** 0.5, rel=1e-15)
     found = run(method, fed, num_rounds=40, step_size=0.05)
@@ -144,8 +145,8 @@ def test_a_compressor_that_is_no_contraction_is_refused_in_a_sentence(method: An
 def test_a_bound_is_about_its_own_method_and_compressor() -> None:
     fed, settings = federation(common=True), {"num_rounds": 5, "step_size": 0.1}
     with pytest.raises(ValueError, match="clients and server run error feedback: got federated averaging"):
-        error_feedback.ef_distance.for_run(fed, Full(), compression_error=0.5, **settings)
+        for_run(error_feedback.ef_distance, fed, Full(), compression_error=0.5, **settings)
     with pytest.raises(ValueError, match="w\\* minimizes every F_k: got a client whose gradient"):
-        error_feedback.ef_distance.for_run(federation(), Full(), method=ErrorFeedback(TopK(1)), **settings)
+        for_run(error_feedback.ef_distance, federation(), Full(), method=ErrorFeedback(TopK(1)), **settings)
     with pytest.raises(ValueError, match="there is one client: got 2 clients"):
-        error_feedback.cgd_gap.for_run(fed, Full(), method=Compressed(TopK(1)), **settings)
+        for_run(error_feedback.cgd_gap, fed, Full(), method=Compressed(TopK(1)), **settings)

@@ -8,6 +8,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import sgd
+from fedtheory.exact.runs import for_run
 from fedtheory.rational._scaffold import (
     Controlled,
     control_potential,
@@ -175,14 +176,14 @@ def test_simulated_scaffold_is_the_exact_one_on_weighted_clients() -> None:
 def test_bounds_take_runs_of_their_method() -> None:
     fed = ft.QuadraticFederation([1.0, 4.0], [[0.0], [5.0]], [0.5, 0.5])
     run = {"num_rounds": 3, "local_steps": 2, "step_size": 1 / 8, "method": ft.methods.Scaffold()}
-    known = sc.fixed_step_potential.for_run(fed, ft.selection.Full(), **run)
+    known = for_run(sc.fixed_step_potential, fed, ft.selection.Full(), **run)
     assert known["control_error2"] == 16.0
     assert known["initial_distance2"] == 16.0
     assert sc.fixed_step_potential(**known) == pytest.approx(17 * (2401 / 4096) ** 3)
     with pytest.raises(ft.errors.AssumptionViolated, match="SCAFFOLD with Option II: got federated averaging"):
-        sc.fixed_step_potential.for_run(fed, ft.selection.Full(), **run | {"method": None})
+        for_run(sc.fixed_step_potential, fed, ft.selection.Full(), **run | {"method": None})
     with pytest.raises(ft.errors.AssumptionViolated, match="step_size local_steps L <= 1"):
-        sc.fixed_step_potential.for_run(fed, ft.selection.Full(), **run | {"step_size": 0.25})
+        for_run(sc.fixed_step_potential, fed, ft.selection.Full(), **run | {"step_size": 0.25})
 
 
 UNFIT = {

@@ -30,7 +30,8 @@ from fedtheory.testing import (
     seeds,
     weights,
 )
-from fedtheory.theorem.paper import Paper, states
+from fedtheory.theorem.bound import states
+from fedtheory.theorem.paper import Paper
 from fedtheory.verification import known_bounds
 from tests.additions import leave_out_if_new
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from fedtheory.rational.draws import draw_federation, draw_model
 from fedtheory.rational.vectors import combination, difference, inner, scaled
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.paper import Paper, Statement, states
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import Claim, Finding, at_least, at_most, claim
 
 PAPER = Paper("plants", "Planted errors", "Nobody", 2026)

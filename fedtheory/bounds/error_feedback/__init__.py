@@ -1,6 +1,8 @@
 """Compressed communication with a memory of what was left out: error feedback, EF21, and none at all."""
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.error_feedback._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.error_feedback.cgd import cgd_gap as cgd_gap
+from fedtheory.bounds.error_feedback.ef import ef_distance as ef_distance
+from fedtheory.bounds.error_feedback.ef import ef_round as ef_round
+from fedtheory.bounds.error_feedback.ef21 import ef21_gradient2 as ef21_gradient2
+from fedtheory.bounds.error_feedback.ef21 import ef21_round as ef21_round
+from fedtheory.bounds.error_feedback.paper import PAPER as PAPER

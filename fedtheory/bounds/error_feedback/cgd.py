@@ -1,10 +1,10 @@
 r"""Compressed gradient descent: one client, and what the compressor leaves out is lost."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.theorem.arithmetic import geometric, maximum
+from fedtheory.arithmetic.functions import geometric, maximum
+from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER
+from fedtheory.bounds.fedavg.paper import EVERYBODY
 from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["cgd_gap"]
 
@@ -29,7 +29,9 @@ _SHORT = Hypothesis(
     schemes=EVERYBODY,
     options=("method",),
 )
-def cgd_gap(num_rounds, *, step_size, mu, L, compression_error, initial_gap) -> Summands:
+def cgd_gap(
+    num_rounds: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar, initial_gap: Scalar
+) -> Summands:
     r"""Bound on ``F(w_R) - F*`` after R compressed gradient steps of one client; a parabola attains it for every R.
 
     .. math::

@@ -1,10 +1,10 @@
 r"""Error feedback: what the compressor leaves out is sent later."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER, rate
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.theorem.arithmetic import geometric
+from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
+from fedtheory.bounds.fedavg.paper import EVERYBODY
 from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["ef_distance", "ef_round"]
 
@@ -31,7 +31,7 @@ _COMMON = Hypothesis("w* minimizes every F_k", of_run=_apart)
     schemes=EVERYBODY,
     options=("method",),
 )
-def ef_round(potential, *, step_size, mu, L, compression_error) -> Summands:
+def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
     r"""Bound on the potential of error feedback after a round; a parabola attains it in every round.
 
     .. math::
@@ -76,7 +76,15 @@ def ef_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     schemes=EVERYBODY,
     options=("method",),
 )
-def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_distance2) -> Summands:
+def ef_distance(
+    num_rounds: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    compression_error: Scalar,
+    initial_distance2: Scalar,
+) -> Summands:
     r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback that begins with empty memories.
 
     .. math::

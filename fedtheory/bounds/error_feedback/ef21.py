@@ -1,10 +1,10 @@
 r"""EF21: clients send the compressed changes of their gradients, which the server adds up; they may differ."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER, rate
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.theorem.arithmetic import geometric
+from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
+from fedtheory.bounds.fedavg.paper import EVERYBODY
 from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["ef21_gradient2", "ef21_round"]
 
@@ -20,7 +20,7 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
     schemes=EVERYBODY,
     options=("method",),
 )
-def ef21_round(potential, *, step_size, mu, L, compression_error) -> Summands:
+def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
     r"""Bound on the potential of EF21 after a round; a parabola attains it in every round.
 
     .. math::
@@ -64,7 +64,15 @@ def ef21_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     schemes=EVERYBODY,
     options=("method",),
 )
-def ef21_gradient2(num_rounds, *, step_size, mu, L, compression_error, initial_potential) -> Summands:
+def ef21_gradient2(
+    num_rounds: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    compression_error: Scalar,
+    initial_potential: Scalar,
+) -> Summands:
     r"""Bound on ``|grad F(w_R)|^2`` after R rounds of EF21.
 
     .. math::

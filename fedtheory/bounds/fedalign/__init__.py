@@ -13,7 +13,21 @@ with s_i as it is in the round of step i. The sums of the paper begin at i = 1, 
 local step; those of the corrected forms begin at i = 0 (``first_step`` of ``theta`` and ``rho``).
 """
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.fedalign._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.fedalign.alignment import included_gaps as included_gaps
+from fedtheory.bounds.fedalign.alignment import priority_weights as priority_weights
+from fedtheory.bounds.fedalign.alignment import renormalized_weights as renormalized_weights
+from fedtheory.bounds.fedalign.alignment import rho as rho
+from fedtheory.bounds.fedalign.alignment import theta as theta
+from fedtheory.bounds.fedalign.full_participation import decaying_step_sizes as decaying_step_sizes
+from fedtheory.bounds.fedalign.full_participation import full_participation_gap as full_participation_gap
+from fedtheory.bounds.fedalign.lemmas import aggregated_distance as aggregated_distance
+from fedtheory.bounds.fedalign.lemmas import client_drift as client_drift
+from fedtheory.bounds.fedalign.lemmas import gradient_norm as gradient_norm
+from fedtheory.bounds.fedalign.lemmas import gradient_variance as gradient_variance
+from fedtheory.bounds.fedalign.lemmas import sampling_variance as sampling_variance
+from fedtheory.bounds.fedalign.paper import PAPER as PAPER
+from fedtheory.bounds.fedalign.partial_participation import partial_participation_gap as partial_participation_gap
+from fedtheory.bounds.fedalign.recursions import one_step as one_step
+from fedtheory.bounds.fedalign.recursions import partial_one_step as partial_one_step
+from fedtheory.bounds.fedalign.recursions import recursion_gap as recursion_gap
+from fedtheory.bounds.fedalign.recursions import refined_one_step as refined_one_step

@@ -1,13 +1,13 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
-from fedtheory.bounds.fedalign._words import (
+from fedtheory.bounds.fedalign.paper import (
     FULL,
     PAPER,
     THEOREM,
     delay,
 )
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
 
@@ -21,7 +21,17 @@ __all__ = ["decaying_step_sizes", "full_participation_gap"]
     step_sizes=decaying_step_sizes,
 )
 def _printed_full_participation_gap(
-    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
+    theta: Scalar,
+    rho: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*``, eq. (6) as printed; theta and rho with sums from i = 1.
 
@@ -62,7 +72,17 @@ def _printed_full_participation_gap(
     printed=_printed_full_participation_gap,
 )
 def full_participation_gap(
-    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
+    theta: Scalar,
+    rho: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` when all priority clients take part, for every number of local steps.
 

@@ -1,6 +1,7 @@
 """FedALIGN, Appendix A: the lemmas (notation of fedalign)."""
 
-from fedtheory.bounds.fedalign._words import (
+from fedtheory.arithmetic.functions import total
+from fedtheory.bounds.fedalign.paper import (
     ANY_STEP,
     FROZEN_INDICATORS,
     GRADIENTS,
@@ -14,9 +15,8 @@ from fedtheory.bounds.fedalign._words import (
     WEIGHTS,
     summed,
 )
-from fedtheory.theorem.arithmetic import total
 from fedtheory.theorem.assumptions import Smooth
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
 
@@ -28,7 +28,7 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
     assumes=(Smooth(source="Assumption 1"),),
     options=("any",),
 )
-def gradient_norm(excess, *, L) -> Summands:
+def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
     .. math::
@@ -50,7 +50,7 @@ def gradient_norm(excess, *, L) -> Summands:
 
 
 @states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), schemes=PARTIAL, options=("any",))
-def aggregated_distance(distances2, *, weights) -> Summands:
+def aggregated_distance(distances2: Scalar, *, weights: Scalar) -> Summands:
     r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
 
     .. math::
@@ -84,7 +84,7 @@ def aggregated_distance(distances2, *, weights) -> Summands:
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
     schemes=PARTIAL,
 )
-def client_drift(step_size, *, local_steps, G2) -> Summands:
+def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
 
     .. math::
@@ -112,7 +112,7 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     schemes=PARTIAL,
     options=ANY_STEP,
 )
-def _printed_gradient_variance(sigma2) -> Summands:
+def _printed_gradient_variance(sigma2: Scalar) -> Summands:
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
 
     Examples
@@ -133,7 +133,7 @@ def _printed_gradient_variance(sigma2) -> Summands:
     printed=_printed_gradient_variance,
     options=ANY_STEP,
 )
-def gradient_variance(sigma2, *, squared_weights) -> Summands:
+def gradient_variance(sigma2: Scalar, *, squared_weights: Scalar) -> Summands:
     r"""Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
 
     .. math::
@@ -156,7 +156,7 @@ def gradient_variance(sigma2, *, squared_weights) -> Summands:
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING, PRIORITY_DRAWS),
     schemes=PARTIAL,
 )
-def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summands:
+def _printed_sampling_variance(step_size: Scalar, *, local_steps: Scalar, num_draws: Scalar, G2: Scalar) -> Summands:
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
 
     Examples
@@ -179,7 +179,7 @@ def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summ
     printed=_printed_sampling_variance,
     options=ANY_STEP,
 )
-def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2) -> Summands:
+def sampling_variance(elapsed_step_size: Scalar, *, num_draws: Scalar, priority_weight: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.
 
     .. math::

@@ -1,8 +1,8 @@
 """FedALIGN, Appendix A.4: convergence when a few priority clients are drawn in each round (notation of fedalign)."""
 
-from fedtheory.bounds.fedalign._words import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
+from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["partial_participation_gap"]
 
@@ -16,7 +16,18 @@ __all__ = ["partial_participation_gap"]
     step_sizes=decaying_step_sizes,
 )
 def _printed_partial_participation_gap(
-    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_draws: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
+    theta: Scalar,
+    rho: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, eq. (60) as printed; sums from i = 1.
 
@@ -57,7 +68,18 @@ def _printed_partial_participation_gap(
     printed=_printed_partial_participation_gap,
 )
 def partial_participation_gap(
-    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_draws: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
+    theta: Scalar,
+    rho: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, for every number of local steps.
 

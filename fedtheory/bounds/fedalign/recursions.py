@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fedtheory.bounds.fedalign._words import (
+from fedtheory.arithmetic.functions import total
+from fedtheory.bounds.fedalign.paper import (
     ANY_STEP,
     CURVATURE,
     FROZEN_INDICATORS,
@@ -21,9 +22,8 @@ from fedtheory.bounds.fedalign._words import (
     summed,
 )
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.arithmetic import total
 from fedtheory.theorem.assumptions import BoundedGradients
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
 
@@ -35,7 +35,17 @@ _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 @states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL)
 def one_step(
-    distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    priority_weight: Scalar,
+    included_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``.
 
@@ -74,18 +84,18 @@ def one_step(
     options=ANY_STEP,
 )
 def refined_one_step(
-    distance2,
+    distance2: Scalar,
     *,
-    step_size,
-    elapsed_step_size,
-    mu,
-    L,
-    G2,
-    sigma2,
-    objective_gap,
-    priority_weight,
-    included_gap,
-    squared_weights=1,
+    step_size: Scalar,
+    elapsed_step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    priority_weight: Scalar,
+    included_gap: Scalar,
+    squared_weights: Scalar = 1,
 ) -> Summands:
     r"""``one_step`` for any step sizes up to 1/(4 L), from the step sizes S that the round has used before.
 
@@ -123,7 +133,18 @@ def refined_one_step(
     schemes=PARTIAL,
 )
 def partial_one_step(
-    distance2, *, step_size, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, priority_weight, included_gap
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_draws: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    priority_weight: Scalar,
+    included_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w'_{t+1} - w*|^2`` with K priority clients drawn: ``one_step`` plus ``4 eta^2 E^2 G2/K``.
 
@@ -162,7 +183,17 @@ def partial_one_step(
     step_sizes=decaying_step_sizes,
 )
 def recursion_gap(
-    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, priority_weights, included_gaps
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
+    priority_weights: Scalar,
+    included_gaps: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*``: L/2 times the exact solution of ``one_step`` with step sizes ``2/(mu (t + gamma))``.
 

@@ -4,10 +4,10 @@ The function of this file follows the form that Power-of-Choice says recovers th
 rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.
 """
 
-from fedtheory.bounds.fedavg._words import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
+from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["decaying_steps_gap"]
 
@@ -33,7 +33,16 @@ _ASSUMES = (
     step_sizes=power_of_choice_steps,
 )
 def decaying_steps_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for unbiased selection and step sizes ``1 / (mu (t + gamma))``, ``gamma = 4 L / mu``.
 

@@ -1,6 +1,6 @@
 r"""Li et al., the lemmas behind their theorems: one step with all clients, and the variance of a selection."""
 
-from fedtheory.bounds.fedavg._words import (
+from fedtheory.bounds.fedavg.paper import (
     DRAWS,
     EVERYBODY,
     FUNCTIONS,
@@ -15,7 +15,7 @@ from fedtheory.bounds.fedavg._words import (
     WITH_REPLACEMENT,
 )
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["one_step", "with_replacement_variance", "without_replacement_variance"]
 
@@ -30,7 +30,17 @@ _SHORT_STEPS = Hypothesis(
     assumes=(*FUNCTIONS, NOISE, GRADIENTS, HALVING, _SHORT_STEPS),
     schemes=EVERYBODY,
 )
-def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, objective_gap) -> Summands:
+def one_step(
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    G2: Scalar,
+    weighted_sigma2: Scalar,
+    objective_gap: Scalar,
+) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, w_t the mean of all models (weights p_k).
 
     .. math::
@@ -54,7 +64,7 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, o
 
 
 @states(PAPER, "Lemma 5", equation="Scheme I", assumes=(GRADIENTS, HALVING, DRAWS), schemes=WITH_REPLACEMENT)
-def with_replacement_variance(step_size, *, local_steps, num_selected, G2) -> Summands:
+def with_replacement_variance(step_size: Scalar, *, local_steps: Scalar, num_selected: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``E |mean of the selected models - sum_k p_k w_k|^2`` after a round.
 
     .. math::
@@ -75,7 +85,9 @@ def with_replacement_variance(step_size, *, local_steps, num_selected, G2) -> Su
 @states(
     PAPER, "Lemma 5", equation="Scheme II", assumes=(GRADIENTS, HALVING, SUBSET, MEAN, SEVERAL_CLIENTS), schemes=SUBSETS
 )
-def without_replacement_variance(step_size, *, local_steps, num_clients, num_selected, G2) -> Summands:
+def without_replacement_variance(
+    step_size: Scalar, *, local_steps: Scalar, num_clients: Scalar, num_selected: Scalar, G2: Scalar
+) -> Summands:
     r"""Bound on ``E |mean of the selected models - mean of all|^2`` after a round.
 
     .. math::

@@ -9,7 +9,7 @@ has made T - 1 steps and the denominator is ``gamma + T - 1``. The constants are
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.fedavg._words import (
+from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     DRAWS,
     EVERYBODY,
@@ -23,7 +23,7 @@ from fedtheory.bounds.fedavg._words import (
     WITH_REPLACEMENT,
     delay,
 )
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
 
@@ -69,7 +69,15 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
 
 @states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, step_sizes=decaying_step_sizes)
 def full_participation_gap(
-    num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    G2: Scalar,
+    weighted_sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` when all clients take part and their models are averaged with the weights p_k.
 
@@ -106,7 +114,16 @@ def full_participation_gap(
     step_sizes=decaying_step_sizes,
 )
 def with_replacement_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    weighted_sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` when K clients are drawn with replacement, by the p_k, and their models averaged.
 
@@ -143,7 +160,17 @@ def with_replacement_gap(
     step_sizes=decaying_step_sizes,
 )
 def without_replacement_gap(
-    num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_clients: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    weighted_sigma2: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` when K of N equally weighted clients are drawn without replacement and averaged.
 

@@ -6,7 +6,8 @@ gradients heterogeneity costs nothing in a single local step of all clients, and
 step size in a round, so that the floor of a fixed step size is of the order of its square.
 """
 
-from fedtheory.bounds.fedavg._words import (
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     EVERYBODY,
     FUNCTIONS,
@@ -16,10 +17,9 @@ from fedtheory.bounds.fedavg._words import (
     SUBSET,
     SUBSETS,
 )
-from fedtheory.bounds.scaffold._words import drift_of_a_round
-from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.bounds.scaffold.paper import drift_of_a_round
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"]
 
@@ -36,7 +36,9 @@ def _per_round(step_size, *, mu, L, local_steps):
 @states(
     PAPER, "Theorem 1", equation="a round, without Assumption 4", form="derived", assumes=_ASSUMES, schemes=EVERYBODY
 )
-def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap) -> Summands:
+def one_round(
+    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, objective_gap: Scalar
+) -> Summands:
     r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``, without bounded gradients.
 
     .. math::
@@ -81,7 +83,16 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap) -> Sum
     assumes=_ASSUMES,
     schemes=EVERYBODY,
 )
-def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_gap, initial_distance2) -> Summands:
+def fixed_step_distance(
+    num_rounds: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    objective_gap: Scalar,
+    initial_distance2: Scalar,
+) -> Summands:
     r"""Bound on ``|w_T - w*|^2`` after R rounds of all clients with a fixed step size, without bounded gradients.
 
     .. math::
@@ -120,7 +131,16 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
     assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
 )
-def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, objective_gap) -> Summands:
+def sampled_step(
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    num_clients: Scalar,
+    num_selected: Scalar,
+    objective_gap: Scalar,
+) -> Summands:
     r"""Bound on ``E |w_+ - w*|^2`` after a local step of m of N equally weighted clients, without bounded gradients.
 
     .. math::
@@ -167,7 +187,7 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
     assumes=_ASSUMES,
     schemes=EVERYBODY,
 )
-def gap_after_step(distance2, *, step_size, mu, L) -> Summands:
+def gap_after_step(distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar) -> Summands:
     r"""Bound on ``F(w_+) - F*`` after one local step of all clients from ``Delta = |w - w*|^2``; some F attains it.
 
     .. math::

@@ -1,16 +1,23 @@
 r"""FedProx, Theorem 4: what a round does to the loss, as published, and with constants that are never worse."""
 
-from fedtheory.bounds.fedavg._words import DRAWS, WITH_REPLACEMENT
-from fedtheory.bounds.fedprox._words import ASSUMES, PAPER
-from fedtheory.theorem.arithmetic import square_root
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import square_root
+from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
+from fedtheory.bounds.fedprox.paper import ASSUMES, PAPER
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["loss_change"]
 
 
 @states(PAPER, "Theorem 4", assumes=(*ASSUMES, DRAWS), schemes=WITH_REPLACEMENT)
 def _printed_loss_change(
-    gradient2, *, L, negative_curvature, proximal_weight, gradient_dissimilarity, inexactness, num_selected
+    gradient2: Scalar,
+    *,
+    L: Scalar,
+    negative_curvature: Scalar,
+    proximal_weight: Scalar,
+    gradient_dissimilarity: Scalar,
+    inexactness: Scalar,
+    num_selected: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_+) - F(w)``, as published: minus rho times ``|grad F(w)|^2``.
 
@@ -58,7 +65,15 @@ def _printed_loss_change(
     schemes=WITH_REPLACEMENT,
     printed=_printed_loss_change,
 )
-def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_dissimilarity, inexactness) -> Summands:
+def loss_change(
+    gradient2: Scalar,
+    *,
+    L: Scalar,
+    negative_curvature: Scalar,
+    proximal_weight: Scalar,
+    gradient_dissimilarity: Scalar,
+    inexactness: Scalar,
+) -> Summands:
     r"""Bound on ``E F(w_+) - F(w)`` after a round of FedProx, for any number of drawn clients: negative is progress.
 
     .. math::

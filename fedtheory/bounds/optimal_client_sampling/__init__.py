@@ -10,7 +10,26 @@ Arguments: ``distance2`` is ``|x - x*|^2``; ``gap`` is ``f(x) - f*``; ``objectiv
 ``sigma2`` are M and sigma^2 of Assumptions 7 and 8; ``dissimilarity`` is rho of Assumption 9.
 """
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.optimal_client_sampling._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_convex_clients as dsgd_convex_clients
+from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_nonconvex as dsgd_nonconvex
+from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_per_client_variant as dsgd_per_client_variant
+from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_strongly_convex as dsgd_strongly_convex
+from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_convex_clients as fedavg_convex_clients
+from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_nonconvex as fedavg_nonconvex
+from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_strongly_convex as fedavg_strongly_convex
+from fedtheory.bounds.optimal_client_sampling.fedavg import (
+    fedavg_strongly_convex_per_client as fedavg_strongly_convex_per_client,
+)
+from fedtheory.bounds.optimal_client_sampling.lemmas import client_drift as client_drift
+from fedtheory.bounds.optimal_client_sampling.lemmas import dsgd_second_moment as dsgd_second_moment
+from fedtheory.bounds.optimal_client_sampling.lemmas import estimator_error as estimator_error
+from fedtheory.bounds.optimal_client_sampling.lemmas import estimator_second_moment as estimator_second_moment
+from fedtheory.bounds.optimal_client_sampling.lemmas import fedavg_second_moment as fedavg_second_moment
+from fedtheory.bounds.optimal_client_sampling.lemmas import perturbed_inner_product as perturbed_inner_product
+from fedtheory.bounds.optimal_client_sampling.paper import PAPER as PAPER
+from fedtheory.bounds.optimal_client_sampling.rounds import dsgd_average_gradient as dsgd_average_gradient
+from fedtheory.bounds.optimal_client_sampling.rounds import dsgd_contraction as dsgd_contraction
+from fedtheory.bounds.optimal_client_sampling.rounds import fedavg_average_gradient as fedavg_average_gradient
+from fedtheory.bounds.optimal_client_sampling.rounds import fedavg_contraction as fedavg_contraction
+from fedtheory.bounds.optimal_client_sampling.rounds import full_participation as full_participation
+from fedtheory.bounds.optimal_client_sampling.rounds import full_participation_distance as full_participation_distance

@@ -1,6 +1,6 @@
 """Optimal Client Sampling: DSGD with any independent sampling, one round."""
 
-from fedtheory.bounds.optimal_client_sampling._words import (
+from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
     GAMMA_AT_MOST_ONE,
@@ -13,7 +13,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     STRONGLY_CONVEX,
     WEIGHTS,
 )
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "dsgd_strongly_convex"]
 
@@ -27,7 +27,18 @@ __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "
     schemes=SCHEMES,
 )
 def dsgd_strongly_convex(
-    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
+    distance2: Scalar,
+    *,
+    gap: Scalar,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2``, for every step size; the f_i need not be convex.
 
@@ -66,7 +77,18 @@ def dsgd_strongly_convex(
     schemes=SCHEMES,
 )
 def dsgd_per_client_variant(
-    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
+    distance2: Scalar,
+    *,
+    gap: Scalar,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    per_client_gap: Scalar,
 ) -> Summands:
     r"""Theorem 13 with ``sum_i w_i^2 Z_i`` for ``W sum_i w_i Z_i``: FALSE for unequal weights, kept to be refuted.
 
@@ -103,18 +125,18 @@ def dsgd_per_client_variant(
     schemes=SCHEMES,
 )
 def dsgd_convex_clients(
-    distance2,
+    distance2: Scalar,
     *,
-    gap,
-    step_size,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    squared_weight_optimum_gradient2,
+    gap: Scalar,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    squared_weight_optimum_gradient2: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` that keeps the squares of the weights and needs no minima f_i*.
 
@@ -155,7 +177,17 @@ def dsgd_convex_clients(
     schemes=SCHEMES,
 )
 def dsgd_nonconvex(
-    value, *, gradient2, step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity
+    value: Scalar,
+    *,
+    gradient2: Scalar,
+    step_size: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    dissimilarity: Scalar,
 ) -> Summands:
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``, for every step size.
 

@@ -3,7 +3,7 @@
 ``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
-from fedtheory.bounds.optimal_client_sampling._words import (
+from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
     FEDAVG_STEPS,
@@ -19,7 +19,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WHOLE_MOVE,
 )
 from fedtheory.theorem.assumptions import StronglyConvex
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = [
     "fedavg_convex_clients",
@@ -41,20 +41,20 @@ _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG
     domains=WHOLE_MOVE,
 )
 def fedavg_strongly_convex(
-    distance2,
+    distance2: Scalar,
     *,
-    gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
+    gap: Scalar,
+    step_size: Scalar,
+    server_step_size: Scalar,
+    local_steps: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round.
 
@@ -98,21 +98,21 @@ def fedavg_strongly_convex(
     domains=WHOLE_MOVE,
 )
 def fedavg_strongly_convex_per_client(
-    distance2,
+    distance2: Scalar,
     *,
-    gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
-    per_client_gap,
+    gap: Scalar,
+    step_size: Scalar,
+    server_step_size: Scalar,
+    local_steps: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    per_client_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round, with ``per_client_gap = sum_i w_i^2 (f_i(x*) - f_i*)``.
 
@@ -156,20 +156,20 @@ def fedavg_strongly_convex_per_client(
     domains=WHOLE_MOVE,
 )
 def fedavg_convex_clients(
-    distance2,
+    distance2: Scalar,
     *,
-    gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
+    gap: Scalar,
+    step_size: Scalar,
+    server_step_size: Scalar,
+    local_steps: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round when only f, not every f_i, is strongly convex.
 
@@ -211,19 +211,19 @@ def fedavg_convex_clients(
     domains=WHOLE_MOVE,
 )
 def fedavg_nonconvex(
-    value,
+    value: Scalar,
     *,
-    gradient2,
-    step_size,
-    server_step_size,
-    local_steps,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    dissimilarity,
+    gradient2: Scalar,
+    step_size: Scalar,
+    server_step_size: Scalar,
+    local_steps: Scalar,
+    L: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    dissimilarity: Scalar,
 ) -> Summands:
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``.
 

@@ -5,7 +5,7 @@ moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` i
 change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
 """
 
-from fedtheory.bounds.optimal_client_sampling._words import (
+from fedtheory.bounds.optimal_client_sampling.paper import (
     FEDAVG_STEPS,
     GAMMA_AT_MOST_ONE,
     GRADIENT_NOISE,
@@ -17,8 +17,8 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WHOLE_MOVE,
 )
 from fedtheory.theorem.assumptions import Hypothesis, Smooth, StronglyConvex
+from fedtheory.theorem.bound import Scalar, Summands, states
 from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.paper import Summands, states
 
 __all__ = [
     "client_drift",
@@ -44,7 +44,7 @@ _UNBIASED = Hypothesis(
     schemes=SCHEMES,
     options=("gradient_noise", "relative_noise"),
 )
-def estimator_error(*, sampling_error, update_error) -> Summands:
+def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands:
     r"""Return ``E |G - grad f|^2``: variance by sampling plus variance of the exact average, exactly.
 
     .. math::
@@ -67,7 +67,7 @@ def estimator_error(*, sampling_error, update_error) -> Summands:
     schemes=SCHEMES,
     options=("any",),
 )
-def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> Summands:
+def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Scalar, gamma: Scalar) -> Summands:
     r"""Return ``E |G|^2`` for independent sampling, exactly: identity (6) written with gamma.
 
     .. math::
@@ -93,7 +93,14 @@ def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> S
     schemes=SCHEMES,
 )
 def dsgd_second_moment(
-    *, squared_weight_gradient2, gradient2, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
+    *,
+    squared_weight_gradient2: Scalar,
+    gradient2: Scalar,
+    gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
 ) -> Summands:
     r"""Bound on ``E |G|^2`` for DSGD, an equality when Assumption 7 is one.
 
@@ -124,7 +131,9 @@ def dsgd_second_moment(
     domains={"mu": NONNEGATIVE},
     side="lower",
 )
-def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L) -> Summands:
+def perturbed_inner_product(
+    value_difference: Scalar, *, distance2: Scalar, displacement2: Scalar, mu: Scalar, L: Scalar
+) -> Summands:
     r"""Lower bound on ``<grad h(x), z - y>`` with ``value_difference = h(z) - h(y)``.
 
     .. math::
@@ -158,7 +167,16 @@ def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
 )
-def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L, relative_noise, sigma2) -> Summands:
+def client_drift(
+    mean_gradient2: Scalar,
+    *,
+    step_size: Scalar,
+    server_step_size: Scalar,
+    local_steps: Scalar,
+    L: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+) -> Summands:
     r"""Bound on the drift, ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``.
 
     .. math::
@@ -194,17 +212,17 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
     schemes=SCHEMES,
 )
 def fedavg_second_moment(
-    drift,
+    drift: Scalar,
     *,
-    squared_weight_gradient2,
-    gradient2,
-    gamma,
-    local_steps,
-    L,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
+    squared_weight_gradient2: Scalar,
+    gradient2: Scalar,
+    gamma: Scalar,
+    local_steps: Scalar,
+    L: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
 ) -> Summands:
     r"""Bound on ``E |G|^2`` for FedAvg with R local steps; local noise and local gradients are correlated.
 

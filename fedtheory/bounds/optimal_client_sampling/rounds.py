@@ -5,7 +5,8 @@ does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/g
 not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
 """
 
-from fedtheory.bounds.optimal_client_sampling._words import (
+from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
     FEDAVG_STEPS_FOR_ALL_ROUNDS,
@@ -23,9 +24,8 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WEIGHTS,
     WHOLE_MOVE,
 )
-from fedtheory.theorem.arithmetic import geometric
 from fedtheory.theorem.assumptions import Hypothesis, Noise
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
@@ -57,18 +57,18 @@ _EVERYBODY = (Scheme("all", "weighted"),)
     schemes=SCHEMES,
 )
 def dsgd_contraction(
-    distance2,
+    distance2: Scalar,
     *,
-    step_size,
-    mu,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    smallest_gamma: Scalar,
+    mean_inverse_gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, round after round.
 
@@ -103,18 +103,18 @@ def dsgd_contraction(
     schemes=SCHEMES,
 )
 def dsgd_average_gradient(
-    num_rounds,
+    num_rounds: Scalar,
     *,
-    initial_gap,
-    step_size,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    dissimilarity,
+    initial_gap: Scalar,
+    step_size: Scalar,
+    L: Scalar,
+    smallest_gamma: Scalar,
+    mean_inverse_gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    dissimilarity: Scalar,
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size.
 
@@ -154,20 +154,20 @@ def dsgd_average_gradient(
     domains=WHOLE_MOVE,
 )
 def fedavg_contraction(
-    distance2,
+    distance2: Scalar,
     *,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
+    step_size: Scalar,
+    server_step_size: Scalar,
+    local_steps: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    smallest_gamma: Scalar,
+    mean_inverse_gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, to be applied round after round.
 
@@ -212,20 +212,20 @@ def fedavg_contraction(
     domains=WHOLE_MOVE,
 )
 def fedavg_average_gradient(
-    num_rounds,
+    num_rounds: Scalar,
     *,
-    initial_gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    dissimilarity,
+    initial_gap: Scalar,
+    step_size: Scalar,
+    server_step_size: Scalar,
+    local_steps: Scalar,
+    L: Scalar,
+    smallest_gamma: Scalar,
+    mean_inverse_gamma: Scalar,
+    max_weight: Scalar,
+    sum_squared_weights: Scalar,
+    relative_noise: Scalar,
+    sigma2: Scalar,
+    dissimilarity: Scalar,
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
 
@@ -262,7 +262,9 @@ def fedavg_average_gradient(
 
 
 @states(PAPER, "Corollary of Theorem 13", equation="eq. (21)", assumes=_FULL, schemes=_EVERYBODY)
-def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigma2) -> Summands:
+def full_participation(
+    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, sum_squared_weights: Scalar, sigma2: Scalar
+) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` with all clients and M = 0.
 
     .. math::
@@ -283,7 +285,14 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
 
 @states(PAPER, "Corollary of Theorem 13", equation="eq. (22)", assumes=_FULL, schemes=_EVERYBODY)
 def full_participation_distance(
-    num_rounds, *, initial_distance2, step_size, mu, L, sum_squared_weights, sigma2
+    num_rounds: Scalar,
+    *,
+    initial_distance2: Scalar,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    sum_squared_weights: Scalar,
+    sigma2: Scalar,
 ) -> Summands:
     r"""Bound on ``E |x^K - x*|^2`` with all clients, M = 0 and a constant step size.
 

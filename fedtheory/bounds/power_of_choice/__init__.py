@@ -14,7 +14,25 @@ rho_diagonal in the place of rho_bar, and gives a smaller bias. The repaired for
 printed ones are their ``printed``.
 """
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.power_of_choice._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
+from fedtheory.bounds.power_of_choice.decaying_steps import decaying_steps_gap as decaying_steps_gap
+from fedtheory.bounds.power_of_choice.decaying_steps import refined_decaying_steps_gap as refined_decaying_steps_gap
+from fedtheory.bounds.power_of_choice.exact_lemmas import exact_client_drift as exact_client_drift
+from fedtheory.bounds.power_of_choice.exact_lemmas import loss_after_step as loss_after_step
+from fedtheory.bounds.power_of_choice.fixed_step import fixed_step_gap as fixed_step_gap
+from fedtheory.bounds.power_of_choice.fixed_step import refined_fixed_step_gap as refined_fixed_step_gap
+from fedtheory.bounds.power_of_choice.lemmas import averaged_distance as averaged_distance
+from fedtheory.bounds.power_of_choice.lemmas import client_drift as client_drift
+from fedtheory.bounds.power_of_choice.lemmas import gradient_norm as gradient_norm
+from fedtheory.bounds.power_of_choice.paper import PAPER as PAPER
+from fedtheory.bounds.power_of_choice.recursions import one_step as one_step
+from fedtheory.bounds.power_of_choice.recursions import weighted_one_step as weighted_one_step
+from fedtheory.bounds.power_of_choice.weighted import derived_weighted_average_gap as derived_weighted_average_gap
+from fedtheory.bounds.power_of_choice.weighted import weighted_average_gap as weighted_average_gap
+from fedtheory.bounds.power_of_choice.weighted import weighted_step_sizes as weighted_step_sizes
+from fedtheory.bounds.power_of_choice.whole_rounds import one_round as one_round
+from fedtheory.bounds.power_of_choice.whole_rounds import round_coefficients as round_coefficients
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import averaged_rounds_gap as averaged_rounds_gap
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import decaying_steps_distance as decaying_steps_distance
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import delayed_step_sizes as delayed_step_sizes
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import fixed_step_distance as fixed_step_distance

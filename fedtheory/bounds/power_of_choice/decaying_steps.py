@@ -1,8 +1,9 @@
 """Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
 
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice._words import (
+from fedtheory.bounds.power_of_choice.paper import (
     DRIFT_FITS,
     MEAN,
     PAPER,
@@ -12,9 +13,8 @@ from fedtheory.bounds.power_of_choice._words import (
     REPAIRED,
     ROUNDING,
 )
-from fedtheory.theorem.arithmetic import maximum
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
@@ -63,7 +63,18 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     step_sizes=decaying_step_sizes,
 )
 def _printed_decaying_steps_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_bar: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
 
@@ -104,18 +115,18 @@ def _printed_decaying_steps_gap(
     printed=_printed_decaying_steps_gap,
 )
 def decaying_steps_gap(
-    num_steps,
+    num_steps: Scalar,
     *,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, any selection law and the plain mean.
 
@@ -166,18 +177,18 @@ def decaying_steps_gap(
     printed=_printed_decaying_steps_gap,
 )
 def refined_decaying_steps_gap(
-    num_steps,
+    num_steps: Scalar,
     *,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""``decaying_steps_gap`` with the drift that its proof needs, when step sizes at most halve within a round.
 

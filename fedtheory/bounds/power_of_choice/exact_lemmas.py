@@ -1,9 +1,9 @@
 """Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
 
-from fedtheory.bounds.power_of_choice._words import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
-from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["exact_client_drift", "loss_after_step"]
 
@@ -28,7 +28,7 @@ _STARTING_GRADIENTS = Hypothesis(
     assumes=(Smooth(of="F_k"), Convex(of="F_k"), LOWEST, short_steps(1)),
     options=("strategy", *ANY_STEP),
 )
-def loss_after_step(excess, *, step_size, L) -> Summands:
+def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands:
     r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``: a step leaves ``(1 - step_size L)^2`` of the excess.
 
     .. math::
@@ -66,7 +66,7 @@ def loss_after_step(excess, *, step_size, L) -> Summands:
     assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, EXACT_GRADIENTS, short_steps(1)),
     schemes=ANY_MEAN,
 )
-def exact_client_drift(step_size, *, mu, L, local_steps, G2) -> Summands:
+def exact_client_drift(step_size: Scalar, *, mu: Scalar, L: Scalar, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the round closes, which halves of the clients attain.
 
     .. math::

@@ -1,6 +1,7 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
-from fedtheory.bounds.power_of_choice._words import (
+from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.power_of_choice.paper import (
     MEAN,
     NONNEGATIVE_SKEW,
     PAPER,
@@ -9,9 +10,8 @@ from fedtheory.bounds.power_of_choice._words import (
     ROUNDING,
     short_steps,
 )
-from fedtheory.theorem.arithmetic import geometric
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 
@@ -40,19 +40,19 @@ _DRIFT_FITS = Hypothesis(
     schemes=MEAN,
 )
 def _printed_fixed_step_gap(
-    num_steps,
+    num_steps: Scalar,
     *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_bar,
-    rho_tilde,
-    initial_gap,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_bar: Scalar,
+    rho_tilde: Scalar,
+    initial_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
@@ -95,19 +95,19 @@ def _printed_fixed_step_gap(
     printed=_printed_fixed_step_gap,
 )
 def fixed_step_gap(
-    num_steps,
+    num_steps: Scalar,
     *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_gap,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_gap: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for a fixed step size up to ``1/(4L)``, any selection law and the plain mean.
 
@@ -156,19 +156,19 @@ def fixed_step_gap(
     printed=_printed_fixed_step_gap,
 )
 def refined_fixed_step_gap(
-    num_steps,
+    num_steps: Scalar,
     *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""``fixed_step_gap`` with the drift that its proof needs and the initial squared distance.
 

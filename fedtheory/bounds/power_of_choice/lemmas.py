@@ -1,9 +1,9 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
-from fedtheory.bounds.power_of_choice._words import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
-from fedtheory.theorem.arithmetic import mean
+from fedtheory.arithmetic.functions import mean
+from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.theorem.assumptions import BoundedGradients, Smooth
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
 
@@ -11,7 +11,7 @@ _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
 
 
 @states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=(Smooth(of="F_k"), LOWEST), options=("any",))
-def gradient_norm(excess, *, L) -> Summands:
+def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
     .. math::
@@ -33,7 +33,7 @@ def gradient_norm(excess, *, L) -> Summands:
 
 
 @states(PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS, HALVING), schemes=ANY_MEAN)
-def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
+def _printed_client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
     The paper's proof needs step sizes that at most halve within a round, and so does the statement: with steps 1/4 and
@@ -59,7 +59,7 @@ def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     schemes=ANY_MEAN,
     printed=_printed_client_drift,
 )
-def client_drift(step_size, *, local_steps, G2) -> Summands:
+def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2`` over the active clients, ``4 eta_t^2 (tau - 1)^2 G2``.
 
     .. math::
@@ -85,7 +85,7 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
 
 
 @states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, options=("any",))
-def averaged_distance(distances2) -> Summands:
+def averaged_distance(distances2: Scalar) -> Summands:
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
 
     .. math::

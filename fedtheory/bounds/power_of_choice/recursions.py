@@ -1,6 +1,6 @@
 """Power-of-Choice, Appendices C and E: the one-step recursions, printed and repaired (notation of power_of_choice)."""
 
-from fedtheory.bounds.power_of_choice._words import (
+from fedtheory.bounds.power_of_choice.paper import (
     ANY_STEP,
     HALVING,
     MEAN,
@@ -17,7 +17,7 @@ from fedtheory.bounds.power_of_choice._words import (
     short_steps,
 )
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["one_step", "weighted_one_step"]
 
@@ -45,7 +45,18 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
     schemes=MEAN,
 )
 def _printed_one_step(
-    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_bar: Scalar,
+    rho_tilde: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2``, eqs. (64)-(65) as printed, with the first rho_bar of ``D`` read as rho_tilde.
 
@@ -85,7 +96,18 @@ def _printed_one_step(
     options=ANY_STEP,
 )
 def one_step(
-    distance2, *, step_size, elapsed_step_size, mu, L, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    elapsed_step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, for any step sizes up to ``1/(4L)``.
 
@@ -145,7 +167,18 @@ def one_step(
     schemes=WEIGHTED_AS_PRINTED,
 )
 def _printed_weighted_one_step(
-    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_bar: Scalar,
+    rho_tilde: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed: false for m = 1, where no drift is left.
 
@@ -188,18 +221,18 @@ def _printed_weighted_one_step(
     options=ANY_STEP,
 )
 def weighted_one_step(
-    distance2,
+    distance2: Scalar,
     *,
-    step_size,
-    elapsed_step_size,
-    mu,
-    L,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    squared_weights=1,
+    step_size: Scalar,
+    elapsed_step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    squared_weights: Scalar = 1,
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` for any step sizes up to ``1/(4L)`` and weights of sum one.
 

@@ -13,8 +13,9 @@ The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that h
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice._words import (
+from fedtheory.bounds.power_of_choice.paper import (
     DRIFT_FITS,
     ORDERED_SKEWS,
     PAPER,
@@ -27,9 +28,8 @@ from fedtheory.bounds.power_of_choice._words import (
     WEIGHTED_PRINTED,
     WEIGHTED_REPAIRED,
 )
-from fedtheory.theorem.arithmetic import maximum
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
@@ -95,7 +95,18 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     step_sizes=weighted_step_sizes,
 )
 def _printed_weighted_average_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_bar: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))``, eq. (85) as printed (false for m = 1).
 
@@ -135,7 +146,18 @@ def _printed_weighted_average_gap(
     printed=_printed_weighted_average_gap,
 )
 def derived_weighted_average_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+    num_steps: Scalar,
+    *,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_bar: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
@@ -188,19 +210,19 @@ def derived_weighted_average_gap(
     printed=_printed_weighted_average_gap,
 )
 def weighted_average_gap(
-    num_steps,
+    num_steps: Scalar,
     *,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
-    squared_weights=1,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    G2: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
+    squared_weights: Scalar = 1,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))`` and weights of sum one, for every m.
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fedtheory._support import validate
-from fedtheory.bounds.power_of_choice._words import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
-from fedtheory.theorem.arithmetic import geometric, short_of_one
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.power_of_choice.paper import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["one_round", "round_coefficients"]
 
@@ -85,7 +85,17 @@ def round_coefficients(
     schemes=MEAN,
 )
 def one_round(
-    distance2, *, step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w_{t+tau} - w*|^2`` after a round from ``Delta = E |w_t - w*|^2``, without bounded gradients.
 

@@ -12,8 +12,9 @@ proofs are on the theory page about worst cases, where the dual of a semidefinit
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.functions import geometric, maximum
 from fedtheory.bounds._step_sizes import for_each_step
-from fedtheory.bounds.power_of_choice._words import (
+from fedtheory.bounds.power_of_choice.paper import (
     MEAN,
     PAPER,
     POSITIVE_DIAGONAL,
@@ -22,9 +23,8 @@ from fedtheory.bounds.power_of_choice._words import (
     short_steps,
 )
 from fedtheory.bounds.power_of_choice.whole_rounds import of_a_round
-from fedtheory.theorem.arithmetic import geometric, maximum
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
 
@@ -47,18 +47,18 @@ _LATE = Hypothesis(
     schemes=MEAN,
 )
 def fixed_step_distance(
-    num_rounds,
+    num_rounds: Scalar,
     *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w_T - w*|^2`` after R rounds of a fixed step size up to 1/L, without bounded gradients.
 
@@ -133,18 +133,18 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     step_sizes=delayed_step_sizes,
 )
 def decaying_steps_distance(
-    num_rounds,
+    num_rounds: Scalar,
     *,
-    gamma,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
+    gamma: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    num_selected: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E |w_T - w*|^2`` for steps ``1 / (mu (t + gamma))`` and ``T = tau R``, without bounded gradients.
 
@@ -199,18 +199,18 @@ def decaying_steps_distance(
     schemes=MEAN,
 )
 def averaged_rounds_gap(
-    num_rounds,
+    num_rounds: Scalar,
     *,
-    step_size,
-    mu,
-    L,
-    num_selected,
-    local_steps,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    num_selected: Scalar,
+    local_steps: Scalar,
+    sigma2: Scalar,
+    objective_gap: Scalar,
+    rho_diagonal: Scalar,
+    rho_tilde: Scalar,
+    initial_distance2: Scalar,
 ) -> Summands:
     r"""Bound on ``E F(w~) - F*`` of the mean of R >= 1 rounds' starting models with weights ``c^(-tau r)``.
 

@@ -1,6 +1,5 @@
 """ProxSkip, and Scaffnew, its federated form (Mishchenko, Malinovsky, Stich, Richtarik 2022)."""
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.proxskip._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.proxskip.paper import PAPER as PAPER
+from fedtheory.bounds.proxskip.refined import refined_fixed_step_potential as refined_fixed_step_potential
+from fedtheory.bounds.proxskip.theorem import fixed_step_potential as fixed_step_potential

@@ -1,9 +1,9 @@
 """ProxSkip with the contraction of gradient steps as it is: sharper, and for every step size."""
 
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.proxskip._words import ASSUMES, PAPER
-from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["refined_fixed_step_potential"]
 
@@ -18,7 +18,14 @@ __all__ = ["refined_fixed_step_potential"]
     options=("method",),
 )
 def refined_fixed_step_potential(
-    num_steps, *, step_size, mu, L, probability, initial_distance2, control_error2
+    num_steps: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    probability: Scalar,
+    initial_distance2: Scalar,
+    control_error2: Scalar,
 ) -> Summands:
     r"""Bound on the potential of ``fixed_step_potential`` with the rate ``q^2`` in the place of ``1 - gamma mu``.
 

@@ -1,15 +1,24 @@
 """ProxSkip's theorem as it is printed."""
 
-from fedtheory.bounds.fedavg._words import EVERYBODY, SHORT_STEPS
-from fedtheory.bounds.proxskip._words import ASSUMES, PAPER
-from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS
+from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["fixed_step_potential"]
 
 
 @states(PAPER, "Theorem 3.6", assumes=(*ASSUMES, SHORT_STEPS), schemes=EVERYBODY, options=("method",))
-def fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_distance2, control_error2) -> Summands:
+def fixed_step_potential(
+    num_steps: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    probability: Scalar,
+    initial_distance2: Scalar,
+    control_error2: Scalar,
+) -> Summands:
     r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` after T steps, ``h_k* = grad F_k(w*)``.
 
     .. math::

@@ -1,6 +1,6 @@
 """SCAFFOLD (Karimireddy, Kale, Mohri, Reddi, Stich, Suresh 2020) with all clients and exact gradients."""
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.scaffold._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.scaffold.any_step_size import one_round as one_round
+from fedtheory.bounds.scaffold.horizon import fixed_step_potential as fixed_step_potential
+from fedtheory.bounds.scaffold.option_one import option_one_round as option_one_round
+from fedtheory.bounds.scaffold.paper import PAPER as PAPER

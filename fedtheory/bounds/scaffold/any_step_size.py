@@ -3,10 +3,10 @@ r"""A round of SCAFFOLD, for every step size for which gradient descent is stabl
 Not in the paper, whose theorems are in O-notation.
 """
 
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.scaffold._words import CONTROL, PAPER, STABLE, lags, steepness
-from fedtheory.theorem.arithmetic import geometric, short_of_one
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["one_round"]
 
@@ -20,7 +20,9 @@ __all__ = ["one_round"]
     schemes=EVERYBODY,
     options=("method",),
 )
-def one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Summands:
+def one_round(
+    distance2: Scalar, *, control_error2: Scalar, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar
+) -> Summands:
     r"""Bound on ``|w_+ - w*|^2 + eta^2 tau^2 E_+`` after a round; E is ``control_error2``, and ``E_+`` the next.
 
     .. math::

@@ -1,10 +1,10 @@
 """SCAFFOLD after R rounds: with steps up to 1/(tau L) a round is worth tau steps of gradient descent."""
 
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.scaffold._words import CONTROL, PAPER
-from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["fixed_step_potential"]
 
@@ -24,7 +24,16 @@ SHORT_ROUNDS = Hypothesis(
     schemes=EVERYBODY,
     options=("method",),
 )
-def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_distance2, control_error2) -> Summands:
+def fixed_step_potential(
+    num_rounds: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    initial_distance2: Scalar,
+    control_error2: Scalar,
+) -> Summands:
     r"""Bound on ``|w_R - w*|^2``, and on ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` of what it was.
 
     .. math::

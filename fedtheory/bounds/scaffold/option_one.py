@@ -1,10 +1,10 @@
 """A round of SCAFFOLD with Option I, whose control variates are gradients at the server's model."""
 
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.scaffold._words import FUNCTIONS, PAPER, STABLE, steepness, ways
-from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["option_one_round"]
 
@@ -20,7 +20,9 @@ CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
     assumes=(*FUNCTIONS, EXACT_GRADIENTS, METHOD, STABLE, CURVED),
     schemes=EVERYBODY,
 )
-def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Summands:
+def option_one_round(
+    distance2: Scalar, *, control_error2: Scalar, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar
+) -> Summands:
     r"""Bound on ``|w_+ - w*|^2 + omega E_+`` after a round with ``c_k+ = grad F_k(w)``; E is ``control_error2``.
 
     .. math::

@@ -1,6 +1,7 @@
 """Stochastic gradients that differ at the minimizer: one client drawn at a time, or all with local steps."""
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.sgd._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.sgd.fixed_step import fixed_step_distance as fixed_step_distance
+from fedtheory.bounds.sgd.local_steps import local_steps_round as local_steps_round
+from fedtheory.bounds.sgd.one_step import drawn_step as drawn_step
+from fedtheory.bounds.sgd.one_step import subset_step as subset_step
+from fedtheory.bounds.sgd.paper import PAPER as PAPER

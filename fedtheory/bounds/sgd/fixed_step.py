@@ -1,9 +1,9 @@
 r"""Many steps of stochastic gradients of one length: how fast, and down to which floor."""
 
-from fedtheory.bounds.fedavg._words import DRAWS, WITH_REPLACEMENT
-from fedtheory.bounds.sgd._words import ASSUMES, CONVERGENT_STEPS, PAPER
-from fedtheory.theorem.arithmetic import geometric, short_of_one
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
+from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS, PAPER
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["fixed_step_distance"]
 
@@ -16,7 +16,16 @@ __all__ = ["fixed_step_distance"]
     assumes=(*ASSUMES, DRAWS, CONVERGENT_STEPS),
     schemes=WITH_REPLACEMENT,
 )
-def fixed_step_distance(num_steps, *, step_size, mu, L, num_selected, zeta2, initial_distance2) -> Summands:
+def fixed_step_distance(
+    num_steps: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    num_selected: Scalar,
+    zeta2: Scalar,
+    initial_distance2: Scalar,
+) -> Summands:
     r"""Bound on ``E |w_T - w*|^2`` after T steps of m clients drawn with replacement in proportion to p_k.
 
     .. math::

@@ -1,10 +1,10 @@
 r"""Local steps of all clients that differ at w*: heterogeneity at the minimizer in place of the objective gap."""
 
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.scaffold._words import STABLE, drift_of_a_round
-from fedtheory.bounds.sgd._words import ASSUMES, PAPER
-from fedtheory.theorem.arithmetic import geometric, short_of_one
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold.paper import STABLE, drift_of_a_round
+from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["local_steps_round"]
 
@@ -17,7 +17,9 @@ __all__ = ["local_steps_round"]
     assumes=(*ASSUMES, STABLE),
     schemes=EVERYBODY,
 )
-def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2) -> Summands:
+def local_steps_round(
+    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, zeta2: Scalar
+) -> Summands:
     r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``.
 
     .. math::

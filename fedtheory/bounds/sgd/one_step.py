@@ -4,10 +4,10 @@ With one client drawn the value is attained by two quadratics in two dimensions,
 heterogeneity; an example of PEPit states it at the step size 1/L.
 """
 
-from fedtheory.bounds.fedavg._words import BALANCED, DRAWS, SEVERAL_CLIENTS, SUBSET, SUBSETS, WITH_REPLACEMENT
-from fedtheory.bounds.sgd._words import ASSUMES, PAPER
-from fedtheory.theorem.arithmetic import short_of_one, square_root
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import short_of_one, square_root
+from fedtheory.bounds.fedavg.paper import BALANCED, DRAWS, SEVERAL_CLIENTS, SUBSET, SUBSETS, WITH_REPLACEMENT
+from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["drawn_step", "subset_step"]
 
@@ -32,7 +32,9 @@ def _step(distance2, noise2, *, step_size, mu, L) -> Summands:
     assumes=(*ASSUMES, DRAWS),
     schemes=WITH_REPLACEMENT,
 )
-def drawn_step(distance2, *, step_size, mu, L, num_selected, zeta2) -> Summands:
+def drawn_step(
+    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, num_selected: Scalar, zeta2: Scalar
+) -> Summands:
     r"""Bound on ``E |w_+ - w*|^2`` after a step of m clients drawn with replacement in proportion to p_k.
 
     .. math::
@@ -73,7 +75,16 @@ def drawn_step(distance2, *, step_size, mu, L, num_selected, zeta2) -> Summands:
     assumes=(*ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
 )
-def subset_step(distance2, *, step_size, mu, L, num_clients, num_selected, zeta2) -> Summands:
+def subset_step(
+    distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    num_clients: Scalar,
+    num_selected: Scalar,
+    zeta2: Scalar,
+) -> Summands:
     r"""Bound on ``E |w_+ - w*|^2`` after a step of m of K equally weighted clients, distinct ones.
 
     .. math::

@@ -1,6 +1,5 @@
 """How fast averaging and normalized averaging with a fixed step size come to their own stationary points."""
 
-from fedtheory._support.discover import lazy_names
-from fedtheory.bounds.stationary._words import PAPER as PAPER
-
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+from fedtheory.bounds.stationary.averaging import averaging_distance as averaging_distance
+from fedtheory.bounds.stationary.normalized import normalized_round as normalized_round
+from fedtheory.bounds.stationary.paper import PAPER as PAPER

@@ -1,10 +1,10 @@
 """Federated averaging with a fixed step size converges linearly, to a point of its own."""
 
-from fedtheory.bounds.fedavg._words import EVERYBODY
-from fedtheory.bounds.sgd._words import ASSUMES, CONVERGENT_STEPS
-from fedtheory.bounds.stationary._words import PAPER
-from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS
+from fedtheory.bounds.stationary.paper import PAPER
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["averaging_distance"]
 
@@ -17,7 +17,9 @@ __all__ = ["averaging_distance"]
     assumes=(*ASSUMES, CONVERGENT_STEPS),
     schemes=EVERYBODY,
 )
-def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_distance2) -> Summands:
+def averaging_distance(
+    num_rounds: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, stationary_distance2: Scalar
+) -> Summands:
     r"""Bound on ``|w_R - w_inf|^2``, the squared distance from the stationary point of averaging all clients.
 
     .. math::

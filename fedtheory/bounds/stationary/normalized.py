@@ -1,11 +1,11 @@
 """Normalized averaging converges linearly on quadratics, to a point of its own, if its rounds are not too long."""
 
-from fedtheory.bounds.fedavg._words import EVERYBODY, SHORT_STEPS
-from fedtheory.bounds.sgd._words import ASSUMES
-from fedtheory.bounds.stationary._words import PAPER
-from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
+from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
+from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS
+from fedtheory.bounds.sgd.paper import ASSUMES
+from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem.assumptions import Hypothesis, knows, method_is
-from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["normalized_round"]
 
@@ -31,7 +31,15 @@ _MEAN = Hypothesis(
     schemes=EVERYBODY,
     options=("method",),
 )
-def normalized_round(stationary_distance2, *, step_size, mu, L, effective_steps, local_steps) -> Summands:
+def normalized_round(
+    stationary_distance2: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    effective_steps: Scalar,
+    local_steps: Scalar,
+) -> Summands:
     r"""Bound on ``|w_+ - w_inf|^2`` after a round of normalized averaging, whose stationary point is w_inf.
 
     .. math::

@@ -1,5 +1,1 @@
 """Claims about FedALIGN."""
-
-from fedtheory._support.discover import lazy_modules
-
-__getattr__, __dir__ = lazy_modules(__name__, __path__[0])

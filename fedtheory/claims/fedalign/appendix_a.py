@@ -229,7 +229,8 @@ def lemma_a3(rng: np.random.Generator) -> Finding:
 
     def bound(at: Snapshot) -> Fraction:
         distances = tuple(norm2(difference(w, best)) for w in at.local)
-        return fa.aggregated_distance(distances, weights=at.coefficients)
+        value: Fraction = fa.aggregated_distance(distances, weights=at.coefficients)
+        return value
 
     return at_steps(drawn, lambda step: (distance2(run, step), run.snapshots[step].mean(bound)))
 

@@ -23,7 +23,7 @@ from fedtheory.rational._constants import active_gradient_bound, client_gradient
 from fedtheory.rational._rounds import elapsed, gap
 from fedtheory.rational._step_sizes import Delay, delay, delayed, short_steps
 from fedtheory.rational.draws import whole
-from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.bound import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import as_texts, one_step_distances, theorem_constants
 from fedtheory.exact.selection_skews import selection_skew
@@ -15,7 +16,6 @@ from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.draws import draw_federation, whole
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.theorem.arithmetic import geometric
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

@@ -22,7 +22,8 @@ from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
 from fedtheory.sampling._selections import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Bound, Statement
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 

@@ -18,7 +18,8 @@ from fedtheory.rational.vectors import norm2, vector
 from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
-from fedtheory.theorem.paper import Bound, Statement
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, worst_of
 

@@ -15,7 +15,8 @@ from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import combination, difference, norm2, vector
-from fedtheory.theorem.paper import Bound, Statement
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 

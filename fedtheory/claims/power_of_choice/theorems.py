@@ -20,7 +20,8 @@ from fedtheory.rational.draws import whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
 from fedtheory.sampling._selections import with_replacement
-from fedtheory.theorem.paper import Bound, Statement
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable, worst_of
 

@@ -1,6 +1,6 @@
 """Words that the statements about compressed communication share: the paper, the compressor, the rate."""
 
-from fedtheory.theorem.arithmetic import maximum, square_root
+from fedtheory.arithmetic.functions import maximum, square_root
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import AssumptionViolated
-from fedtheory.estimates.skews import estimated_selection_skew, sampled_models, selection_skew_at
+from fedtheory.exact.estimated_skews import estimated_selection_skew, sampled_models, selection_skew_at
 from fedtheory.exact.frequencies import selection_frequencies
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation

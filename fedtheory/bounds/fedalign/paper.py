@@ -7,8 +7,8 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import nonnegative
-from fedtheory.bounds.fedavg._words import delay
-from fedtheory.theorem.arithmetic import total
+from fedtheory.arithmetic.functions import total
+from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.theorem.assumptions import (
     AggregationWeights,
     BoundedGradients,

@@ -7,7 +7,7 @@ import pytest
 
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
-from fedtheory.estimates.mean_field import mean_field_gap
+from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.candidate_schedules import HalvingCandidates

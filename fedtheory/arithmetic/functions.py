@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short, shown
-from fedtheory.theorem._rounding import Rounded, one_minus_product
+from fedtheory.arithmetic.rounding import Rounded, one_minus_product
 
 __all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"]
 

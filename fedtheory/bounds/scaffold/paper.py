@@ -1,6 +1,6 @@
 """Words that the statements about SCAFFOLD share: the paper, its hypotheses, and the sums over a round."""
 
-from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.domains import NONNEGATIVE
 from fedtheory.theorem.paper import Paper

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fedtheory.theorem.arithmetic import maximum
+from fedtheory.arithmetic.functions import maximum
 from fedtheory.theorem.assumptions import (
     AggregationWeights,
     BoundedGradients,

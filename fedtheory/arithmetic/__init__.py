@@ -1,0 +1,9 @@
+"""Arithmetic that keeps its digits: functions of numbers, rationals, arrays and symbols, and doubles with an error."""
+
+from fedtheory.arithmetic.functions import geometric as geometric
+from fedtheory.arithmetic.functions import logarithm as logarithm
+from fedtheory.arithmetic.functions import maximum as maximum
+from fedtheory.arithmetic.functions import mean as mean
+from fedtheory.arithmetic.functions import short_of_one as short_of_one
+from fedtheory.arithmetic.functions import square_root as square_root
+from fedtheory.arithmetic.functions import total as total

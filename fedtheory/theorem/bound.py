@@ -1,0 +1,295 @@
+"""Citations attached to functions: a bound stays a plain function and carries the statement it evaluates.
+
+A bound is written as a function of scalars that returns its named summands; ``states`` turns it into a function that
+checks its arguments and the theorem's hypotheses and returns their sum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+import textwrap
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, final, overload
+
+from fedtheory._support.validate import Array, choice
+from fedtheory.theorem._docstring import parameters_of
+from fedtheory.theorem._formula import Formula
+from fedtheory.theorem._letters import formula
+from fedtheory.theorem.assumptions import Assumption, Hypothesis
+from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
+from fedtheory.theorem.symbols import Symbol
+
+Summands = dict[str, Any]
+Scalar: TypeAlias = Any
+"""An argument of a bound: a float, an int, a Fraction, an array or a sequence, or within the formula a SymPy symbol."""
+
+if TYPE_CHECKING:  # with a default, so that ``Bound`` alone stands for a bound with any arguments
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P", default=...)
+else:
+    from typing import ParamSpec
+
+    P = ParamSpec("P")
+
+
+@final
+class Bound(Generic[P]):
+    """A function of scalars with its source attached, made by ``states``.
+
+    A call returns the value: a Fraction if some arguments are Fractions and the others ints, an array if some are
+    arrays, a float otherwise. With ``strict=False`` it returns the pair (value, unmet hypotheses).
+
+    Attributes
+    ----------
+    statement
+        The numbered statement.
+    hypotheses, consequences
+        What the theorem assumes, and what these assumptions imply together about the numbers.
+    domains, symbols
+        Of the arguments, by name: what they may be; their meaning, unit and letter.
+    printed
+        The printed form, where it differs; otherwise the bound itself.
+    step_sizes
+        A function that returns the step sizes that the statement prescribes, or None.
+    """
+
+    __name__: str
+    __doc__: str | None
+
+    def __init__(
+        self,
+        summands: Callable[P, Summands],
+        formula: Formula,
+        statement: Statement,
+        printed: Bound | None,
+        step_sizes: Callable[..., Array] | None,
+    ) -> None:
+        functools.update_wrapper(self, summands)
+        self._formula = formula
+        self.statement = statement
+        self.hypotheses = formula.assumes
+        self.domains: Mapping[str, Domain] = formula.domains
+        self.printed: Bound = printed or self
+        self.step_sizes = step_sizes
+        self.__signature__ = formula.public_signature()
+
+    # A call with ``strict=False`` is checked at run time only: a ParamSpec cannot be extended by a keyword.
+    @overload
+    def __call__(self, *args: Any, strict: Literal[False], **kwargs: Any) -> tuple[Any, list[str]]: ...
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    def __call__(self, *args: Any, strict: bool = True, **kwargs: Any) -> Any:  # type: ignore[misc] # it does
+        """Return the value; with ``strict=False`` the pair (value, unmet hypotheses)."""
+        return _answer(self, self._formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
+
+    @overload
+    def terms(self, *args: Any, strict: Literal[False], **kwargs: Any) -> Summands: ...
+    @overload
+    def terms(self, *args: P.args, **kwargs: P.kwargs) -> Summands: ...
+    def terms(self, *args: Any, strict: bool = True, **kwargs: Any) -> Summands:  # type: ignore[misc] # it does
+        """Return the named summands, which add up to the value; with ``strict=False`` hypotheses are not checked."""
+        return self._formula.terms(*args, strict=strict, **kwargs)
+
+    def symbolic(self) -> Any:
+        """Return the SymPy expression of the value."""
+        return self._formula.symbolic()
+
+    @property
+    def consequences(self) -> tuple[Hypothesis, ...]:
+        """What the hypotheses imply together about the numbers."""
+        return self._formula.consequences
+
+    @functools.cached_property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """Meaning, domain, unit and letter of the arguments, from the docstring or the glossary of the paper."""
+        glossary, own = self.statement.paper.glossary, parameters_of(self.__doc__ or "")
+        rows = {name: replace(glossary.get(name, Symbol(name)), domain=domain) for name, domain in self.domains.items()}
+        return {name: replace(row, meaning=own.get(name, row.text)) for name, row in rows.items()}
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        # An object with this method is a routine for inspect: doctest and Sphinx look at routines only.
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        is_at_home = getattr(sys.modules.get(self.__module__), self.__name__, None) is self
+        return self.__name__ if is_at_home else super().__reduce_ex__(protocol)
+
+    def __repr__(self) -> str:
+        return f"<bound {self.__name__}: {self.statement}>"
+
+    def __str__(self) -> str:
+        rows = [("source", str(self.statement)), ("bound", str(self.symbolic()))]
+        rows += [("assumes" if k == 0 else "", assumed.text) for k, assumed in enumerate(self.hypotheses)]
+        return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {formula(self)}$"
+
+
+def is_bound(value: Any) -> bool:
+    """Whether ``states`` made this function.
+
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> is_bound(gradient_norm), is_bound(len)
+    (True, False)
+    """
+    return isinstance(value, Bound)
+
+
+def states(
+    paper: Paper,
+    number: str,
+    *,
+    equation: str = "",
+    form: str = "printed",
+    assumes: tuple[Assumption, ...] = (),
+    schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
+    domains: Mapping[str, Domain] | None = None,
+    printed: Bound | None = None,
+    side: str = "upper",
+    step_sizes: Callable[..., Array] | None = None,
+    options: tuple[str, ...] = (),
+) -> Callable[[Callable[P, Summands]], Bound[P]]:
+    """Attach a statement to a function that returns the named summands of its right-hand side.
+
+    Parameters
+    ----------
+    paper, number, equation
+        The source.
+    form
+        ``printed`` as in the paper, to our knowledge if that was not compared; ``corrected`` where it is false or
+        unproved; ``derived`` or ``refined``.
+    assumes
+        Hypotheses; what can be read off the numbers is checked at every call, and what they imply together, too.
+    schemes
+        Pairs (selection law, aggregation weights) that the statement covers.
+    domains
+        What the arguments may be, where the paper's glossary does not say it. The section Parameters of the docstring
+        explains what the glossary does not have, or what means more here.
+    printed
+        The printed form, where it differs; by default the function itself.
+    side
+        ``upper``, or ``lower`` for a lower bound: the direction in which a value that has lost digits is rounded.
+    step_sizes
+        The step sizes that the statement prescribes, if any: a function of ``num_steps`` and of arguments by name.
+    options
+        Options of ``fedavg`` that the statement allows beside those that its arguments and hypotheses name,
+        ``strategy`` if it holds for any: ``("any",)`` for what holds at every model, however it was reached.
+        ``fedtheory.exact.for_run`` refuses all others.
+
+    Returns
+    -------
+    Callable[[Callable[P, Summands]], Bound[P]]
+        A decorator; what it returns is called like the function and has the attributes of ``Bound``.
+
+    Raises
+    ------
+    ValueError
+        If ``side`` is neither ``upper`` nor ``lower``.
+    TypeError
+        When it decorates a function that lacks an argument which a hypothesis reads, or a domain for an argument.
+
+    Examples
+    --------
+    >>> from fedtheory.theorem.assumptions import Smooth
+    >>> @states(Paper("toy", "A toy", "Nobody", 2000), "Lemma 1", assumes=(Smooth(of="F"),))
+    ... def gap(distance2, *, L):
+    ...     return {"quadratic": L / 2 * distance2}
+    >>> gap(3.0, L=2.0), str(gap.statement)
+    (3.0, 'Nobody (2000), Lemma 1 [printed]')
+    """
+    side = choice("side", side, ("upper", "lower"))
+    statement = Statement(paper, number, equation, form, schemes, side, options)
+
+    def attach(summands: Callable[P, Summands]) -> Bound[P]:
+        names = tuple(inspect.signature(summands).parameters)
+        _refuse_unread(summands, assumes, names)
+        known = {name: row.domain for name, row in paper.glossary.items() if row.domain} | dict(domains or {})
+        allowed = {name: known[name] for name in names if name in known}
+        formula = Formula(number, summands, allowed, assumes, side)
+        return Bound(summands, formula, statement, printed, step_sizes)
+
+    return attach  # type: ignore[return-value] # P has a default
+
+
+def _refuse_unread(summands: Callable[..., Any], assumes: tuple[Assumption, ...], names: tuple[str, ...]) -> None:
+    """Raise TypeError if a hypothesis reads a constant that the function does not take."""
+    for assumed in assumes:
+        for name in assumed.reads if isinstance(assumed, Hypothesis) else ():
+            if name not in names:
+                message = f"{summands.__name__} must take {name}, which its hypothesis {assumed.text!r} reads"
+                message += f", got {', '.join(names)}"
+                raise TypeError(message)
+
+
+_STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins", default=types.MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
+    """Let a function answer in place of a bound, in this context only: checks of claims then check the function.
+
+    The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
+
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
+    ...     gradient_norm(2.0, L=5.0)
+    30.0
+    >>> gradient_norm(2.0, L=5.0)
+    20.0
+    """
+    token = _STAND_INS.set({**_STAND_INS.get(), bound: function})
+    try:
+        yield
+    finally:
+        _STAND_INS.reset(token)
+
+
+@contextlib.contextmanager
+def overheard(bound: Bound) -> Iterator[dict[str, Any]]:
+    """Record the arguments, by name, of the last call of a bound in this context.
+
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> with overheard(gradient_norm) as heard:
+    ...     gradient_norm(2.0, L=5.0)
+    20.0
+    >>> heard
+    {'argument 0': 2.0, 'L': 5.0}
+    """
+    heard: dict[str, Any] = {}
+    answering = _STAND_INS.get().get(bound, bound)
+
+    def listening(*args: Any, **kwargs: Any) -> Any:
+        heard.clear()
+        heard.update({f"argument {place}": value for place, value in enumerate(args)} | kwargs)
+        return answering(*args, **kwargs)
+
+    with standing_in(bound, listening):
+        yield heard
+
+
+def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, strict: bool) -> Any:
+    known = _STAND_INS.get()
+    if bound not in known:
+        return value
+    # The function may ask the bound itself.
+    token = _STAND_INS.set({other: function for other, function in known.items() if other is not bound})
+    try:
+        answer = known[bound](*args, **kwargs)
+    finally:
+        _STAND_INS.reset(token)
+    return answer if strict else (answer, value[1])
+
+
+def _folded(name: str, text: str) -> list[str]:
+    """Fold a text beside its name; the name of what goes on is empty."""
+    return textwrap.wrap(text, 100, initial_indent=f"  {name:<7}  ", subsequent_indent=" " * 13, break_on_hyphens=False)
