@@ -37,7 +37,7 @@ def test_a_default_is_the_one_that_the_help_names() -> None:
             if told:
                 assert f"{getattr(given, action.dest):g}" if told[1] else getattr(given, action.dest) in told.groups()
                 named += 1
-    assert named == 6
+    assert named == 4
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ COMMANDS = (
 
 
 def transcript(command: str) -> list[str]:
-    """Return what a command prints, its complaints, what it writes as JSON, and its exit code."""
+    """Return what a command prints, its complaints, and its exit code."""
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"COLUMNS": "120"}):
         words = [word.replace("OUT", f"{folder}/out") for word in shlex.split(command)]
@@ -58,10 +58,7 @@ def transcript(command: str) -> list[str]:
                 code: object = main(words)
             except SystemExit as left:
                 code = left.code
-        files = [file for name in ("summary", "sweep") for file in Path(folder).rglob(f"{name}.json")]
-        kept = (line for file in files for line in (f"= {file}", *file.read_text(encoding="utf-8").splitlines()))
         shown = [*_plain(out.getvalue(), folder), *(f"! {line}" for line in _plain(err.getvalue(), folder))]
-        shown += _plain("\n".join(kept), folder)
     return [*shown, f"exit code {code}"]
 
 

@@ -177,5 +177,5 @@ def test_a_folder_that_is_closed_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
     run = made()
     monkeypatch.setattr("fedtheory._storage.files.os.open", refuse)
-    with pytest.raises(PermissionError, match=r"run\.nc must be a file that can be written, got Permission denied"):
+    with pytest.raises(PermissionError, match=r"run\.nc must be a file that can be written, got closed"):
         run.save(tmp_path / "run.nc")
