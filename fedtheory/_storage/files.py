@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import stat
 import sys
 import threading
@@ -47,6 +48,8 @@ _NO_FOLDER = {errno.ENOENT, errno.ENOTDIR}
 _LARGEST_JSON = 64 * 2**20
 # Python reads no more digits by default.
 _MOST_DIGITS = 4300
+# Half of a pair of escapes, if the other half is missing, is text that cannot be written.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 # JSON has no numbers that are not finite.
 _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _NUMBERS = {word: float(number) for number, word in _WORDS.items()}
@@ -351,7 +354,8 @@ def parsed_json(content: bytes) -> Any:
             content.decode("utf-8"), object_pairs_hook=_named_once, parse_constant=_refuse_number, parse_float=_finite,
             parse_int=_integer,
         )  # fmt: skip
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
+        if _HALF.search(content):
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
         message = f"which is not UTF-8, but has byte {content[error.start]:#x} at place {error.start}"
         raise OtherFileError(message) from error
