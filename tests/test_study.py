@@ -235,6 +235,12 @@ def test_wrong_usage_exits_with_two_and_one_line(tmp_path, monkeypatch, capsys, 
     assert names(tmp_path) == set()
 
 
+@pytest.mark.parametrize("option", ["--out", "--from", "--show"])
+def test_what_is_no_path_is_refused_in_one_line(capsys, option):
+    assert exit_code([option, "a\0b"]) == 2
+    assert capsys.readouterr().err == "toy: folder must be a path that the system can have, got PosixPath('a\\x00b')\n"
+
+
 def test_a_study_s_own_complaint_can_be_seen_with_its_traceback(tmp_path, capsys):
     def stumble(config, progress):
         message = "tail must be even"

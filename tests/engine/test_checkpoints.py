@@ -1,6 +1,7 @@
 """A long run shows how far it is, stops at once with what is finished, and runs what is missing to the same bits."""
 
 import dataclasses
+import math
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import threading
 import time
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -226,6 +228,30 @@ def test_strategies_are_told_apart_by_what_their_rules_do(tmp_path):
     assert again.gap.tobytes() == kept.gap.tobytes()
     with pytest.raises(ValueError, match="checkpoint must be of this run"):
         run(2, strategy=Mine(last), checkpoint=tmp_path / "run.nc", record=("gap",))
+
+
+RIDGE = 1.0
+
+
+@numba.njit
+def helper(weight):
+    return weight + 1.0
+
+
+def ridged(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = np.argmin(weights + RIDGE * helper(weights))
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("RIDGE", -1.0), ("helper", numba.njit(lambda weight: weight - 1.0)), ("np", math)], ids=str
+)
+def test_a_rule_whose_globals_have_changed_is_another_one(tmp_path, monkeypatch, name, value):
+    run(1, strategy=Mine(ridged), checkpoint=tmp_path / "run.nc", record=("gap",))
+    run(1, strategy=Mine(ridged), checkpoint=tmp_path / "run.nc", record=("gap",))
+    monkeypatch.setattr(sys.modules[__name__], name, value)
+    with pytest.raises(ValueError, match="checkpoint must be of this run"):
+        run(1, strategy=Mine(ridged), checkpoint=tmp_path / "run.nc", record=("gap",))
 
 
 def test_a_rule_that_cannot_be_identified_cannot_be_kept(tmp_path):
