@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory._storage.provenance import made_by, processor
-from fedtheory._support.wording import short
 
 __all__ = ["UnidentifiedError", "identities", "identity", "source_digest"]
 
@@ -86,8 +85,8 @@ def identity(*values: Any, here: bool = True) -> str:
     >>> identity(lambda x: np.argmin(x)) == identity(lambda x: np.argmax(x))
     False
     """
-    versions = (made_by(), platform.python_version(), *map(_version, _LIBRARIES), processor() if here else "")
-    [digest] = identities([(versions, values)], here=here)
+    versions = (made_by(), platform.python_version(), *map(_version, _LIBRARIES))
+    [digest] = identities([(versions, processor() if here else "", values)], here=here)
     return digest
 
 
@@ -333,7 +332,7 @@ class _Digest:
         """Add what is pickled by its name alone."""
         module = pickle.whichmodule(value, name)  # type: ignore[attr-defined]
         if _found(module, name) is not value:
-            message = f"{short(value)} cannot be identified, since its module does not have it"
+            message = f"an object of {_class_name(value)} cannot be identified, since its module does not have it"
             raise UnidentifiedError(message)
         self.add("global", name)
         self.module(module)
@@ -343,9 +342,10 @@ class _Digest:
         for base in _CONTAINERS[1:]:
             if isinstance(value, base):
                 self.content(base, value)
-        own, slots = getattr(value, "__dict__", {}), dict(_slots(value))
-        kept = {name: found for name, found in own.items() if not _is_cached_property(_static(kind, name))}
-        self.mapping("state", slots | kept)
+        own, slots = dict(getattr(value, "__dict__", {})), dict(_slots(value))
+        if _version(str(kind.__module__)):  # of fedtheory, which keeps what follows from the rest
+            own = {name: found for name, found in own.items() if not _is_cached_property(_static(kind, name))}
+        self.mapping("state", slots | own)
         # What a compiled base holds is not among the attributes.
         if any(_may_hold_more(base) for base in kind.__mro__):
             self.each(list(part) if isinstance(part, Iterator) else part for part in _reduced(value)[1:])
@@ -403,6 +403,10 @@ def _slots(value: Any) -> Iterator[tuple[str, Any]]:
                     continue
 
 
+def _class_name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
 def _reduced(value: Any) -> Any:
     """Return what an object is pickled as."""
     try:
@@ -410,7 +414,7 @@ def _reduced(value: Any) -> Any:
             warnings.simplefilter("ignore")
             return value.__reduce_ex__(4)
     except Exception as error:  # whatever a class raises that does not want to be pickled
-        message = f"{short(value)} cannot be identified, since its state cannot be read"
+        message = f"an object of {_class_name(value)} cannot be identified, since its state cannot be read"
         raise UnidentifiedError(message) from error
 
 
@@ -475,6 +479,7 @@ def _distribution(top: str) -> importlib.metadata.Distribution | None:
         return importlib.metadata.distribution(names[0]) if names else None
 
 
+@lru_cache(maxsize=1024)
 def _files(module: str) -> str:
     """Digest of the list of files of a distribution, with their digests: a version may be installed from others."""
     found = _distribution(module.partition(".")[0])

@@ -32,7 +32,7 @@ def processor() -> str:
     from llvmlite.binding import get_host_cpu_name
     from numba import config
 
-    return f"{platform.machine()} {config.CPU_NAME or get_host_cpu_name()}"
+    return " ".join(filter(None, (platform.machine(), config.CPU_NAME or get_host_cpu_name(), config.CPU_FEATURES)))
 
 
 def provenance(*libraries: str) -> dict[str, str]:
