@@ -192,7 +192,7 @@ def data(labels, **changes):
             "num_candidates must be one of 'all', got 'some'",
         ),
         (lambda: run(progress=5), TypeError, "progress must be True, False or a function, got 5"),
-        (lambda: run(checkpoint=5), TypeError, "checkpoint must be the path of a file, got 5"),
+        (lambda: run(checkpoint=5), TypeError, "checkpoint must be a path, got 5"),
         (lambda: run(validation=3), TypeError, "validation must be a QuadraticFederation as fed is, got a int"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, final
@@ -99,7 +100,7 @@ class Settings:
     @property
     def in_words(self) -> dict[str, Any]:
         """What was run, as JSON has words for it."""
-        given_by_one = isinstance(self.step_size, np.ndarray)
+        given_by_one = isinstance(self.step_size, np.ndarray | list | tuple)
         seed: Any = self.rng
         return {
             "strategy": repr(self.strategy),
@@ -184,7 +185,7 @@ class Settings:
 
 def _kept(value: Any) -> Any:
     """Copy what the caller may still write to."""
-    return np.array(value) if isinstance(value, np.ndarray | list | tuple) else value
+    return copy.deepcopy(value) if isinstance(value, np.ndarray | list | tuple) else value
 
 
 def _copied(rng: Any) -> np.random.SeedSequence:
