@@ -135,7 +135,7 @@ def advance(template: Template, state: Running) -> Replicate | None:
     """Run a replicate to its end; return what it wrote, or None if it was stopped before."""
     job, space = template.job, state.space
     work = job.work if job.method is None else job.work._replace(correction=space.correction)
-    with failures_named(job.name, repr(job.method), space, is_asking=job.rules.propose is not None):
+    with failures_named(job, state):
         ended = template.loop(
             state.problem, state.validation, state.test, state.server, space, state.recording, work, state.fleet,
             state.method, template.plan, state.streams,

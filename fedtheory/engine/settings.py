@@ -19,6 +19,7 @@ from fedtheory.engine.families import layout, refuse_unknown
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import step_sizes
 from fedtheory.federation.client_data import FederatedData, test_samples
+from fedtheory.federation.prioritized import unwrapped
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method, MethodRules, method_rules_of
 from fedtheory.selection.rules import Rules, Strategy, rules_of
@@ -70,6 +71,8 @@ class Settings:
     record_every: int = 1
 
     def __post_init__(self) -> None:
+        for name in ("fed", "validation"):
+            object.__setattr__(self, name, unwrapped(getattr(self, name)))
         refuse_unknown(self.fed)
         checked: dict[str, Any] = {
             "num_rounds": validate.count("num_rounds", self.num_rounds, 0),

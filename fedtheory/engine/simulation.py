@@ -26,6 +26,7 @@ from fedtheory.selection.rules import Strategy
 __all__ = ["fedavg"]
 
 
+@validate.names
 def fedavg(
     fed: Federation,
     strategy: Strategy,
@@ -64,7 +65,7 @@ def fedavg(
     Parameters
     ----------
     fed, strategy
-        The problem, and who takes part.
+        The problem, and who takes part. A prioritized federation is its ``federation``, of all clients.
     num_rounds, local_steps
         Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), or
         per round and client, shape (T, K), of which the largest is tau (a client that takes fewer takes the first of
