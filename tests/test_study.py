@@ -575,6 +575,7 @@ study.main(study.Study("sleeper", Config(), Config(), run, table=None, checks=No
 """
 
 
+@pytest.mark.slow
 def test_control_c_exits_with_130_and_no_traceback(tmp_path):
     # A shell starts what it runs in the background deaf to Ctrl-C, and so is all that this starts: tests, too.
     program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)" + SLEEPER

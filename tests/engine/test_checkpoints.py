@@ -288,6 +288,7 @@ def finished_in(path):
     return netcdf_content(path.read_bytes()).variables["counts"].values.shape[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON, reason="as plain Python it takes minutes")
 def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
     path = tmp_path / "run.nc"
@@ -303,6 +304,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
     check_same(run(left + 3, checkpoint=path, **options), run(left + 3, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON, reason="as plain Python it takes long to make the schedule")
 def test_ctrl_c_leaves_what_is_finished(tmp_path):
     options = {"num_rounds": 20000, "record_every": 20000, "record": ("gap",), "num_threads": 2}

@@ -211,6 +211,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_setting_and_seed_has_a_file_of_its_own(tmp_path):
     ft.sweep(sized, {"d": [1]}, backend="sequential", out=tmp_path)
     for number, change in enumerate(CHANGES.values(), 2):

@@ -52,6 +52,7 @@ def test_a_cluster_of_dask_finds_the_same_and_one_that_loses_workers_is_a_senten
             ft.sweep(toy.dies, {"d": range(6)}, backend="dask")
 
 
+@pytest.mark.slow
 def test_without_a_client_of_dask_the_sentence_says_what_is_missing():
     with pytest.raises(ValueError, match="backend must be one that joblib can use here, got dask: "):
         ft.sweep(toy.slow, {"d": [1]}, backend="dask")
