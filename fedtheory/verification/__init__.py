@@ -23,11 +23,7 @@ from fedtheory.verification.findings import not_applicable as not_applicable
 from fedtheory.verification.findings import sequential_mean_at_most as sequential_mean_at_most
 from fedtheory.verification.findings import worst_of as worst_of
 from fedtheory.verification.hunts import hunt as hunt
-from fedtheory.verification.measured_alignment import alignment_terms as alignment_terms
 from fedtheory.verification.own_bounds import check_bound as check_bound
-from fedtheory.verification.rates import fitted_order as fitted_order
-from fedtheory.verification.rates import order_at_least as order_at_least
-from fedtheory.verification.rates import order_equal_to as order_equal_to
 from fedtheory.verification.renderings import false_alarms as false_alarms
 from fedtheory.verification.renderings import markdown_table as markdown_table
 from fedtheory.verification.renderings import rows as rows

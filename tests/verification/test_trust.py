@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from _fitted_order import fitted_order
 
 from fedtheory.statistics import bounded_mean, limits, student_mean, subgaussian_mean
 from fedtheory.theorem.paper import Paper, Statement
@@ -21,7 +22,6 @@ from fedtheory.verification.findings import (
     sequential_mean_at_most,
     worst_of,
 )
-from fedtheory.verification.rates import fitted_order, order_at_least, order_equal_to
 from fedtheory.verification.renderings import false_alarms, rows
 from fedtheory.verification.verdicts import Trials, Verdict, examine, trials_of, tried, uncertainty, verdicts_of, verify
 from tests.environment import thinned
@@ -196,9 +196,6 @@ def test_only_confidence_limits_take_a_risk() -> None:
     assert at_most(1.0, 2.0).risk == at_most(1, 2).risk == 0
     limits = bounded_mean([0.5] * 9, 0, 1, 0.99)
     assert mean_at_most(limits, 0.5, confidence=0.99).risk == pytest.approx(0.01)
-    fit = fitted_order([1.0, 2.0, 4.0, 8.0], [8.0, 4.0, 2.0, 1.1])
-    assert order_at_least(fit, 1.0, allowance=0.1, confidence=0.9).risk == pytest.approx(0.1)
-    assert order_equal_to(fit, 1.0, allowance=0.1).risk == pytest.approx(0.01)
 
 
 def test_the_risks_of_all_comparisons_add_up() -> None:
@@ -227,9 +224,8 @@ def of_fixed_size(rng: np.random.Generator) -> Finding:
 
 
 def of_an_order(rng: np.random.Generator) -> Finding:
-    sizes = 2.0 ** np.arange(6)
-    fit = fitted_order(sizes, 5.0 / sizes * np.exp(rng.normal(0.0, 0.3, 6)))
-    return order_at_least(fit, 1.0, allowance=0.0, confidence=0.9)
+    fit = fitted_order(2.0 ** np.arange(6), 5.0 / 2.0 ** np.arange(6) * np.exp(rng.normal(0.0, 0.3, 6)))
+    return mean_at_most(fit.limits(0.9), 1.0, confidence=0.9)
 
 
 LIMITS: dict[str, Check] = {
