@@ -4,9 +4,6 @@ from fedtheory.verification.catalogue import known_bounds as known_bounds
 from fedtheory.verification.catalogue import known_claims as known_claims
 from fedtheory.verification.claims import Claim as Claim
 from fedtheory.verification.claims import claim as claim
-from fedtheory.verification.claims import known_tapes as known_tapes
-from fedtheory.verification.claims import replay as replay
-from fedtheory.verification.claims import reproduce as reproduce
 from fedtheory.verification.conformance import check_aggregation as check_aggregation
 from fedtheory.verification.conformance import check_generator as check_generator
 from fedtheory.verification.conformance import check_method as check_method
@@ -23,10 +20,13 @@ from fedtheory.verification.findings import not_applicable as not_applicable
 from fedtheory.verification.findings import sequential_mean_at_most as sequential_mean_at_most
 from fedtheory.verification.findings import worst_of as worst_of
 from fedtheory.verification.hunts import hunt as hunt
+from fedtheory.verification.instances import regression_examples as regression_examples
+from fedtheory.verification.instances import replay as replay
+from fedtheory.verification.instances import reproduce as reproduce
 from fedtheory.verification.own_bounds import check_bound as check_bound
+from fedtheory.verification.records import rows as rows
 from fedtheory.verification.renderings import false_alarms as false_alarms
 from fedtheory.verification.renderings import markdown_table as markdown_table
-from fedtheory.verification.renderings import rows as rows
 from fedtheory.verification.verdicts import Verdict as Verdict
 from fedtheory.verification.verdicts import examine as examine
 from fedtheory.verification.verdicts import verify as verify

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_info
 
-from fedtheory._commands.background import in_background
 from fedtheory.sweeps import _backends, run
 from fedtheory.sweeps._grid import Configuration, gridded
 from fedtheory.sweeps._outcomes import Outcome
@@ -256,8 +255,6 @@ def test_deep_stacks_are_for_the_threads_that_compute_alone(monkeypatch) -> None
     with _backends.open_workers("threads", 1, None):
         assert size == [64 * 2**20]
         assert {pool["num_threads"] for pool in threadpool_info()} == {1}
-    assert size == [2**16]
-    assert list(in_background([3, 5])) == [3, 5]
     assert size == [2**16]
 
 

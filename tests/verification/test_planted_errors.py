@@ -44,9 +44,9 @@ def test_what_both_sides_share_is_guessed_from_what_the_bound_is_given_and_the_i
 
 def test_beyond_a_part_one_is_where_both_sides_are_equal_whatever_their_signs() -> None:
     for small, large in ((-3, -2), (-2, 5), (2, 3)):
-        assert _search.strain_beyond(at_most(small, large), 0) < 1 < _search.strain_beyond(at_most(large, small), 0)
-        assert _search.strain_beyond(at_least(large, small), 0) < 1 < _search.strain_beyond(at_least(small, large), 0)
-    assert _search.strain_beyond(at_most(7, 7), 3) == 1
+        assert _search.score_beyond(at_most(small, large), 0) < 1 < _search.score_beyond(at_most(large, small), 0)
+        assert _search.score_beyond(at_least(large, small), 0) < 1 < _search.score_beyond(at_least(small, large), 0)
+    assert _search.score_beyond(at_most(7, 7), 3) == 1
 
 
 def test_search_share_the_instances_and_half_of_them_climb_on_the_ratio() -> None:
