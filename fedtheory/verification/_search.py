@@ -1,13 +1,12 @@
 """Search for a counterexample: hill climbing over sequences of choices, then shrinking what was found.
 
-At equal processor time it finds more of the errors planted in the tests than Hypothesis does with ``target()``, which
-reaches the same ones three times later: 389 of 390 wrong bounds within four seconds each, where Hypothesis found 382.
+On 64 wrong bounds that take more than 30 instances, with three seeds and four seconds each, it found 187 of 192 errors
+in 57 seconds. Hypothesis with ``target()`` on the same score found 179 in 155 seconds.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.theorem.bound import overheard
 from fedtheory.verification.claims import Claim, is_own
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.instances import Choice, check_on
@@ -35,8 +33,7 @@ _LARGEST_STEP, _SMALLEST_STEP = 0.3, 1e-12
 _LONGER, _SHORTER = 1.5, 1.5**-0.25
 _NEW_MOVES = 20
 # Turns of the climbs: half of the instances belong to the climb on the ratio. Their seeds are children from this one.
-_TURNS, _FIRST_CHILD = (0, 1, 0, 2, 0, 3), 2**31
-_GUESSING = 15
+_TURNS, _FIRST_CHILD = (0, 1, 0, 2), 2**31
 # A counterexample is shrunk by lowering the first choices, then by changes until this many in a row did not help.
 _FIRST_CHOICES, _MOST_CLIMBED = 6, 80
 _STALE_SMALL, _SHARE_ROUNDED = 400, 0.3
@@ -178,13 +175,10 @@ def climbs_in_turn(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[
     if not is_own(claim):
         yield from climb(claim, seeds, start)
         return
-    children = [np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, _FIRST_CHILD + k)) for k in range(3)]
-    climbs: list[Iterator[Step] | None] = [
-        climb(claim, seeds, start),
-        _climb_beyond_shared(claim, children[0], 0),
-        _climb_with_some_fixed(claim, children[1]),
-        _climb_beyond_shared(claim, children[2], 1),
-    ]
+    climbs: list[Iterator[Step] | None] = [climb(claim, seeds, start)]
+    for number in range(2):
+        child = np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, _FIRST_CHILD + number))
+        climbs.append(climb(claim, child, afresh=random_corner, objective=score_beyond))
     counts, best, turn = [0] * len(climbs), None, 0
     while any(climbs):
         number, turn = _TURNS[turn % len(_TURNS)], turn + 1
@@ -202,17 +196,17 @@ def climbs_in_turn(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[
             return
 
 
-def score_beyond(finding: Finding, shared: Any) -> float:
-    """How near a finding is to breaking an inequality, relative to what exceeds a shared part; 1 at equality.
+def score_beyond(finding: Finding) -> float:
+    """How near a finding is to breaking an inequality, relative to what exceeds its baseline; 1 at equality.
 
     >>> from fedtheory.verification.findings import at_most
-    >>> score_beyond(at_most(99, 98), 100), score_beyond(at_most(98, 99), 100), score_beyond(at_most(1, 2), 0)
-    (1.5, 0.5, 0.5)
+    >>> [score_beyond(at_most(*sides, baseline=100)) for sides in ((99, 98), (98, 99))], score_beyond(at_most(1, 2))
+    ([1.5, 0.5], 0.5)
     """
     if finding.relation == "==" or not finding.is_finite:
         return score(finding)
     try:
-        left, right, base = (_exact(side) for side in (finding.measured, finding.predicted, shared))
+        left, right, base = (_exact(side) for side in (finding.measured, finding.predicted, finding.baseline or 0))
         small, large = (right, left) if finding.relation == ">=" else (left, right)
         size = max(abs(small - base), abs(large - base))
         # A violation must be larger than the slack.
@@ -223,85 +217,6 @@ def score_beyond(finding: Finding, shared: Any) -> float:
 
 def _exact(side: Any) -> Fraction:
     return Fraction(side) if isinstance(side, int | Fraction) else Fraction(float(side))
-
-
-def _climb_beyond_shared(claim: Claim, seeds: np.random.SeedSequence, rank: int) -> Iterator[Step]:
-    """Climb on what exceeds a number that both sides seem to share: the likeliest one, or the next."""
-    arguments: dict[str, Any] = {}
-
-    def check(rng: np.random.Generator) -> Finding:
-        arguments.clear()
-        if claim.bound is None:
-            return claim.check(rng)
-        with overheard(claim.bound) as given:
-            finding = claim.check(rng)
-        arguments.update(given)
-        return finding
-
-    seen: list[tuple[Finding, dict[str, Any]]] = []
-    names: list[str] = []
-
-    def objective(finding: Finding) -> float:
-        if finding.baseline is not None or not finding.is_finite:
-            return score(finding) if finding.baseline is None else score_beyond(finding, finding.baseline)
-        known = _numbers(arguments, finding)
-        if len(seen) < _GUESSING:
-            seen.append((finding, known))
-            names[:] = _shared(seen)
-        name = names[rank] if rank < len(names) else ""
-        return score_beyond(finding, known.get(name, 0))
-
-    yield from climb(replace(claim, check=check), seeds, afresh=random_corner, objective=objective)
-
-
-def _numbers(arguments: Mapping[str, Any], finding: Finding) -> dict[str, int | float | Fraction]:
-    """Return the numbers of an instance: the arguments of its bound, and those that the finding shows."""
-    shown: dict[str, Any] = {f"shown {name}": value for name, value in finding.instance.items()}
-    return {
-        name: value
-        for name, value in (shown | {**arguments}).items()
-        if isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -math.inf < value < math.inf
-    }
-
-
-def _shared(seen: Sequence[tuple[Finding, Mapping[str, Any]]]) -> list[str]:
-    """Return names of numbers that both sides seem to share, the likeliest first: the sides are smaller without."""
-    names = set.intersection(*(set(known) for _, known in seen))
-    left = {name: _remaining_share(seen, name) for name in names}
-    return sorted((name for name in names if left[name] < 1), key=lambda name: (left[name], name))
-
-
-def _remaining_share(seen: Sequence[tuple[Finding, Mapping[str, Any]]], name: str) -> float:
-    """Return the median share of both sides that is left without a number."""
-    parts = []
-    for finding, known in seen:
-        sides = [float(side) for side in (finding.measured, finding.predicted)]
-        size = max(map(abs, sides))
-        parts.append(max(abs(side - float(known[name])) for side in sides) / size if size else 1.0)
-    return float(np.median(parts))
-
-
-def _climb_with_some_fixed(claim: Claim, seeds: np.random.SeedSequence) -> Iterator[Step]:
-    """Climb with some of the numbers fixed: a number that dominates the ratio may be among them."""
-    fixed: dict[int, float] = {}
-    rng = np.random.default_rng(seeds.spawn(1)[0])
-
-    def project(numbers: Sequence[float], draws: np.random.Generator) -> list[float]:
-        if not fixed:
-            first = random_corner(draws)
-            fixed.update({place: number for place, number in enumerate(first) if rng.random() < 0.5})
-        return _with_fixed(fixed, numbers, draws)
-
-    yield from climb(
-        claim, seeds, afresh=random_corner, objective=lambda finding: score_beyond(finding, 0), project=project
-    )
-
-
-def _with_fixed(fixed: Mapping[int, float], numbers: Sequence[float], rng: np.random.Generator) -> list[float]:
-    """Return the numbers with the fixed ones at their places, filled up with random ones."""
-    missing = max(fixed, default=-1) + 1 - len(numbers)
-    filled = [*numbers, *(float(rng.random()) for _ in range(missing))]
-    return [fixed.get(place, number) for place, number in enumerate(filled)]
 
 
 def size(found: Step) -> tuple[float, ...]:
@@ -344,6 +259,13 @@ def _fewer(claim: Claim, found: Step, seeds: np.random.SeedSequence) -> Iterator
 
 def _smaller(found: Step, at: Step) -> bool:
     return found.worst.holds is False and found.worst.is_finite and size(found) < size(at)
+
+
+def _with_fixed(fixed: Mapping[int, float], numbers: Sequence[float], rng: np.random.Generator) -> list[float]:
+    """Return the numbers with the fixed ones at their places, filled up with random ones."""
+    missing = max(fixed, default=-1) + 1 - len(numbers)
+    filled = [*numbers, *(float(rng.random()) for _ in range(missing))]
+    return [fixed.get(place, number) for place, number in enumerate(filled)]
 
 
 def _simpler(claim: Claim, found: Step, rng: np.random.Generator) -> Iterator[Step]:
