@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
@@ -37,7 +38,8 @@ def in_order(
     with pool(min(jobs, len(items)), "generator") as run:
         results = run(delayed(_work_on)(work, sent(claim), *arguments) for claim, *arguments in items)
         try:
-            yield from results
+            for result in results:  # noqa: UP028 ("yield from" would close the results itself)
+                yield result
         finally:  # if there are results left, joblib ends the processes and warns of it
             with warnings.catch_warnings(action="ignore", category=UserWarning):
                 results.close()
@@ -53,12 +55,28 @@ def pool(jobs: int, return_as: str = "list") -> Iterator[Any]:
     from joblib import Parallel, delayed
 
     options = {"return_as": return_as, "inner_max_num_threads": 1, "initializer": _ignore_interrupts}
-    with warnings.catch_warnings(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
+    with warnings.catch_warnings(), _quiet_manager(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
         # A process that imported large libraries is replaced, which joblib takes for a leak of memory.
         warnings.filterwarnings("ignore", message="A worker stopped")
         with deaf_to_interrupts():  # inherited by the processes that start here
             list(run([delayed(os.getpid)()]))
         yield run
+
+
+@contextlib.contextmanager
+def _quiet_manager() -> Iterator[None]:
+    """Suppress the KeyError that loky's thread may raise when its processes are ended while work is waiting."""
+    hook = threading.excepthook
+
+    def quiet(arguments: Any) -> None:
+        if arguments.exc_type is not KeyError or "ExecutorManager" not in getattr(arguments.thread, "name", ""):
+            hook(arguments)
+
+    threading.excepthook = quiet
+    try:
+        yield
+    finally:
+        threading.excepthook = hook
 
 
 def _ignore_interrupts() -> None:
