@@ -193,11 +193,6 @@ def data(labels, **changes):
             f"aligned must be a Prioritized federation, got {str(FED)[:50]}... of type QuadraticFederation",
         ),
         (
-            lambda: ft.verification.alignment_terms(None, mu=1.0, L=1.0, gamma=8.0, local_steps=1),
-            TypeError,
-            "found must be Inclusions, got None of type NoneType",
-        ),
-        (
             lambda: ft.rational.mean_potentials(None, None, num_steps=1, step_size=Q(1), probability=Q(1)),
             TypeError,
             "fed must be a RationalQuadratics, got None of type NoneType",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds import fedalign
-from fedtheory.engine.inclusion import Inclusions
 from fedtheory.statistics import student_mean
 from fedtheory.statistics.interval import Interval
+
+if TYPE_CHECKING:
+    from fedtheory.engine.inclusion import Inclusions
 
 __all__ = ["alignment_terms"]
 
@@ -58,13 +59,14 @@ def alignment_terms(
     Two replicates in which the same happened have no spread.
 
     >>> import numpy as np
+    >>> from fedtheory.engine.inclusion import Inclusions
     >>> nobody = np.zeros((2, 3, 1), dtype=bool)
     >>> found = Inclusions(nobody * 1.0, nobody, nobody, np.full((2, 3), 0.5), np.full((2, 3), 2.0))
     >>> terms = alignment_terms(found, mu=1.0, L=1.0, gamma=8.0, local_steps=2)
     >>> terms.theta.upper, terms.rho.lower
     (array([0.125, 0.2  , 0.25 ]), array([1. , 1.6, 2. ]))
     """
-    if validate.instance("found", found, Inclusions, "Inclusions").included_gaps is None:
+    if found.included_gaps is None:
         message = "the included gaps are needed for rho, got inclusions without them (with_gaps=True)"
         raise ValueError(message)
     sums: dict[str, Any] = {"gamma": gamma, "local_steps": local_steps, "first_step": first_step}

@@ -4,13 +4,13 @@
 
 import numpy as np
 import pytest
+from _alignment_terms import alignment_terms
 
 import fedtheory as ft
 from fedtheory.bounds import fedalign as fa
 from fedtheory.engine.inclusion import inclusions
 from fedtheory.federation.prioritized import prioritize
 from fedtheory.selection.loss_matching import LossMatching
-from fedtheory.verification.measured_alignment import alignment_terms
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
-"""How a command says no: one line on standard error, and exit code 2."""
+"""How a command refuses arguments: one line on standard error, and exit code 2."""
 
+import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from fedtheory.theorem.bound import Bound
     from fedtheory.verification.claims import Claim
 
-__all__ = ["known_in", "mention_processors", "one_of", "program", "refuse", "refuse_unless_new"]
+__all__ = ["known_in", "mention_processors", "one_of", "program", "refuse", "refuse_below", "refuse_unless_new"]
 
 
 def program() -> str:
@@ -27,15 +28,23 @@ def refuse(message: str) -> NoReturn:
     raise SystemExit(2)
 
 
+def refuse_below(arguments: argparse.Namespace, **least: int) -> None:
+    """Refuse options below their least values; those that were not given are None."""
+    for option, low in least.items():
+        value = getattr(arguments, option)
+        if value is not None and value < low:
+            refuse(f"--{option} must be at least {low}, got {value}")
+
+
 def mention_processors(option: str, started: int) -> None:
-    """Say so if more processes are started than there are processors: they wait, and each takes memory."""
+    """Warn if more processes are started than there are processors."""
     processors = os.cpu_count() or 1
     if started > processors:
         warn(f"warning: {option} starts {started} processes, and there are {processors} processors")
 
 
 def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bound]]":
-    """Return the claims and bounds that can be named: somebody's own alone, or all of the package; or refuse."""
+    """Return the claims and bounds that can be named: those of a source, or of the package; or refuse."""
     from fedtheory.verification import catalogue
 
     if source is None:

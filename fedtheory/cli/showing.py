@@ -4,16 +4,19 @@ import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from fedtheory._commands.documents import document, print_json, write_pairs
-from fedtheory._commands.evaluating import needed
-from fedtheory._commands.refusals import known_in, program, refuse
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import close_to
+from fedtheory.cli.documents import document, print_json, write_pairs
+from fedtheory.cli.evaluating import needed
+from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
+from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
 from fedtheory.theorem._letters import formula
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification import catalogue
-from fedtheory.verification.claims import Claim, known_tapes
-from fedtheory.verification.renderings import description, numeric, rows
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.instances import reproduce
+from fedtheory.verification.records import numeric, rows
+from fedtheory.verification.renderings import description
 from fedtheory.verification.verdicts import Verdict, examine
 
 __all__ = ["list_all", "show"]
@@ -62,21 +65,38 @@ def _named(pattern: str, key: str, text: str) -> bool:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show what a key or a prefix names; 1 if a verdict is not the expected one."""
+    """Show what a key or a prefix names, or one instance of a claim; 1 if a verdict is not the expected one."""
     key = arguments.key
+    refuse_below(arguments, seed=0, instance=0)
     claims, bounds = known_in(arguments.source)
     named = catalogue.matching(key, [*claims, *bounds])
     if not named:
         refuse(f"KEY must be a claim or a bound, got {key!r}{close_to(key, [*claims, *bounds])}")
     if arguments.latex:
         return _latex({name: bounds[name] if name in bounds else claims[name].bound for name in named})
-    tapes = known_tapes()
-    verdicts = {name: examine(claims[name], tape=tapes.get(name)) for name in named if name in claims}
+    if arguments.instance is not None:
+        if len(named) > 1 or named[0] not in claims:
+            refuse(f"--instance needs the key of one claim, got {key!r}")
+        return _show_instance(claims[named[0]], arguments)
+    verdicts = {name: examine(claims[name], rng=arguments.seed) for name in named if name in claims}
     if arguments.json:
-        print_json(_document(verdicts, {name: bounds[name] for name in named if name in bounds}))
+        data = [_data(name, bounds[name]) for name in named if name in bounds]
+        print_json(document(seed=arguments.seed, claims=_of_claims(verdicts.values()), bounds=data))
     else:
         _write(_claim(verdicts[name]) if name in verdicts else _bound(name, bounds[name]) for name in named)
     return 0 if all(verdict.as_expected for verdict in verdicts.values()) else 1
+
+
+def _show_instance(claim: Claim, arguments: argparse.Namespace) -> int:
+    try:
+        finding = reproduce(claim, arguments.seed, arguments.instance)
+    except Exception as error:  # a check may raise anything
+        return complain(error)
+    if arguments.json:
+        print_json(document(claim=claim.key, expected=claim.expected, **numeric(finding_of(finding))))
+    else:
+        write_pairs(instance_pairs(claim, finding))
+    return finding_code(claim, finding)
 
 
 def _write(cards: Iterable[Pairs]) -> None:
@@ -129,9 +149,8 @@ def _checks(bound: Bound) -> Iterator[str]:
     yield from (key for key, claim in known.items() if claim.bound in (bound, bound.printed))
 
 
-def _document(verdicts: dict[str, Verdict], bounds: dict[str, Bound]) -> dict[str, Any]:
-    claims = [{**numeric(row), **_of_bound(verdict.claim)} for verdict in verdicts.values() for row in rows([verdict])]
-    return document(seed=0, claims=claims, bounds=[_data(*each) for each in bounds.items()])
+def _of_claims(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
+    return [{**numeric(row), **_of_bound(verdict.claim)} for verdict in verdicts for row in rows([verdict])]
 
 
 def _of_bound(claim: Claim) -> dict[str, Any]:

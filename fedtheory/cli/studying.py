@@ -4,8 +4,8 @@ import argparse
 import ast
 from pathlib import Path
 
-from fedtheory._commands.refusals import one_of
 from fedtheory._support.console import say
+from fedtheory.cli.refusals import one_of
 
 __all__ = ["folder_of_studies", "names_of_studies", "run_study"]
 

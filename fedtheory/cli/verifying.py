@@ -4,13 +4,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedtheory._commands.background import interrupted
-from fedtheory._commands.documents import document, print_json
-from fedtheory._commands.refusals import mention_processors, refuse, refuse_unless_new
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table, warn
+from fedtheory.cli.documents import document, print_json
+from fedtheory.cli.hunting import complain
+from fedtheory.cli.progress import collected
+from fedtheory.cli.refusals import mention_processors, refuse, refuse_below, refuse_unless_new
 from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.renderings import console_rows, html_report, notes, numeric, rows, summary
+from fedtheory.verification.records import numeric, rows
+from fedtheory.verification.renderings import console_rows, notes, summary
+from fedtheory.verification.report import html_report
 from fedtheory.verification.verdicts import Verdict, verdicts_of
 
 __all__ = ["verify_claims"]
@@ -25,32 +28,29 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, arguments.source)
     except ValueError as error:
         refuse(str(error))
-    hunt_seconds = 0.0 if arguments.source is None else arguments.hunt
     verdicts = verdicts_of(
         selected,
         arguments.budget,
         arguments.seed,
         arguments.jobs,
         num_instances=arguments.instances,
-        hunt_seconds=hunt_seconds,
+        hunt_seconds=0.0 if arguments.source is None else arguments.hunt,
     )
     mention_processors("--jobs", min(arguments.jobs, len(selected)))
-    total = None if isinstance(arguments.budget, float) or hunt_seconds > 0 else len(selected)
-    reached: dict[str, Verdict] = {}
-    ended_early = interrupted(verdicts, lambda verdict: reached.update({verdict.key: verdict}), "claims", total)
+    try:
+        reached, ended_early = collected(verdicts, "claims", len(selected))
+    except Exception as error:  # a process that was killed, or a claim that cannot be sent to one
+        return complain(error)
     if ended_early:
         warn(f"interrupted after {len(reached)} of {len(selected)} claims")
-    _show(list(reached.values()), arguments, ended_early=ended_early)
-    return 130 if ended_early else 0 if all(verdict.as_expected for verdict in reached.values()) else 1
+    _show(reached, arguments, ended_early=ended_early)
+    return 130 if ended_early else 0 if all(verdict.as_expected for verdict in reached) else 1
 
 
 def _refuse_wrong_values(arguments: argparse.Namespace) -> None:
     refuse_unless_new(None if arguments.json == _STANDARD_OUTPUT else arguments.json, "--json", force=arguments.force)
     refuse_unless_new(arguments.report, "--report", force=arguments.force)
-    for option, least in (("seed", 0), ("instances", 1), ("jobs", 1)):
-        value = getattr(arguments, option)
-        if value is not None and value < least:
-            refuse(f"--{option} must be at least {least}, got {value}")
+    refuse_below(arguments, seed=0, instances=1, jobs=1)
     if not 0 <= arguments.hunt < float("inf"):
         refuse(f"--hunt must be finite and at least 0, got {arguments.hunt}")
 
@@ -66,15 +66,13 @@ def _show(verdicts: Sequence[Verdict], arguments: argparse.Namespace, *, ended_e
         verdicts=[numeric(row) for row in found],
     )
     if arguments.report is not None:
-        # The summary of the page says the false alarms.
-        others = ("machine", "verdicts", "expected_false_alarms")
+        others = ("machine", "verdicts", "expected_false_alarms")  # the summary of the page has the false alarms
         header = {
             name.replace("_", " "): value
             for name, value in {**content, **content["machine"]}.items()
             if name not in others and value is not None and value is not False
         }
-        page = html_report(verdicts, header)
-        deliver(arguments.report, page.encode("utf-8"))
+        deliver(arguments.report, html_report(verdicts, header).encode("utf-8"))
     if arguments.json == _STANDARD_OUTPUT:
         print_json(content)
         return

@@ -8,11 +8,11 @@ from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from fedtheory._commands.documents import document, double, numbers, print_json, write_pairs
-from fedtheory._commands.refusals import known_in, one_of, program, refuse, refuse_unless_new
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import close_to
+from fedtheory.cli.documents import document, double, numbers, print_json, write_pairs
+from fedtheory.cli.refusals import known_in, one_of, program, refuse, refuse_unless_new
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.symbols import Symbol
 from fedtheory.verification.catalogue import known_bounds
