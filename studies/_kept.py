@@ -14,7 +14,7 @@ def kept(folder: str | None, name: str, function: "Callable[..., Dataset]", seed
     if folder is None:
         return function(seed=seed, **arguments)
     grid = {argument: [value] for argument, value in arguments.items()}
-    found = ft.sweep(function, grid, seeds=[seed], backend="serial", out=f"{folder}/{name}/{seed}")
+    found = ft.sweep(function, grid, seeds=[seed], backend="sequential", out=f"{folder}/{name}/{seed}")
     if found.failures:
         message = f"{folder}/{name}/{seed} must hold a run that ended, got {found.failures[0].error}"
         raise ValueError(message)

@@ -6,6 +6,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _fitted_order import fitted_order
 from _slides import DASHES, name_ends
 from _timing import timed
 
@@ -172,7 +173,7 @@ def curves(data: "Dataset") -> dict[tuple[str, str], Any]:
 
 def exponent(sizes: Any, values: Any) -> tuple[float, float, float]:
     """Fitted exponent of growth, and its interval of level 95%."""
-    fit = ft.verification.fitted_order(np.asarray(sizes, dtype=np.float64), values)
+    fit = fitted_order(np.asarray(sizes, dtype=np.float64), values)
     limits = fit.limits(0.95)
     return -fit.order, -limits.upper, -limits.lower
 

@@ -11,6 +11,7 @@ import pytest
 import xarray
 
 import fedtheory as ft
+from fedtheory.sweeps import run as running
 from tests.quick_studies import loaded
 
 STUDY = loaded("greedyfed_tables")
@@ -124,11 +125,12 @@ def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(tmp_path, mon
     kept = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("data.nc"))
     assert len(kept) == 4  # of FedAvg and GreedyFed, one for each seed
 
-    def train(*_: Any, **__: Any) -> Any:
+    def attempt(*_: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(RUNS, "train", train)
-    again = FASHION.tables(config, ft.study.silent)
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "_attempt", attempt)
+        again = FASHION.tables(config, ft.study.silent)
     np.testing.assert_array_equal(first["accuracy"], again["accuracy"])
     with pytest.raises(ValueError, match=r"variants must be among GreedyFed, mean; .*, got FedSGD"):
         FASHION.planned(dataclasses.replace(config, variants=("FedSGD",)))
