@@ -1,6 +1,6 @@
 r"""
-One federation, six methods
-===========================
+Which of six methods wins, and why?
+===================================
 
 **SCAFFOLD and Scaffnew reach the minimizer in the fewest communications, EF21 and Scaffnew with the fewest models sent;
 averaging, FedProx and FedNova stop at a floor.**

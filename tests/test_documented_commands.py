@@ -16,7 +16,9 @@ from fedtheory.study import scripts
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded
 
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))]
+DOCS = {str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")}
+# The changelog names commands that were removed.
+PAGES = ["README.md", "CONTRIBUTING.md", *sorted(DOCS - {"docs/changelog.md"})]
 STUDIES = [str(script.relative_to(ROOT)) for script in SCRIPTS]
 COMMAND = re.compile(r"(?:python (?:-m (?:fedtheory|docs|tests)\b|studies/)|fedtheory [a-z])[^\n|>#]*")
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
