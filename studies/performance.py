@@ -13,29 +13,31 @@ machine slows all of them; the ratio is taken within a repetition and its median
 Workloads, each in a module beside this one:
 
 - pow-d on the quadratics of Power-of-Choice (K = 30 with m = 3, d = 9, and K = 100 with m = 10, d = 30), dimension 5,
-two local steps, the gap recorded in every round; time per round and replicate. Peers: a NumPy loop over rounds, NumPy
-batched over replicates, JAX (scan over rounds, vmap over replicates, double precision) where it is installed, and ours
-on two threads. - pow-d on softmax regression: Synthetic(1, 1), 30 clients, 60 features, 10 classes, m = 3, d = 6, 30
-local steps on batches of 50, the global loss in every round; time per round. Peers: NumPy, NumPy batched over the
-clients of a round, and, where they are installed, JAX (compiled, double precision, batches with replacement) and torch
-with autograd. - optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, checks of
-the arguments included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, three times
-and warm: its first call, which imports it, is not counted. For the longest, a sum and a copy in NumPy tell what the
-memory takes for reading twice and writing once. - the validation losses of all 2^10 coalitions of ten softmax models
-(60 features, 10 classes) on 5,000 samples, which exact Shapley values of a round need; time for all. Peers: NumPy with
-a matrix product per coalition, and NumPy with each client's logits computed once. - a step of stochastic gradient
-descent on perceptrons, 784-200-10 with batches of 32 and 64-32-10 with batches of 10. Ours takes its own kernels for
-both, so that results do not depend on the threads of BLAS. Peers: NumPy with BLAS and, where they are installed, JAX
-(compiled, double precision, batches with replacement) and torch with autograd. - worst cases with their proofs in
-rationals: a round of 5 and of 20 local steps of all clients, 1,000 skewed steps in rounds of two; and ten rounds of
-five steps written down as one program. In the place of a peer stands the time that a call may take. Where PEPit is
-installed, it solves a round of four clients and three steps, without proofs. - ten worst cases of PEPit's own gallery,
-ours with their proofs and theirs by Clarabel, one by one and their median. Where PEPit is not installed the rows say
-so.
-
+  two local steps, the gap recorded in every round; time per round and replicate. Peers: a NumPy loop over rounds, NumPy
+  batched over replicates, JAX (scan over rounds, vmap over replicates, double precision) where it is installed, and
+  ours on two threads.
+- pow-d on softmax regression: Synthetic(1, 1), 30 clients, 60 features, 10 classes, m = 3, d = 6, 30 local steps on
+  batches of 50, the global loss in every round; time per round. Peers: NumPy, NumPy batched over the clients of a
+  round, and, where they are installed, JAX (compiled, double precision, batches with replacement) and torch with
+  autograd.
+- optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, checks of the arguments
+  included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, three times and warm: its
+  first call, which imports it, is not counted. For the longest, a sum and a copy in NumPy tell what the memory takes
+  for reading twice and writing once.
+- the validation losses of all 2^10 coalitions of ten softmax models (60 features, 10 classes) on 5,000 samples, which
+  exact Shapley values of a round need; time for all. Peers: NumPy with a matrix product per coalition, and NumPy with
+  each client's logits computed once.
+- a step of stochastic gradient descent on perceptrons, 784-200-10 with batches of 32 and 64-32-10 with batches of 10.
+  Ours takes its own kernels for both, so that results do not depend on the threads of BLAS. Peers: NumPy with BLAS and,
+  where they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
+- worst cases with their proofs in rationals: a round of 5 and of 20 local steps of all clients, 1,000 skewed steps in
+  rounds of two; and ten rounds of five steps written down as one program. In the place of a peer stands the time that a
+  call may take. Where PEPit is installed, it solves a round of four clients and three steps, without proofs.
+- ten worst cases of PEPit's own gallery, ours with their proofs and theirs by Clarabel, one by one and their median.
+  Where PEPit is not installed the rows say so.
 - growth: time of a round of pow-d and other strategies on isotropic quadratics, of the processor, that of a run less
-that of a run without rounds, the smallest of several; one size grows at a time. Memory is the peak that ``tracemalloc``
-counts besides the arrays given.
+  that of a run without rounds, the smallest of several; one size grows at a time. Memory is the peak that
+  ``tracemalloc`` counts besides the arrays given.
 
 **Reading.** Left: ratios, medians over the repetitions between the lowest and the highest one; a ratio above the goal
 meets it. Goals were set on a machine with AVX-512; without it those of softmax regression are 0.7 of that. Middle: time
