@@ -218,8 +218,8 @@ def draw_clients(axes: Any, data: "Dataset") -> None:
         look: Any = {"color": COLORS[place], "marker": MARKERS[place], "linestyle": DASHES[place]}
         axes.plot(found[name]["size"], found[name]["round_us"], **look)
     sizes = found[shown[0]]["size"].values
-    axes.set(xscale="log", yscale="log", xlabel="clients K", ylabel="µs per round", xlim=(sizes[0], sizes[-1]))
-    names = {EVERYBODY: "OCS,\nall asked", "OCS, d candidates": "OCS,\nd asked"}
+    axes.set(xscale="log", yscale="log", xlabel="clients K", ylabel="time per round [µs]", xlim=(sizes[0], sizes[-1]))
+    names = {EVERYBODY: "optimal sampling\nof all clients", "OCS, d candidates": "optimal sampling\nof d candidates"}
     ends = {names.get(name, name): (float(found[name]["round_us"][-1]), COLORS[i]) for i, name in enumerate(shown)}
     name_ends(axes, ends)
 
@@ -232,11 +232,15 @@ def draw_others(axes: Any, data: "Dataset") -> None:
         factor, time = (curve[name].values / curve[name].values[0] for name in ("size", "round_us"))
         axes.plot(factor, time, color=COLORS[place], marker=MARKERS[place], linestyle=DASHES[place])
         order, _, _ = exponent(curve["size"].values, curve["round_us"].values)
-        ends[f"{GROWING[axis].rpartition(' ')[0] or GROWING[axis]}: {order:.2f}"] = (float(time[-1]), COLORS[place])
+        ends[f"{GROWING[axis].rpartition(' ')[0] or GROWING[axis]}: exponent {order:.2f}"] = (
+            float(time[-1]),
+            COLORS[place],
+        )
         longest, most = max(longest, factor[-1]), max(most, time[-1])
     axes.plot([1, longest], [1, longest], ":", color="black")
+    axes.text(9, 12, "linear ", ha="right", fontsize=9)
     axes.set(xscale="log", yscale="log", xlim=(1, longest), ylim=(0.5, 2 * max(most, 10)))
-    axes.set(xlabel="factor by which a size grows", ylabel="factor of the time of a round of pow-d")
+    axes.set(xlabel="factor by which a size grows", ylabel="factor by which a round of pow-d slows down")
     name_ends(axes, ends)
 
 

@@ -47,6 +47,13 @@ def marked(axes: Any, bands: Mapping[str, tuple[Any, Any]], every: int) -> None:
     axes.legend()
 
 
+def level(axes: Any, height: float, words: str, side: int = 1) -> None:
+    """Draw a horizontal line of reference and name it at its right end, above or (with side -1) below."""
+    axes.axhline(height, color="black", linewidth=0.8)
+    place: dict[str, Any] = {"ha": "right", "va": "bottom" if side > 0 else "top", "fontsize": 9}
+    axes.annotate(words, (1, height), (-4, 3 * side), axes.get_yaxis_transform(), "offset points", **place)
+
+
 def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.0) -> None:
     """Write names to the right of curves at the heights where these end, lines of text apart; limits must be set."""
     heights = np.array([axes.transData.transform((axes.get_xlim()[1], y))[1] for y, _ in ends.values()])

@@ -121,6 +121,9 @@ def checks_of_pictures(data: "Dataset") -> dict[str, study.Check]:
     }
 
 
+TITLES = {"one at random": "random selection", "the larger loss": "selection of the larger loss"}
+
+
 def draw_picture(axes: Any, data: "Dataset", name: str) -> None:
     """Draw level sets of the clients, their minimizers, and the server's models."""
     here = data.sel(strategy=name)
@@ -138,6 +141,8 @@ def draw_picture(axes: Any, data: "Dataset", name: str) -> None:
     axes.plot(*start, "s", color="black")
     axes.annotate("start", start, xytext=(-34, 6), textcoords="offset points")
     axes.plot(0, 0, "*", color="black", markersize=11)
-    axes.annotate("$w^*$", (0, 0), xytext=(6, -14), textcoords="offset points")
-    axes.set(aspect="equal", title=f"worst federation, {name}", xlabel="along the plane", ylabel="across")
+    axes.annotate("$w^*$", (0, 0), xytext=(-18, -14), textcoords="offset points")
+    axes.set(
+        aspect="equal", title=f"worst federation, {TITLES[name]}", xlabel="first coordinate", ylabel="second coordinate"
+    )
     axes.grid(visible=False)

@@ -71,9 +71,9 @@ QUICK = Config(num_clients=8, num_selected=2, num_candidates=(4, 8), num_rounds=
 
 NAMES = {
     "printed": "Theorem 3.1 as printed",
-    "corrected": "with its proof mended",
-    "recursion": "one step of its proof, repeated",
-    "round lemma": "a lemma on a whole round",
+    "corrected": "Theorem 3.1, corrected",
+    "recursion": "one-step inequality, unrolled",
+    "round lemma": "round lemma, unrolled",
 }
 DASHES = {"printed": ":", "corrected": "-.", "recursion": "--", "round lemma": (0, (6, 1))}
 
@@ -148,7 +148,7 @@ def figure(data: "Dataset") -> "Figure":
         axes.set_xlim(steps[0], steps[-1])
         name_ends(axes, ends)
         axes.spines[["top", "right"]].set_visible(False)
-        sentence = "The printed theorem ends {:.1f}, the sharpest lemma {:.1f} powers of ten above the error"
+        sentence = "The printed theorem ends {:.1f} orders of magnitude above the error, the sharpest lemma {:.1f}"
         return finding(drawn, sentence.format(above[-1], above[0]))
 
 

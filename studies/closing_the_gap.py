@@ -38,7 +38,7 @@ import numpy as np
 from _gap_curves import CURVES, gap_curves
 from _parts import joined, part
 from _proof_slack import chain_checks, inequalities, lemma_b2, levels, losses, slack_of_the_proof
-from _slides import finding
+from _slides import finding, name_rows
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance
@@ -84,6 +84,8 @@ QUICK = Config(
 )  # fmt: skip
 DRAWN = {"promise": "Theorem 3.1, corrected", "refined promise": "refined constants", "Theorem P": "no gradient bound",
          "worst case": "worst case", "measured": "measured"}  # fmt: skip
+WORDS = {"step sizes by 2 eta_t": r"$\eta_{t_0} \leq 2\eta_t$", "gradients by G2": r"$|\nabla f|^2 \leq G^2$",
+         "sum for the maximum": "maximum by a sum"}  # fmt: skip
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
@@ -139,29 +141,33 @@ def figure(data: "Dataset") -> "Figure":
     names = [str(name) for name in curves["strategy"].values]
     with appearance():
         drawn, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
-        for place, row in enumerate(powers):
-            left.plot(row[[0, -1]], [-place] * 2, color="0.7", zorder=0)
+        places = name_rows(left, ["random selection" if name == "rand" else name for name in names])
+        left.hlines(places, powers.min(axis=1), powers.max(axis=1), color="0.7", zorder=0)
         for column, (words, marker) in enumerate(zip(DRAWN.values(), MARKERS, strict=False)):
-            left.plot(powers[:, column], -np.arange(len(names)), marker, color=COLORS[column], markersize=7)
-            height = 12 if column == len(DRAWN) - 1 else 12 + 14 * (len(DRAWN) - 2 - column)
+            left.plot(powers[:, column], places, marker, color=COLORS[column], markersize=7)
             left.annotate(
-                words, (powers[0, column], 0), (0, height), textcoords="offset points", color=COLORS[column],
-                ha="left" if column == len(DRAWN) - 1 else "right", arrowprops={"arrowstyle": "-", "color": "0.7"},
+                words, (powers[0, column], 0), (0, 7), textcoords="offset points", color=COLORS[column], rotation=30,
+                rotation_mode="anchor", fontsize=9,
             )  # fmt: skip
-        left.set(yticks=-np.arange(len(names)), xlabel="powers of ten above the measured error")
-        left.set_yticklabels(names)
-        left.set_ylim(-len(names) + 0.5, 1.7)
+        left.set(xlabel="orders of magnitude above the measured error", xlim=(-0.5, 1.55 * powers.max()))
+        left.set_ylim(-len(names) + 0.4, 1.9)
         rand, pow_d = (losses(proof, str(name)) for name in proof["strategy"].values)
-        largest, labels = np.argsort(-rand)[:6], [label.split("  ") for label in inequalities(proof)]
-        places = -np.arange(largest.size)
-        right.barh(places, rand[largest], left=1, color=COLORS[5], label="random selection")
-        right.plot(pow_d[largest], places, "D", color="black", markerfacecolor="none", label="pow-d")
-        right.set(xscale="log", yticks=places, xlabel=r"loss of the inequality / error $F - F^*$")
-        right.set_yticklabels(["{1}\n{0}".format(*labels[place]) for place in largest], fontsize=8)
+        largest, labels = np.argsort(-rand)[:6], [_label(label) for label in inequalities(proof)]
+        places = name_rows(right, [labels[place] for place in largest])
+        right.plot(rand[largest], places, "o", color=COLORS[0], label="random selection", markersize=7)
+        right.plot(pow_d[largest], places, "D", color=COLORS[1], label="pow-d", markersize=7)
+        right.hlines(places, pow_d[largest], rand[largest], color="0.7", zorder=0)
+        right.set(xscale="log", title="largest losses", xlabel=r"loss of the inequality / error $F - F^*$")
         right.legend(loc="lower right")
         total, gained = powers[1, 0], powers[1, 0] - powers[1, 2]
-        sentence = "Of {:.1f} powers of ten between theorem and error of {}, {:.1f} are lost by the bound on gradients"
-        return finding(drawn, sentence.format(total, "random selection", gained))
+        sentence = "Random selection: the bound on gradients costs {:.1f} of {:.1f} orders of magnitude"
+        return finding(drawn, sentence.format(gained, total))
+
+
+def _label(inequality: str) -> str:
+    """Name an inequality in words, above its equation of the paper."""
+    equation, words = inequality.split("  ")
+    return f"{WORDS.get(words, words)}\neq. {equation}"
 
 
 def said(data: "Dataset") -> list[str]:

@@ -65,7 +65,7 @@ QUICK = Config(
     num_clients=(10,), selected_share=0.2, candidate_shares=(0.2, 0.5, 1.0), step_sizes=(1e-3, 2.5e-4), run_time=4.0
 )  # fmt: skip
 
-NAMES = {BIASES[0]: "bias by convexity", BIASES[1]: "Theorem 3.1, corrected", BIASES[2]: "Theorem 3.1, printed"}
+NAMES = {BIASES[0]: "bound by convexity", BIASES[1]: "Theorem 3.1, corrected", BIASES[2]: "Theorem 3.1, printed"}
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
@@ -130,7 +130,7 @@ def figure(data: "Dataset") -> "Figure":
         for axes, size in zip(panels[0], data["num_clients"].values, strict=True):
             here = data.sel(num_clients=size)
             d, scale = here["candidates"].values, float(here["objective_gap"])
-            axes.set(yscale="log", title=f"K = {size} clients, m = {int(here['selected'])}", xlabel="candidates d")
+            axes.set(yscale="log", title=f"{size} clients, {int(here['selected'])} per round", xlabel="candidates d")
             axes.set_xlim(d[0], d[-1])
             ends = {}
             for form, dashes, color in zip(BIASES, DASHES[1:], COLORS[1:], strict=False):
@@ -145,12 +145,12 @@ def figure(data: "Dataset") -> "Figure":
             )  # fmt: skip
             ends["predicted floor"] = (float(here["floor"].values[-1] / scale), "black")
             name_ends(axes, ends)
-        panels[0, 0].set_ylabel(r"$(F - F^*)\,/\,\Gamma$")
+        panels[0, 0].set_ylabel(r"error floor $(F - F^*)\,/\,\Gamma$")
         panels[0, 0].legend(loc="lower right")
         off = float(abs(data["simulated"].isel(share=slice(1, None), step_size=-1, side=0) / data["floor"] - 1).max())
         low, high = (float(pick(np.log10(data["bias"] / data["floor"]))) for pick in (np.min, np.max))
         sentence = (
-            "Runs end within {:.0f}% of the predicted floor, {:.1f} to {:.1f} powers of ten below the theorems' bias"
+            "Runs end within {:.0f}% of the predicted floor, {:.1f} to {:.1f} orders of magnitude below the bounds"
         )
         return finding(drawn, sentence.format(100 * off, low, high))
 

@@ -146,15 +146,19 @@ def figure(data: "Dataset") -> "Figure":
 
     own, late = part(data, "fashion"), part(data, "leads")
     lead = dict(zip(map(str, late["change"].values), on_digits.lead_on_digits(late), strict=True))
-    label = {on_digits.BASE: "base", "step_size=0.01": "a fifth\nof the step", "averaging=0": "latest\nvalues"}
-    label["concentration=0.1"] = "less\nskew"
+    label = {
+        on_digits.BASE: "base case",
+        "step_size=0.01": "a fifth of\nthe step size",
+        "averaging=0": "latest\nvalues",
+    }
+    label["concentration=0.1"] = "less label\nskew"
     bands = {words: mean_and_limits(lead[name]) for name, words in label.items() if name in lead}
     with appearance():
         drawn, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), width_ratios=(0.8, 1.1, 1))
         on_fashion.draw_shares(left, own)
         ends = on_fashion.draw_leads(middle, own)
-        right.set_xlabel("rounds, digits")
-        right.set_ylabel("lead of GreedyFed over FedAvg [points]")
+        right.set_xlabel("communication rounds")
+        right.set_ylabel("lead over FedAvg on digits [points]")
         right.axhline(0, color="black", linewidth=0.8)
         right.set_ylim(min(band.min() for band in bands.values()) - 2, max(band.max() for band in bands.values()) + 2)
         curves(right, late["round"].values, bands)

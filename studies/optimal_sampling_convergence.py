@@ -38,7 +38,7 @@ from _parts import joined, part
 from _sampling_laws import SAMPLINGS, checks_of_laws, laws
 from _sampling_runs import checks_of_runs, rows_of_runs, runs
 from _sampling_ways import FOUR, PRECISE, checks_of_ways, ways
-from _slides import curves, finding, marked
+from _slides import curves, finding, level, marked
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, appearance
@@ -104,6 +104,11 @@ QUICK = Config(
 )  # fmt: skip
 
 
+SHOWN = {
+    "full, longest steps": "full participation", "uniform": "uniform sampling", "OCS, longest steps": "optimal sampling"
+}  # fmt: skip
+
+
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Run every strategy, compare ways to the probabilities, and correlated samplings."""
     return joined({"runs": runs(config, progress), "ways": ways(config, progress), "laws": laws(config, progress)})
@@ -138,31 +143,31 @@ def figure(data: "Dataset") -> "Figure":
         left.set(
             xscale="log", yscale="log", xlabel="Mbit sent to the server", ylabel="$F(w) - F^*$, FedAvg, quadratics"
         )
-        shown = {name: here.sel(strategy=name) for name in ("full, longest steps", "uniform", "OCS, longest steps")}
-        marked(left, {name: (own["bits"].values / 1e6, own["gap"].values) for name, own in shown.items()}, every=12)
+        shown = {words: here.sel(strategy=name) for name, words in SHOWN.items()}
+        marked(left, {words: (own["bits"].values / 1e6, own["gap"].values) for words, own in shown.items()}, every=12)
         for spread, color, dashes in zip(excess["spread"].values, COLORS, ("-", "--"), strict=False):
             values, x = excess.sel(spread=spread).values, excess["rescaling"].values
-            middle.plot(x, np.median(values, axis=0), dashes, color=color, label=f"spread {spread:g}, median and range")
+            middle.plot(x, np.median(values, axis=0), dashes, color=color, label=f"norms with log-spread {spread:g}")
             middle.fill_between(x, values.min(axis=0), values.max(axis=0), color=color, alpha=0.2)
         middle.set_yscale("symlog", linthresh=1e-15)  # below rounding linear, so that an exact zero is drawn as one
         middle.set_yticks([0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
-        middle.set(xlabel="rescalings of AOCS", ylabel="variance above the optimum / uniform")
-        middle.legend(fontsize=8)
+        middle.set(xlabel="rescalings of AOCS", ylabel="excess variance / that of uniform sampling")
+        middle.set_xticks(excess["rescaling"].values[::2])
+        middle.set_ylim(-2e-16, 10)
+        middle.legend(fontsize=8, title="median and range", title_fontsize=8)
         bands = {name: ratio.sel(sampling=name).quantile([0.5, 0.1, 0.9], "instance").values for name in SAMPLINGS}
         curves(right, ratio["alignment"].values, bands)
-        right.axhline(1, color="black", linewidth=0.8)
-        right.set(xlabel="agreement c of the updates", ylabel="variance / independent variance")
+        level(right, 1, "independent sampling")
+        right.set(xlabel="agreement c of the updates", ylabel="variance / that of independent sampling")
         low, high = _saved(found)
-        sentence = f"To the same error optimal sampling sends {low:.2f} to {high:.2f} times the bits of its best rival"
-        return finding(drawn, sentence)
+        ratios = f"{low:.2f} to {high:.2f}"
+        return finding(drawn, f"Up to the same error optimal sampling sends {ratios} times the bits of its best rival")
 
 
 def _saved(found: "Dataset") -> tuple[float, float]:
     """Return the least and the largest ratio of bits that OCS sends to those of the best rival, over the settings."""
-    bits = found["reached_bits"]
-    ratios = bits.sel(strategy="OCS, longest steps") / bits.sel(strategy=["uniform", "full, longest steps"]).min(
-        "strategy"
-    )
+    rivals = found["reached_bits"].sel(strategy=["uniform", "full, longest steps"]).min("strategy")
+    ratios = found["reached_bits"].sel(strategy="OCS, longest steps") / rivals
     return float(ratios.min()), float(ratios.max())
 
 

@@ -155,20 +155,29 @@ def figure(data: "Dataset") -> "Figure":
         drawn, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.4))
         intervals(left, list(leads.values()), name_rows(left, list(leads)), color=COLORS[0], marker=MARKERS[0])
         left.axvline(far, color="black", linestyle="--", linewidth=1)
-        left.text(far, 0.3, "paper ", ha="right", fontsize=9)
+        left.set_ylim(top=1.6)
+        left.text(far, 1.1, "paper ", ha="right", va="center", fontsize=9)
+        left.text(0.3, 1.1, "hollow: one partition", va="center", fontsize=9)
         left.set_xlabel("lead of pow-d over random selection [points]")
         places = name_rows(middle, list(ends))
-        intervals(middle, list(ends.values()), places, color=COLORS[1], marker=MARKERS[1], label="as published, 95%")
-        middle.plot([accuracy for _, accuracy in paper][: len(places)], places, "x", color="black", label="Table 1")
+        intervals(
+            middle, list(ends.values()), places, color=COLORS[1], marker=MARKERS[1], label="paper's settings, 95%"
+        )
+        middle.plot(
+            [accuracy for _, accuracy in paper][: len(places)], places, "x", color="black", label="paper, Table 1"
+        )
         middle.set_xlabel("test accuracy [%]")
         places = name_rows(right, list(ratios))
         intervals(right, list(ratios.values()), places, color=COLORS[2], marker=MARKERS[2], label="digits, 95%")
-        right.plot([rounds / paper[0][0] for rounds, _ in paper[2:]], places, "x", color="black", label="Table 1")
-        right.set_xlabel(f"rounds to {data.attrs['clothes_target']:g}% / those of random clients, m = {runs.many}")
+        right.plot(
+            [rounds / paper[0][0] for rounds, _ in paper[2:]], places, "x", color="black", label="paper, Table 1"
+        )
+        right.set_xlabel(f"rounds to {data.attrs['clothes_target']:g}% / rounds of rand, m = {runs.many}")
         for axes in (left, right):
             axes.axvline(0 if axes is left else 1, color="black", linewidth=0.8)
         for axes in (middle, right):
-            axes.legend(fontsize=8)
+            axes.set_ylim(top=1.4)
+            axes.legend(fontsize=8, loc="upper left")
         sentence = (
             "Power-of-Choice leads by {:+.1f} points, the paper has {:+.1f}; the largest lead of any setting is {:+.1f}"
         )

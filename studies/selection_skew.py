@@ -162,12 +162,14 @@ def figure(data: "Dataset") -> "Figure":
             axes.axhline(1.0, color="black", linestyle=":", linewidth=1)
             axes.text(1.02, 1.0, "random\nselection", transform=axes.get_yaxis_transform(), fontsize=8, va="center")
             axes.set(xlabel="candidates d", title=title)
-        panels[0].plot(d, here["along"], color=COLORS[3], marker="D", linestyle="-.", label="least along a run")
+        panels[0].plot(d, here["along"], color=COLORS[3], marker="D", linestyle="-.", label="minimum along one run")
         panels[1].set_yscale("log")
         panels[1].set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
         least = float(bar["bounds"].sel(side="upper").min())
-        sentence = f"The skew falls from 1 to {least:.2f} with more candidates; at one and the same model it grows"
-        return legend_below(finding(drawn, sentence), num_columns=3)
+        sentence = (
+            "The skew over all pairs of models falls from 1 to {:.2f} with more candidates; at equal models it grows"
+        )
+        return legend_below(finding(drawn, sentence.format(least)), num_columns=3)
 
 
 def said(data: "Dataset") -> list[str]:

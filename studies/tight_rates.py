@@ -134,7 +134,9 @@ def figure(data: "Dataset") -> "Figure":
                 here["step_size"] / float(method.longest), here["theory"] / here["upper"], color=COLORS[place % 7],
                 linestyle=DASHES[place], marker=MARKERS[place], markevery=(place, 6), label=method.title,
             )  # fmt: skip
-        left.set(yscale="log", xlabel="step size / the longest", ylabel="theory / proved worst case")
+        left.set(
+            yscale="log", ylim=(0.08, 2), xlabel="step size / largest step size", ylabel="theory / proved worst case"
+        )
         left.legend(fontsize=8)
         for axes, method in zip(others, (one for one in METHODS if one.theory != EXACT), strict=True):
             here = _of(data, method.title)
@@ -144,7 +146,7 @@ def figure(data: "Dataset") -> "Figure":
                 here["upper"],
                 color=COLORS[0],
                 linewidth=3,
-                label="proved, both sides",
+                label="proved worst case",
             )
             axes.plot(here["step_size"], here["theory"], "--", color=COLORS[1], label=f"theory: {method.theory}")
             axes.set(title=method.title, xlabel=r"step size $\eta$, where $L = 1$", ylabel=f"largest {method.measured}")
@@ -153,8 +155,8 @@ def figure(data: "Dataset") -> "Figure":
         exact = sum(method.theory == EXACT for method in METHODS)
         return finding(
             drawn,
-            f"Of {len(METHODS)} closed forms {exact} are the worst case at every step size; heavy ball's worst "
-            "quadratic is not, and a round's lemma is loose for long steps",
+            f"{exact} of {len(METHODS)} closed forms are the worst case at every step size; heavy ball's worst "
+            "quadratic is not, and the lemma on local steps is loose for long steps",
         )
 
 

@@ -141,12 +141,12 @@ def figure(data: "Dataset") -> "Figure":
     ahead = here["ahead"].sel(strategy=f"pow-d, d = {d}")
     shown = {f"{t} rounds": ahead.sel(counted="rounds", horizon=t).values for t in (EARLY, 4 * EARLY, last)}
     bands = {name: share(counts, total) for name, counts in shown.items()}
-    bands[f"floats of\n{last} rounds"] = share(ahead.sel(counted="floats", horizon=last).values, total)
+    bands[f"cost of\n{last} rounds"] = share(ahead.sel(counted="floats", horizon=last).values, total)
     with appearance():
         drawn, (left, *others) = plt.subplots(1, 3, figsize=(13, 4.4))
-        left.set(xscale="log", ylim=(-0.02, 1.02), ylabel=f"share of federations where pow-d, d = {d}, is ahead")
+        left.set(xscale="log", ylim=(-0.02, 1.02), ylabel="share of federations where pow-d is ahead")
         left.set_xlabel(r"heterogeneity $\Gamma\,/\,(F(w_0) - F^*)$")
-        left.text(0.03, 0.5, "dotted: random selection\nis above the floor", transform=left.transAxes, fontsize=9)
+        left.text(0.03, 0.5, "dotted: random selection\nis above pow-d's floor", transform=left.transAxes, fontsize=9)
         curves(left, heterogeneity, bands)
         for t in (EARLY, 4 * EARLY, last):
             above = 1 - here["floor"].sel(horizon=t).values / np.maximum(total, 1)
