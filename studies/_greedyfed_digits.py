@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _greedyfed_published import ENTRIES, MNIST
 from _greedyfed_runs import (
+    ENTRIES,
     FIRST,
     MAIN,
+    MNIST,
     SETTINGS,
     SINGLE,
     Dealt,

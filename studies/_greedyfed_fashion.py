@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _greedyfed_published import ENTRIES, FASHION
+from _experiments import kept
 from _greedyfed_runs import (
     BASES,
     DRAWN,
+    ENTRIES,
     EVERY,
+    FASHION,
     FIRST,
     MAIN,
     SETTINGS,
@@ -17,7 +19,6 @@ from _greedyfed_runs import (
     entries,
     refuse_unknown,
 )
-from _kept import kept
 from _repeated import mean_and_limits, paired, with_limits
 from _slides import intervals, name_rows
 
@@ -133,7 +134,7 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
         "every run has all seeds and did not diverge": study.Check(
             everything, "all accuracies are numbers" if everything else "some are not"
         ),
-        "draws have all classes alike as often as the law says": study.Check(
+        "draws have equal class shares as often as the law says": study.Check(
             abs(observed - wanted) <= off, f"{observed:.4f} of {counts.sum()}, the law says {wanted:.4f}"
         ),
         "without the underflow clients have one class": study.Check(

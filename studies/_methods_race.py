@@ -1,4 +1,4 @@
-"""Six methods on the same federations: gaps after rounds and floats, what a theorem promises, and a floor."""
+"""Six methods on the same federations: gaps after rounds and floats, the bound of a theorem, and a floor."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +91,7 @@ def _trained(config: Any, fed: Any, name: str, index: int) -> Any:
 
 
 def _known(config: Any, fed: Any) -> tuple[Any, float]:
-    """Return what SCAFFOLD's theorem promises of the gap, L/2 of the squared distance, and where averaging rests.
+    """Return SCAFFOLD's bound on the gap, L/2 of the squared distance, and the gap at the fixed point of averaging.
 
     Clients move by ``1 - (1 - eta h)^tau`` of the way to their centers.
     """
@@ -120,15 +120,15 @@ def rows_of_race(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_race(data: "Dataset") -> dict[str, study.Check]:
-    """Test what a theorem promises, where averaging rests, and who ends below it, on every federation."""
+    """Test a theorem's bound, the fixed point of averaging, and which methods end below it, on every federation."""
     gap = data["gap"].sel(problem=QUADRATICS)
     last = gap.isel(round=-1)
     averaging = last.sel(algorithm="FedAvg")
     above = float((gap.sel(algorithm="SCAFFOLD") / data["promise"]).max())
     near = abs(averaging / data["floor"] - 1).max()
     found = {
-        "SCAFFOLD keeps its theorem's promise": study.Check(above <= 1, f"largest ratio {above:.3f}"),
-        "averaging settles at its stationary point": study.Check(float(near) < 0.5, f"apart by {float(near):.2g}"),
+        "SCAFFOLD is below its theorem's bound": study.Check(above <= 1, f"largest ratio {above:.3f}"),
+        "averaging ends at its fixed point": study.Check(float(near) < 0.5, f"apart by {float(near):.2g}"),
     }
     for name, where in (("SCAFFOLD", QUADRATICS), ("Scaffnew", QUADRATICS), ("SCAFFOLD", SYNTHETIC)):
         ends = data["gap"].sel(problem=where).isel(round=-1)

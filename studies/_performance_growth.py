@@ -6,13 +6,13 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _fitted_order import fitted_order
 from _slides import DASHES, name_ends
 from _timing import timed
 
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS
+from fedtheory.statistics.limits import student_interval
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -45,7 +45,7 @@ class Sizes:
     repetitions: int = 5
     """Times that each is timed; the smallest counts."""
     everybody: int = 20
-    """Rounds of the strategy that asks everybody."""
+    """Rounds of the strategy that evaluates all clients."""
 
 
 GROWING = {
@@ -173,9 +173,10 @@ def curves(data: "Dataset") -> dict[tuple[str, str], Any]:
 
 def exponent(sizes: Any, values: Any) -> tuple[float, float, float]:
     """Fitted exponent of growth, and its interval of level 95%."""
-    fit = fitted_order(np.asarray(sizes, dtype=np.float64), values)
-    limits = fit.limits(0.95)
-    return -fit.order, -limits.upper, -limits.lower
+    from scipy.stats import linregress
+
+    fit = linregress(np.log(sizes), np.log(values))
+    return fit.slope, *student_interval(fit.slope, fit.stderr, len(sizes) - 2, 0.95)
 
 
 def rows_of_growth(data: "Dataset") -> list[dict[str, Any]]:
@@ -203,7 +204,7 @@ def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
     )
     return {
         "a round touches at most d clients": study.Check(asked <= 30, f"at most {asked:.1f} models down per round"),
-        "optimal sampling as published asks everybody": study.Check(
+        "optimal sampling as published evaluates all clients": study.Check(
             bool((every["models_down"] == every["size"]).all()), f"{every['models_down'].values} models down"
         ),
         "memory is at most linear in K": study.Check(grown < 1.2, f"it grows {grown:.2f} times as much as K"),
@@ -232,10 +233,8 @@ def draw_others(axes: Any, data: "Dataset") -> None:
         factor, time = (curve[name].values / curve[name].values[0] for name in ("size", "round_us"))
         axes.plot(factor, time, color=COLORS[place], marker=MARKERS[place], linestyle=DASHES[place])
         order, _, _ = exponent(curve["size"].values, curve["round_us"].values)
-        ends[f"{GROWING[axis].rpartition(' ')[0] or GROWING[axis]}: exponent {order:.2f}"] = (
-            float(time[-1]),
-            COLORS[place],
-        )
+        size = GROWING[axis].rpartition(" ")[0] or GROWING[axis]
+        ends[f"{size}: exponent {order:.2f}"] = float(time[-1]), COLORS[place]
         longest, most = max(longest, factor[-1]), max(most, time[-1])
     axes.plot([1, longest], [1, longest], ":", color="black")
     axes.text(9, 12, "linear ", ha="right", fontsize=9)

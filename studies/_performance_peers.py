@@ -64,18 +64,13 @@ COLUMNS = {
 
 def workloads() -> tuple[Any, ...]:
     """Return the modules that hold a workload each: its ``records`` and its ``GOALS``."""
-    import _performance_common
-    import _performance_perceptron
-    import _performance_quadratic
-    import _performance_sampling
-    import _performance_softmax
-    import _performance_valuation
-    import _performance_worst_cases
+    import _performance_kernels as kernels
+    import _performance_perceptron as perceptron
+    import _performance_quadratic as quadratic
+    import _performance_softmax as softmax
+    import _performance_worst_cases as worst_cases
 
-    return (
-        _performance_quadratic, _performance_softmax, _performance_sampling, _performance_valuation,
-        _performance_perceptron, _performance_worst_cases, _performance_common,
-    )  # fmt: skip
+    return quadratic, softmax, kernels, perceptron, worst_cases
 
 
 def peers(config: Peers, progress: study.Progress) -> "Dataset":

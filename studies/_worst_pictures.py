@@ -1,4 +1,4 @@
-"""Worst federations of two clients under three ways of selecting, trained and drawn in a plane."""
+"""Worst federations of two clients under three selection rules, trained and drawn in a plane."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -102,7 +102,7 @@ def _paths(instance: Any) -> "Array":
 
 
 def rows_of_pictures(data: "Dataset") -> list[dict[str, Any]]:
-    """One row per way of selecting: the largest E |w_2 - w*|^2 after two rounds from |w_0 - w*|^2 = 1."""
+    """One row per selection rule: the largest E |w_2 - w*|^2 after two rounds from |w_0 - w*|^2 = 1."""
     return [
         {"selection": str(name), "worst case, at least": float(low), "at most": float(high), "trained": float(trained)}
         for name, (low, high), trained in zip(

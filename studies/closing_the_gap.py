@@ -1,13 +1,13 @@
 r"""
-Where are the powers of ten lost between a theorem and the error?
-=================================================================
+Where between a theorem and the error are orders of magnitude lost?
+===================================================================
 
-**For random selection the bound on gradients costs 3.0 of 7.2 powers of ten. A lemma without it is close to the worst
-case of its class, and real instances are kinder than the worst one.**
+**For random selection the bound on gradients costs 3.0 of 7.2 orders of magnitude. A lemma without it is close to the
+worst case of its class, and the drawn instances have smaller errors than the worst one.**
 
-**Question.** Theorem 3.1 of Power-of-Choice lies powers of ten above the measured error. Which steps of its proof lose
-how much, how much do better theorems gain, and how much is lost already when a federation is described by nothing but
-its constants?
+**Question.** Theorem 3.1 of Power-of-Choice is orders of magnitude above the measured error. Which steps of its proof
+lose how much, how much do better theorems gain, and how much is lost because a federation is described by its constants
+alone?
 
 **Method.** Quadratic clients of Appendix F of Cho, Wang and Joshi (2020), steps :math:`1/(\mu(t + \gamma))`,
 :math:`\gamma = 4L/\mu`, two local steps in a round. First part, as gaps by :math:`\frac L2\|w - w^*\|^2`: the *promise*
@@ -35,8 +35,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _gap_curves import CURVES, gap_curves
-from _parts import joined, part
+from _experiments import joined, part
+from _power_of_choice_bounds import CURVES, gap_curves
 from _proof_slack import chain_checks, inequalities, lemma_b2, levels, losses, slack_of_the_proof
 from _slides import finding, name_rows
 
@@ -183,7 +183,7 @@ def said(data: "Dataset") -> list[str]:
     first = levels(proof.isel(step=-1, strategy=0))
     return [
         f"within {float(np.ceil(biased.max())):.0f}% for pow-d at the end and {float(above[1]):.0f}% above it",
-        f"the bound on gradients costs {gradients:.1f} of {total:.1f} powers of ten",
+        f"the bound on gradients costs {gradients:.1f} of {total:.1f} orders of magnitude",
         f"(factors of {by_start[0]:.0f} for ``rand`` and {by_start[1]:.0f} for ``pow-d``)",
         f"(factor of {by_sizes[0]:.1f})",
         f"it alone makes the bound {first[2] / first[1]:.0f} times as large",

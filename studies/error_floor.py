@@ -2,8 +2,8 @@ r"""
 Where does Power-of-Choice settle?
 ==================================
 
-**At the minimum of one convex function, which can be computed: simulations end there, and the theorems' bias terms lie
-far above.**
+**It settles at the minimum of one convex function, which can be computed: simulations end there, and the bias terms of
+the theorems are far above.**
 
 **Question.** Power-of-Choice converges to a model with a larger loss than the minimum (Cho, Wang and Joshi, 2020,
 Figure 2). How high is this error floor, and how does it grow with the number d of candidates?
@@ -17,9 +17,9 @@ bias terms of Theorem 3.1, as printed and as corrected, and :math:`\Gamma(\tilde
 convexity alone gives for small steps.
 
 **Reading.** The floor, as a share of the objective gap Gamma, against d. Simulations and mean field lie on the
-prediction, and the bias terms 0.65 to 5.19 powers of ten above. The ratios of the table approach one as the steps get
-shorter. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly proportional to the
-weights; there the simulation shows the variance of the selection instead, which is proportional to the step size.
+prediction, and the bias terms 0.65 to 5.19 orders of magnitude above. The ratios of the table approach one as the steps
+get shorter. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly proportional to
+the weights; there the simulation shows the variance of the selection instead, which is proportional to the step size.
 """
 
 import itertools
@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _floors import BIASES, floors
 from _repeated import span
+from _skews_and_floors import BIASES, floors
 from _slides import DASHES, finding, name_ends
 
 from fedtheory import study
@@ -157,7 +157,7 @@ def figure(data: "Dataset") -> "Figure":
 
 def said(data: "Dataset") -> list[str]:
     """Numbers of the page."""
-    return [f"the bias terms {span(np.log10(data['bias'] / data['floor']), 2)} powers of ten above"]
+    return [f"the bias terms {span(np.log10(data['bias'] / data['floor']), 2)} orders of magnitude above"]
 
 
 STUDY = study.Study(

@@ -1,9 +1,9 @@
 r"""
-What does FedALIGN's threshold buy, and what does it cost?
-==========================================================
+What does FedALIGN's threshold gain, and what does it cost?
+===========================================================
 
-**A small threshold averages noise away and costs a small floor, a large one stops at a multiple of the error; the
-bounds show neither.**
+**A small threshold averages noise out and costs a small floor, and a large one multiplies the final error. The bounds
+show neither.**
 
 **Question.** FedALIGN (Ravi and Shomorony, 2023) lets non-priority clients join a round if their loss is within
 :math:`\epsilon` of the priority clients' mean loss. Theorem 1 describes a trade-off: more inclusion lowers

@@ -1,9 +1,9 @@
 r"""
-Does greedy selection by Shapley values pay?
-============================================
+Does greedy selection by Shapley values improve accuracy?
+=========================================================
 
-**With clients as the authors' code draws them, half of which are i.i.d. by an underflow; with one class each it does
-not.**
+**It does with clients as the authors' code draws them, half of which are i.i.d. because of an underflow. With one class
+per client it does not.**
 
 **Question.** GreedyFed (Singhal, Pandey, Popovski 2024) reports, in its Tables I to IV, higher and steadier test
 accuracy than five baselines: under label skew, few rounds, stragglers, privacy noise. The base case of all four is the
@@ -51,8 +51,8 @@ from typing import TYPE_CHECKING
 import _greedyfed_digits as on_digits
 import _greedyfed_fashion as on_fashion
 import _greedyfed_quadratics as on_quadratics
+from _experiments import joined, part
 from _greedyfed_runs import BASES, DRAWN, FIRST, MAIN, SETTINGS, SINGLE, Run
-from _parts import joined, part
 from _repeated import mean_and_limits
 from _slides import curves, finding
 

@@ -2,11 +2,12 @@ r"""
 What does optimal client sampling gain, per round and per bit?
 ==============================================================
 
-**Per round it allows steps nearly as long as full participation does; per bit it wins until its own noise stops it.**
+**Per round it allows steps nearly as long as full participation does. Per bit it is ahead until its own noise stops
+it.**
 
 **Question.** Chen, Horvath and Richtarik (2022) let every client compute an update and decide by its norm who sends it.
 How close does that come to full participation, what does it cost in bits, and do the theorems predict the gain? Which
-way leads to the optimal probabilities, and is independent sampling the best?
+algorithm finds the optimal probabilities, and is independent sampling the best law?
 
 **Method.** *Runs*: two problems whose constants are known, strongly convex quadratics and the non-convex wells
 :math:`f_i(x)=\sum_ja_j\phi(x_j)+\langle b_i,x\rangle` with :math:`\phi(t)=t^2/(1+t^2)`. Few clients matter: data shares
@@ -16,8 +17,8 @@ the theorems allow to uniform sampling (:math:`\gamma = m/n`) run full participa
 theorems allow to them. Bits are 64 for each number sent to the server. *Probabilities*: answers of the closed form, of
 AOCS and of convex solvers, made feasible, against the optimum in exact rational arithmetic, for log-normal norms.
 *Correlation*: two samplings with the same probabilities and another law of pairs: *systematic* (a comb of distance 1 on
-the probabilities laid on a line, always m clients), and the *best* law for the given updates, by linear programming.
-Updates share a direction to the degree c; for negative c every other client pulls the opposite way.
+the probabilities placed one after the other, always m clients), and the *best* law for the given updates, by linear
+programming. Updates share a direction to the degree c; for negative c every other client pulls the opposite way.
 
 **Reading.** Left: to twice the error that uniform sampling ends with, OCS with its longest steps sends 0.26 to 0.85
 times the bits of its best rival, uniform sampling or full participation with their longest steps; below that error only
@@ -34,10 +35,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _parts import joined, part
-from _sampling_laws import SAMPLINGS, checks_of_laws, laws
+from _experiments import joined, part
+from _sampling_probabilities import FOUR, PRECISE, SAMPLINGS, checks_of_laws, checks_of_ways, laws, ways
 from _sampling_runs import checks_of_runs, rows_of_runs, runs
-from _sampling_ways import FOUR, PRECISE, checks_of_ways, ways
 from _slides import curves, finding, level, marked
 
 from fedtheory import study
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Full, uniform and optimal client sampling: error per bit, ways to the probabilities, and correlated samplings."""
+    """Full, uniform and optimal client sampling: error per bit, optimal probabilities, and correlated samplings."""
 
     num_clients: int = 20
     """Clients n of the runs."""
@@ -110,7 +110,7 @@ SHOWN = {
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Run every strategy, compare ways to the probabilities, and correlated samplings."""
+    """Run every strategy, compare algorithms for the probabilities, and correlated samplings."""
     return joined({"runs": runs(config, progress), "ways": ways(config, progress), "laws": laws(config, progress)})
 
 

@@ -2,8 +2,8 @@ r"""
 What does optimal client sampling gain where few clients hold the data?
 =======================================================================
 
-**On unbalanced clients some points of accuracy over uniform sampling with three clients a round, on balanced ones next
-to nothing.**
+**On unbalanced clients it gains some points of accuracy over uniform sampling with three clients per round, on balanced
+ones almost nothing.**
 
 **Question.** Figures 3 to 13 of Chen, Horvath and Richtarik (2022) train networks on images and text: of 32 clients, m
 = 3 may send in a round (6 in others). With step sizes tuned for each method, optimal sampling (OCS) follows full

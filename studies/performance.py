@@ -1,9 +1,9 @@
 r"""
-How fast is it?
-===============
+How fast is a round, and how does its time grow?
+================================================
 
-**A round costs what it touches, whatever the number of clients; only the memory that no cache holds makes it slower.
-Programs in NumPy, JAX or torch take longer, by the ratios of the table.**
+**The time of a round depends on the clients that it uses, not on the number of clients, except for memory that no cache
+holds. Programs in NumPy, JAX or torch take longer, by the ratios of the table.**
 
 **Question.** How many times faster than the programs one would otherwise write is this library, what does it cost in
 memory and at start-up, and how do time and memory grow with the clients and other sizes?
@@ -60,7 +60,7 @@ of one, a round asks no more than its candidates, and memory is at most linear i
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from _parts import joined, part
+from _experiments import joined, part
 from _performance_growth import (
     Sizes,
     checks_of_growth,
@@ -155,7 +155,7 @@ def figure(data: "Dataset") -> "Figure":
 
 def said(data: "Dataset") -> list[str]:
     """Numbers of the page."""
-    from _performance_sampling import CLOSE
+    from _performance_kernels import CLOSE
     from _performance_softmax import WITHOUT_AVX512
 
     return [

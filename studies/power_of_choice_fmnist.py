@@ -1,15 +1,16 @@
 r"""
-What does Power-of-Choice gain on images of clothes?
-====================================================
+What does Power-of-Choice gain on FashionMNIST?
+===============================================
 
-**Its accuracy comes back, the large lead over random selection does not, and no setting that was tried brings it.**
+**Its accuracy is reproduced, its large lead over random selection is not, and no setting that was tried reproduces
+it.**
 
 **Question.** Figures 5, 6, 8 and 11 to 15 and Tables 1 and 2 of Cho, Wang and Joshi (2020) are about a deep network on
 FashionMNIST. There random selection of 3 of 100 clients needs 234 rounds to 60% and ends at 64.9%, Power-of-Choice with
 6 candidates 89 rounds and 76.5%. Do these numbers come back at the paper's settings, and if not, which setting would
 have to be another one? What do the variants save and cost?
 
-**Method.** *Clothes*: the text and the supplementary code of the paper, a perceptron 784-64-30-10 with dropout 1/2
+**Method.** *FashionMNIST*: the text and the supplementary code of the paper, a perceptron 784-64-30-10 with dropout 1/2
 behind the second hidden layer, gray values :math:`(x - .1307)/.3081`, weight decay 1e-4, 100 clients with Dirichlet
 shares of each class that leave out a client with a hundredth of the images, 30 local steps on batches of 64 that go
 through a client's images in turn, step size 0.005 halved at rounds 150 and 300, 400 rounds, equal starts for all
@@ -19,8 +20,8 @@ dropout*; unscaled *gray values*; *another start*; *batches drawn anew* and *the
 supplementary code; *the same clients* in every round, as where a generator is seeded anew; *as a public rerun*
 (peng-ju/Power-of-Choice: a tenth of the step, with both); and what Figures 8 to 15 vary. Most settings are run on one
 partition or for 100 rounds, as the table says. *Digits*: softmax regression on scikit-learn's digits, 100 clients,
-short steps to 60% and long ones to 90%; and with two groups of clients that take turns. Runs on clothes are kept in the
-folder of ``--runs``, so that a stopped study goes on.
+short steps to 60% and long ones to 90%; and with two groups of clients that take turns. Runs on FashionMNIST are kept
+in the folder of ``--runs``, so that a stopped study goes on.
 
 **Reading.** Left: what Power-of-Choice leads by, paired by partition (95% intervals where there are several), and the
 paper's lead. Middle: accuracies as published, beside those of Table 1. Right: rounds to the target on digits over those
@@ -43,10 +44,10 @@ groups that take turns change no accuracy by more than 0.18 points.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import _clothes_numbers as numbers
-import _digits_races as digits
-from _clothes_runs import BASE, PLANNED, SHORT, Size, clothes
-from _parts import joined, part
+import _fmnist_digits as digits
+import _fmnist_tables as numbers
+from _experiments import joined, part
+from _fmnist_runs import BASE, PLANNED, SHORT, Size, fashion
 from _slides import finding, intervals, name_rows
 
 from fedtheory import study
@@ -59,10 +60,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Power-of-Choice on images of clothes, at the paper's settings and at others, and on digits."""
+    """Power-of-Choice on FashionMNIST, at the paper's settings and at others, and on digits."""
 
     size: Size = field(default_factory=Size)
-    """How much is trained on clothes."""
+    """How much is trained on FashionMNIST."""
     settings: tuple[str, ...] = PLANNED
     """Settings by name."""
     concentrations: tuple[float, ...] = (0.3, 2.0)
@@ -80,11 +81,11 @@ class Config:
     target: float = 60.0
     """Test accuracy to reach, in percent."""
     seeds: tuple[int, ...] = (0, 1, 2)
-    """Partitions of clothes, with a start and batches each."""
+    """Partitions of FashionMNIST, with a start and batches each."""
     early_rounds: int = 100
     """Rounds of what is not run to the end."""
     runs: str | None = "results/power_of_choice_fmnist-runs"
-    """Folder in which every run on clothes is kept; none keeps nothing."""
+    """Folder in which every run on FashionMNIST is kept; none keeps nothing."""
     data: tuple[str, ...] = ("digits",)
     """Images of the second part: digits, fashion-mnist, or four IDX files (to train on, and to test)."""
     digits_clients: int = 100
@@ -126,20 +127,20 @@ QUICK = Config(
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Train what is planned, or read what is kept."""
     own = {"costs": digits.costs(config, progress), "turns": digits.turns(config, progress)}
-    return joined({"clothes": clothes(config, progress), **own})
+    return joined({"fashion": fashion(config, progress), **own})
 
 
 def table(data: "Dataset") -> study.Table:
     """One row per setting, concentration and strategy; the paper's numbers beside."""
-    rows = numbers.rows_of_clothes(part(data, "clothes"))
+    rows = numbers.rows_of_fashion(part(data, "fashion"))
     rows += digits.rows_of_digits(part(data, "costs"), part(data, "turns"))
     caption = "Accuracies are means over the last tenth of the rounds [95% interval over partitions]; leads are paired."
-    return study.Table(rows, f"Power-of-Choice on images, to {data.attrs['clothes_target']:g}%", caption)
+    return study.Table(rows, f"Power-of-Choice on images, to {data.attrs['fashion_target']:g}%", caption)
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figure is taken to show."""
-    own = numbers.checks_of_clothes(part(data, "clothes")), digits.checks_of_costs(part(data, "costs"))
+    own = numbers.checks_of_fashion(part(data, "fashion")), digits.checks_of_costs(part(data, "costs"))
     return own[0] | own[1] | digits.checks_of_turns(part(data, "turns"))
 
 
@@ -147,7 +148,7 @@ def figure(data: "Dataset") -> "Figure":
     """Draw leads by setting, accuracies as published, and ratios of rounds on digits, beside the paper's."""
     import matplotlib.pyplot as plt
 
-    runs, costs = numbers.Runs(part(data, "clothes")), part(data, "costs")
+    runs, costs = numbers.Runs(part(data, "fashion")), part(data, "costs")
     alpha, paper = float(costs["concentration"][0]), numbers.PUBLISHED[0.3]
     leads, ends, ratios = numbers.leads(runs, alpha), numbers.ends(runs, alpha), digits.ratios(costs, alpha)
     far = paper[2][1] - paper[1][1]
@@ -172,7 +173,7 @@ def figure(data: "Dataset") -> "Figure":
         right.plot(
             [rounds / paper[0][0] for rounds, _ in paper[2:]], places, "x", color="black", label="paper, Table 1"
         )
-        right.set_xlabel(f"rounds to {data.attrs['clothes_target']:g}% / rounds of rand, m = {runs.many}")
+        right.set_xlabel(f"rounds to {data.attrs['fashion_target']:g}% / rounds of rand, m = {runs.many}")
         for axes in (left, right):
             axes.axvline(0 if axes is left else 1, color="black", linewidth=0.8)
         for axes in (middle, right):
@@ -187,7 +188,7 @@ def figure(data: "Dataset") -> "Figure":
 
 def said(data: "Dataset") -> list[str]:
     """Numbers of the page, and of the page about all figures."""
-    found = numbers.said_of_clothes(part(data, "clothes")) + digits.said_of_costs(part(data, "costs"))
+    found = numbers.said_of_fashion(part(data, "fashion")) + digits.said_of_costs(part(data, "costs"))
     return found + digits.said_of_turns(part(data, "turns"))
 
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _quadratic_races import RAND, race
+from _power_of_choice_races import RAND, race_on_quadratic
 from _repeated import geometric_limits, geometric_words, span
 from _slides import curves, finding, intervals, name_rows
 
@@ -83,7 +83,7 @@ QUICK = Config(
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Simulate every strategy on every instance."""
-    return race(config, progress)
+    return race_on_quadratic(config, progress)
 
 
 def _ends(data: "Dataset", name: str) -> Any:

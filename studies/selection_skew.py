@@ -2,8 +2,8 @@ r"""
 What are the selection skews of Power-of-Choice?
 ================================================
 
-**rho_bar lies below one and falls with the number of candidates, where the paper has it grow. What grows is the skew at
-one and the same model.**
+**rho_bar is below one and falls with the number of candidates, where the paper has it grow. The skew at equal models
+grows.**
 
 **Question.** In Figure 3 Cho, Wang and Joshi (2020) estimate the skew :math:`\bar\rho`, which should speed pow-d up,
 and :math:`\tilde\rho/\bar\rho`, which should bias it, for growing numbers d of candidates. Does it?
@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _skews import SKEWS, outward, skews
+from _skews_and_floors import SKEWS, outward, skews
 from _slides import finding
 
 from fedtheory import study

@@ -2,8 +2,8 @@ r"""
 How good are estimates of Shapley values in a round?
 ====================================================
 
-**Up to ten clients estimates ask for nearly all coalitions and are still several percent off; with M = 14 they begin to
-pay.**
+**With up to ten clients the estimators evaluate nearly all coalitions and are still several percent off; with M = 14
+they begin to save evaluations.**
 
 **Question.** GreedyFed values the clients of a round by GTG-Shapley, truncated walks through random orders. How far are
 its values from the exact ones, what do they cost, and where do plain random orders, or all coalitions, do better?
@@ -13,7 +13,7 @@ its values from the exact ones, what do they cost, and where do plain random ord
 and all :math:`2^M` coalitions are evaluated on held-out samples. On that table every estimator is run repeatedly:
 
 * *orders*: uniform random orders; *sweeps*: every client is first in one order of each sweep;
-* *truncated*: sweeps whose tails are cut off once a walk is within :math:`\varepsilon` of everybody's utility;
+* *truncated*: sweeps whose tails are cut off once a walk is within :math:`\varepsilon` of the utility of all clients;
 * *GTG*: truncated, and stopped when means hardly change, or at once when the round changed nothing.
 
 The error is the root mean square over clients and repetitions, relative to that of the exact values; the cost is the
@@ -132,7 +132,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     rate, most = float(np.median(rates)), float((data["evaluations"] / 2.0 ** data["players"]).max())
     return {
         "errors of sweeps fall like the square root": study.Check(0.3 < rate < 0.7, f"median order {rate:.2f}"),
-        "nobody asks for more than all coalitions": study.Check(most <= 1, f"at most {most:.3f} of them"),
+        "no estimator evaluates more than all coalitions": study.Check(most <= 1, f"at most {most:.3f} of them"),
     }
 
 

@@ -1,12 +1,12 @@
 r"""
-How good are six methods on their worst function, and does theory say so?
-=========================================================================
+Are the rates of six methods attained by a worst function?
+==========================================================
 
-**Not at all in four of six methods, at every step size; for heavy ball the worst quadratic is far from the worst
-function, and for local steps the known lemma is loose where steps are long.**
+**Those of four methods are, at every step size. For heavy ball the worst quadratic is far from the worst function, and
+for local steps the known lemma is loose where steps are long.**
 
-**Question.** The rate of a method is an upper bound, read by everybody as what the method does. How far is it from what
-the method does on its worst function, and which step size is the best one then?
+**Question.** The rate of a method is an upper bound. How far is it from the error on the worst function, and which step
+size is the best one there?
 
 **Method.** Each method is written down in the language of worst-case problems, with one step size after the other, and
 its worst case is proved from both sides in rational numbers. The lines are closed forms, computed apart from that. All

@@ -278,7 +278,7 @@ def test_wrong_errors_and_counts_are_caught(approximation) -> None:
     flat = data.assign(error=data["error"].where(data["estimator"] != "sweeps", 0.5))
     assert failing(approximation, flat) == {"errors of sweeps fall like the square root"}
     more = data.assign(evaluations=data["evaluations"] + 2 ** data["players"])
-    assert failing(approximation, more) == {"nobody asks for more than all coalitions"}
+    assert failing(approximation, more) == {"no estimator evaluates more than all coalitions"}
 
 
 def plain_greedy(p: float, start: float, first: int, num_rounds: int = 60) -> float:

@@ -1,4 +1,4 @@
-"""Where averaging comes to rest with all clients, and where steps of single drawn clients settle."""
+"""Fixed points of averaging with all clients, and error floors of single drawn clients."""
 
 from dataclasses import dataclass
 from fractions import Fraction as Q
@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _experiments import part
 
 import fedtheory as ft
 from fedtheory import study
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Resting:
-    """Step sizes and lengths of runs that come to rest."""
+class FixedPoints:
+    """Step sizes and lengths of the runs that end at fixed points."""
 
     halvings: int = 10
     """Step sizes 1/2, 1/4, ..., so many."""
@@ -49,7 +50,7 @@ def _plane() -> Any:
     return ft.rational.StationaryPoints(hessians, ((Q(0), Q(0)), (Q(1), Q(2))), (Q(1, 3), Q(2, 3)))
 
 
-def resting(own: Resting, progress: study.Progress) -> "Dataset":
+def fixed_points(own: FixedPoints, progress: study.Progress) -> "Dataset":
     """Compute all stationary points of two clients in the plane, and simulate some."""
     e1, e2 = _plane().bias(own.equal[0])
     records = []
@@ -90,7 +91,7 @@ def _simulated(eta: Q, local_steps: tuple[int, int], method: Any) -> float:
     return _size(run.models[0, -1] - fed.minimizer)
 
 
-def drawn(own: Resting, progress: study.Progress, seed: int) -> "Dataset":
+def drawn(own: FixedPoints, progress: study.Progress, seed: int) -> "Dataset":
     """Certify the worst steps of one drawn client, and let runs of two federations settle."""
     import xarray
 
@@ -121,7 +122,7 @@ def _two() -> "list[ft.QuadraticFederation]":
     return [equal, ft.QuadraticFederation([0.1, 1.0], [[10.0], [-1.0]], [0.5, 0.5])]
 
 
-def _settled(own: Resting, fed: "ft.QuadraticFederation", step_size: float, seed: int) -> float:
+def _settled(own: FixedPoints, fed: "ft.QuadraticFederation", step_size: float, seed: int) -> float:
     """Mean squared distance from w*, in zeta2 = 1, over the second half of a run that starts there."""
     steps = round(own.run_time / step_size)
     found = ft.fedavg(
@@ -135,3 +136,33 @@ def _settled(own: Resting, fed: "ft.QuadraticFederation", step_size: float, seed
 def floor(step_size: Any, curvature: float) -> Any:
     """Return the floor of zeta2 = 1 where the last factor has this curvature."""
     return step_size / (0.1 * (2 - step_size * curvature))
+
+
+def checks_of_fixed_points(data: "Dataset") -> dict[str, study.Check]:
+    """Test the orders of what averaging is off, and where drawn clients settle."""
+    points, one = part(data, "fixed_points"), part(data, "drawn")
+    known = np.isfinite(points["averaging, simulated"].values)
+    off = max(float(abs(points[f"{name}, simulated"] / points[name] - 1).values[known].max())
+              for name in ("averaging", "normalized"))  # fmt: skip
+    orders = {
+        name: float(np.diff(np.log2(points[name].values))[-1]) for name in ("averaging", "extrapolated", "normalized")
+    }
+    gone = float(np.nanmax(points["scaffold, simulated"].values))
+    stays = float(points["averaging, unequal"].values[-1] / points["inconsistent"].values[-1])
+    sizes, settled = one["step_size"].values, one["settled"].values
+    above = float((settled / floor(sizes, 1.0)[:, None]).max())
+    apart = float(abs(settled[:, 0] / floor(sizes, 0.1) - 1).max())
+    wanted = {"averaging": -1, "extrapolated": -2, "normalized": -1}
+    return {
+        "simulations end at the fixed points": study.Check(off < 1e-9, f"apart by at most {off:.1e} of the bias"),
+        **{
+            f"the bias of {name} is of order {-order}": study.Check(
+                abs(orders[name] - order) < 0.1 * abs(order), f"{orders[name]:.3f}"
+            )
+            for name, order in wanted.items()
+        },
+        "unequal steps leave another objective": study.Check(abs(stays - 1) < 0.2, f"ratio {stays:.3f}"),
+        "SCAFFOLD has no bias": study.Check(gone < 1e-9, f"at most {gone:.1e}"),
+        "no drawn clients settle above the floor": study.Check(above < 1.15, f"largest ratio {above:.3f}"),
+        "clients of equal curvatures settle at the floor": study.Check(apart < 0.2, f"apart by at most {apart:.3f}"),
+    }

@@ -1,11 +1,11 @@
-"""Runs of Power-of-Choice's deep network on images of clothes: settings, what is run where, and one run."""
+"""Runs of Power-of-Choice's deep network on FashionMNIST: settings, what is run where, and one run."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _kept import kept
+from _experiments import kept
 
 import fedtheory as ft
 from fedtheory import study
@@ -192,12 +192,12 @@ def planned(config: Any) -> list[tuple[str, float, int, str, bool]]:
     return [(*job, whole) for job, whole in sorted(jobs.items(), key=lambda one: (order.index(one[0][0]), one[0][1:3]))]
 
 
-def clothes(config: Any, progress: study.Progress) -> "Dataset":
+def fashion(config: Any, progress: study.Progress) -> "Dataset":
     """Train what is planned, or read what is kept; short runs have the bits with which whole ones begin."""
     import xarray
 
     jobs = planned(config)
-    found = [_run(config, *job) for job in progress(jobs, "runs on clothes")]
+    found = [_run(config, *job) for job in progress(jobs, "runs on FashionMNIST")]
     rounds = np.arange(0, config.size.num_rounds + 1, config.size.record_every)
     accuracy = np.full((len(jobs), rounds.size), np.nan)
     for row, one in zip(accuracy, found, strict=True):
@@ -284,7 +284,7 @@ def _federation(setting: Setting, size: Size, concentration: float, seed: int, s
         if not (isinstance(strategy, ft.selection.PowerOfChoice) and isinstance(strategy.num_candidates, int)):
             message = f"the same clients in every round must be those of random selection or pow-d, got {strategy}"
             raise ValueError(message)
-        # Nobody else has a weight, so that everybody who has one is drawn in every round.
+        # Only these clients have a weight, so that all of them are drawn in every round.
         drawn = np.random.default_rng([seed, 4]).choice(
             num_clients, strategy.num_candidates, p=data.weights, replace=False
         )

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _clothes_numbers import PUBLISHED
+from _fmnist_tables import PUBLISHED
 from _images import dealt
 from _repeated import fresh, mean_words, paired, span
 
@@ -157,7 +157,7 @@ def checks_of_turns(data: "Dataset") -> dict[str, study.Check]:
     left = float(data["found"].sel(number="loss ratio").mean("instance").max())
     return {
         "taking turns costs at most five points": study.Check(lost < 5, f"at most {lost:.2f} points"),
-        "nobody ends ten points above rand": study.Check(lead < 10, f"at most {lead:.2f} points"),
+        "no strategy ends ten points above rand": study.Check(lead < 10, f"at most {lead:.2f} points"),
         "every strategy learns": study.Check(left < 0.5, f"{left:.3f} of the loss is left at worst"),
     }
 
