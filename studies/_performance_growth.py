@@ -40,8 +40,6 @@ class Sizes:
     """Rounds."""
     num_replicates: tuple[int, ...] = (1, 3, 10, 30)
     """Replicates."""
-    curvature: str = "isotropic"
-    """Curvatures, ``isotropic`` or ``diagonal``."""
     repetitions: int = 5
     """Times that each is timed; the smallest counts."""
     everybody: int = 20
@@ -100,8 +98,7 @@ def _task(config: Sizes, case: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     sizes = _sizes(config, case)
     rng, num_clients, dim = np.random.default_rng(0), sizes["num_clients"], sizes["dims"]
     weights = rng.uniform(1, 2, (num_clients,))
-    shape: tuple[int, ...] = (num_clients,) if config.curvature == "isotropic" else (num_clients, dim)
-    arrays = rng.uniform(1, 5, shape), rng.standard_normal((num_clients, dim)), weights / weights.sum()
+    arrays = rng.uniform(1, 5, (num_clients,)), rng.standard_normal((num_clients, dim)), weights / weights.sum()
     return arrays, _arguments(config, case)
 
 

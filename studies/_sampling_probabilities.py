@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -110,11 +109,10 @@ def checks_of_ways(data: "Dataset") -> dict[str, study.Check]:
 
 
 SAMPLINGS = ("systematic", "best for these updates")
-FIXTURES = ("two equal updates, m = 1", "two opposite updates, m = 1", "three parallel updates, m = 1", "equal, m = 2")
 
 
 def laws(config: Any, progress: study.Progress) -> "Dataset":
-    """Compare variances on the fixtures, on random instances, and under all changes of sign."""
+    """Compare variances on random instances, and under all changes of sign."""
     import xarray
 
     alignments = np.linspace(-1, 1, config.num_alignments)
@@ -124,40 +122,11 @@ def laws(config: Any, progress: study.Progress) -> "Dataset":
     ]
     return xarray.Dataset(
         {
-            "fixture_variance": (("fixture", "law"), [_fixture(name) for name in FIXTURES]),
             "ratio": (("alignment", "instance", "sampling"), ratios),
             "sign_ratio": (("sampling", "pattern"), sign_ratios(config)),
         },
-        coords={
-            "fixture": list(FIXTURES), "alignment": alignments, "sampling": list(SAMPLINGS),
-            "law": ["correlated", "independent", "bound of correlated", "bound of independent"],
-        },
-    )  # fmt: skip
-
-
-def _fixture(name: str) -> list[float]:
-    """Variances of a correlated and of the optimal independent sampling, and their bounds, by exact arithmetic."""
-    one, half = Fraction(1), Fraction(1, 2)
-    thirds = [half, one / 6, one / 3]
-    pairs = [[Fraction(2, 3) if i == j else Fraction(1, 3) for j in range(3)] for i in range(3)]
-    vectors, p, together = {
-        FIXTURES[0]: ([half, half], [half, half], _exactly_one([half, half])),
-        FIXTURES[1]: ([half, -half], [half, half], _exactly_one([half, half])),
-        FIXTURES[2]: (thirds, thirds, _exactly_one(thirds)),
-        FIXTURES[3]: ([one / 3] * 3, [2 * one / 3] * 3, pairs),
-    }[name]
-    norms = [abs(x) for x in vectors]
-    correlated = ft.sampling.estimator_variance(
-        np.array(together, dtype=object), np.array(vectors, dtype=object)[:, None]
+        coords={"alignment": alignments, "sampling": list(SAMPLINGS)},
     )
-    v = ft.sampling.smallest_uniform_v(np.array(together, dtype=np.float64))
-    bound = ft.sampling.variance_bound(list(map(float, norms)), list(map(float, p)), [v] * len(p))
-    independent = float(ft.sampling.variance(norms, p))
-    return [float(correlated), independent, bound, independent]
-
-
-def _exactly_one(p: list[Fraction]) -> list[list[Fraction]]:
-    return [[p[i] if i == j else Fraction(0) for j in range(len(p))] for i in range(len(p))]
 
 
 def updates(config: Any, alignment: float, index: int) -> Any:
@@ -229,21 +198,11 @@ def sign_ratios(config: Any) -> Any:
 
 
 def checks_of_laws(data: "Dataset") -> dict[str, study.Check]:
-    """Test the fixtures, the mean over all signs, and the two correlated samplings."""
-    fixtures = data["fixture_variance"]
-    # By hand: exactly one of two equal updates is no error at all; of two opposite ones it is 1.
-    known = np.array([[0, 1 / 2], [1, 1 / 2], [0, 11 / 18], [0, 1 / 6]])
-    found = fixtures.isel(law=slice(0, 2)).values
+    """Test the mean over all signs, and the two correlated samplings."""
     comb, least = (data["ratio"].sel(sampling=name) for name in SAMPLINGS)
-    means, bounds = data["sign_ratio"].mean("pattern").values, fixtures[:, 2].values - fixtures[:, 3].values
+    means = data["sign_ratio"].mean("pattern").values
     equal, opposed = float(comb.isel(alignment=-1).max()), float(comb.isel(alignment=0).max())
     return {
-        "the fixtures have the variances computed by hand": study.Check(
-            bool(np.allclose(found, known, atol=1e-15)), f"{found.ravel().round(4)}"
-        ),
-        "a correlated sampling has a larger bound and may have less variance": study.Check(
-            bool((bounds > 0).all() and (found[:, 0] < found[:, 1]).sum() == 3), f"larger by {bounds.round(4)}"
-        ),
         "the mean over all signs is the independent variance": study.Check(
             bool(np.allclose(means, 1, rtol=1e-7)), f"{means}"
         ),

@@ -33,8 +33,6 @@ Workloads, each in a module beside this one:
 - worst cases with their proofs in rationals: a round of 5 and of 20 local steps of all clients, 1,000 skewed steps in
   rounds of two; and ten rounds of five steps written down as one program. In the place of a peer stands the time that a
   call may take. Where PEPit is installed, it solves a round of four clients and three steps, without proofs.
-- ten worst cases of PEPit's own gallery, ours with their proofs and theirs by Clarabel, one by one and their median.
-  Where PEPit is not installed the rows say so.
 - growth: time of a round of pow-d and other strategies on isotropic quadratics, of the processor, that of a run less
   that of a run without rounds, the smallest of several; one size grows at a time. Memory is the peak that
   ``tracemalloc`` counts besides the arrays given.

@@ -84,7 +84,7 @@ def counted(size: Any, calls: str, seed: int) -> xarray.Dataset:
 
 def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_asked() -> None:
     crowd, again, short, code = "500 clients", "as published", "a sixth of the step, one pass", "the code's partition"
-    settings = (crowd, code, again, short, "no halving")
+    settings = (crowd, code, again, short)
     config = dataclasses.replace(STUDY.quick, settings=settings, concentrations=(0.3, 2.0), seeds=(0, 1, 2))
     rand_four, rand_two, pow_d, cpow_d, rpow_d, afl, more, *wide = RUNS.strategies(config)
     alphas, seeds = (0.3, 2.0), (0, 1, 2)
@@ -98,8 +98,6 @@ def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_as
     wanted |= {(short, 0.3, seed, name, True) for seed in seeds for name in main}
     wanted |= {(short, 2.0, 0, name, True) for name in main}
     wanted |= {(code, 0.3, seed, rand_two, False) for seed in seeds}
-    # What the plan does not name is run as random selection and pow-d on one partition.
-    wanted |= {("no halving", 0.3, 0, name, True) for name in main}
     found = RUNS.planned(config)
     assert set(found) == wanted
     assert len(found) == len(wanted)

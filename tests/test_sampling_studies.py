@@ -76,7 +76,6 @@ def test_wrong_runs_bounds_and_variances_are_caught(convergence):
     assert failing_laws(drawn.assign(sign_ratio=0.9 * drawn["sign_ratio"])) == {
         "the mean over all signs is the independent variance"
     }
-    assert len(failing_laws(drawn.assign(fixture_variance=drawn["fixture_variance"] + 0.01))) >= 1
     exchanged = drawn.assign_coords(sampling=drawn["sampling"].values[::-1])
     assert "the best law is never above independent and systematic sampling" in failing_laws(exchanged)
 
