@@ -5,14 +5,14 @@ How far above the measured error are the bounds of Power-of-Choice?
 **The printed theorem ends 4.5 to 7.3 orders of magnitude above the error, the sharpest lemma 1.6 to 2.7: all bounds
 hold, and none is tight.**
 
-**Question.** Theorem 3.1 of Cho, Wang and Joshi (2020) and its twin for a fixed step size, Theorem A.1, bound the
-expected gap :math:`F(w_T) - F^*` of federated averaging with biased client selection. How many orders of magnitude lie
-between the bound and the error, and how much do tighter forms gain?
+**Question.** Theorem 3.1 of Cho, Wang and Joshi (2020) and Theorem A.1, for a fixed step size, bound the expected gap
+:math:`F(w_T) - F^*` of federated averaging with biased client selection. How many orders of magnitude lie between the
+bound and the error, and how much do tighter forms gain?
 
 **Method.** The instance is that of Appendix F: quadratic clients whose constants are all known. L, mu, Gamma and the
 distance to the optimum are exact, the gradient bound G2 is proved for a region that no iterate leaves, and each skew is
-replaced by the end of its interval on the safe side. Five strategies run with both kinds of step sizes, :math:`1/(\mu(t
-+ 4L/\mu))` and fixed. The mean gap over replicates is compared with the *printed* and the *corrected* closed form, the
+replaced by the conservative end of its interval. Five strategies run with both kinds of step sizes, :math:`1/(\mu(t +
+4L/\mu))` and fixed. The mean gap over replicates is compared with the *printed* and the *corrected* closed form, the
 *recursion* (the repaired one-step inequality, unrolled over the steps) and the *round lemma* (the inequality of a whole
 round without a bound on gradients, unrolled over the rounds).
 

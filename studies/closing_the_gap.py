@@ -16,19 +16,18 @@ the inequality of a round, unrolled; the *worst case*, the largest error that an
 these constants and skews can reach, from small semidefinite programs with proofs in rational numbers, also among
 quadratic clients alone; and the mean *measured* gap.
 
-Second part: every side of the 27 inequalities (27) to (67) is a number on quadratics. What inequality j adds at step t
-is carried along by :math:`\Lambda_{t+1} = (1 - \eta_t\mu B)\Lambda_t + \ell_t`, so that the unrolled bound is exactly
-the error plus the sum of the carried losses. Expectations over cohorts enumerate all of them, so this federation is
-small.
+Second part: every side of the 27 inequalities (27) to (67) can be computed on quadratics. The amount that inequality j
+adds at step t is propagated by :math:`\Lambda_{t+1} = (1 - \eta_t\mu B)\Lambda_t + \ell_t`, so that the unrolled bound
+is exactly the error plus the sum of the carried losses. Expectations over cohorts enumerate all of them, so this
+federation is small.
 
-**Reading.** Left: what lies between the theorem and the error after all steps. Lemma W lies within 4% for pow-d at the
-end and 36% above it for full participation and rand, so that no theorem about these constants can be much better; that
-the clients are quadratic does not help. Right: the largest losses of single inequalities. Nearly all is lost in Lemma
-B.2, which is used twice: squared gradients are replaced by G2, which bounds them where the run starts and not where it
-goes (factors of 198 for ``rand`` and 85 for ``pow-d``), and :math:`\eta_{t_0}` by :math:`2\eta_t` (factor of 6.0). Of
-what comes before, (33) costs most: for ``rand`` it alone makes the bound 296 times as large. (54) treats the cohort as
-independent of the model that it made, which is false inside a round: its loss is negative, -18.3 and -0.4 times the
-error.
+**Reading.** Left: bounds between the theorem and the error after all steps. Lemma W lies within 4% for pow-d at the end
+and 36% above it for full participation and rand, so that no theorem about these constants can be much better, nor one
+about quadratic clients. Right: the largest losses of single inequalities. Nearly all is lost in Lemma B.2, which is
+used twice: squared gradients are replaced by G2, which bounds them at the start of the run and is loose later (factors
+of 198 for ``rand`` and 85 for ``pow-d``), and :math:`\eta_{t_0}` by :math:`2\eta_t` (factor of 6.0). Of the
+inequalities before, (33) costs most: for ``rand`` it alone makes the bound 296 times as large. (54) treats the cohort
+as independent of the model, which is false inside a round: its loss is negative, -18.3 and -0.4 times the error.
 """
 
 from dataclasses import dataclass

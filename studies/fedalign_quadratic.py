@@ -12,20 +12,20 @@ terms depend on :math:`\epsilon`?
 
 **Method.** Quadratic clients: 10 with priority, spread about their common minimizer :math:`w^*`, and 20 others, the
 j-th one centered at a distance from :math:`w^*` that grows with j, so that alignment is known. Gradients are noisy.
-Step sizes are those of the theorem. Two worlds differ in one number only: *pooled*, the others' smallest losses equal
-F*, so that matching losses mean small gaps; *private*, the others' smallest losses are 0, like those of each priority
-client, so that the best matches are those with :math:`\Gamma_k = \Gamma`. Thresholds go from 0 (only priority clients)
-to infinity (all clients); one is annealed to zero at half time. We measure the error, recover who was included, and
-evaluate :math:`\theta_T`, :math:`\rho_T`, the bounds with their upper ends, and the *floor*: where the inclusion
-pattern settles, the minimizer of the included clients' weighted objective.
+Step sizes are those of the theorem. Two cases differ in one number only: the *pooled world*, where the others' smallest
+losses equal F*, so that matching losses mean small gaps; and the *private world*, where the others' smallest losses are
+0, like those of each priority client, so that the best matches are those with :math:`\Gamma_k = \Gamma`. Thresholds go
+from 0 (only priority clients) to infinity (all clients); one is annealed to zero at half time. We measure the error,
+recover who was included, and evaluate :math:`\theta_T`, :math:`\rho_T`, the bounds with their upper ends, and the
+*floor*: where the inclusion pattern settles, the minimizer of the included clients' weighted objective.
 
-**Reading.** Left and middle: errors with 95% bands; dotted, the floors. Right: final errors over that of the priority
-clients alone. In the pooled world a small threshold (0.5) lowers the early error by up to 41%, because more clients
-average the noise, and costs a small floor. Large thresholds stop at 2.5 to 10.8 times the error of the priority clients
-alone. In the private world small thresholds prefer misaligned clients, and past step 220 every fixed threshold loses.
-Annealing takes the early gain and ends where the priority clients alone end. theta falls and rho rises with the
-threshold on these instances. The bounds show nothing of the gain: their drift :math:`8(E-1)^2G^2` does not depend on
-the threshold and makes up nearly all of them.
+**Reading.** Left and middle: errors in the pooled and the private world with 95% bands; dotted, the floors. Right:
+final errors over that of the priority clients alone. In the pooled world a small threshold (0.5) lowers the early error
+by up to 41%, because more clients average the noise, and costs a small floor. Large thresholds stop at 2.5 to 10.8
+times the error of the priority clients alone. In the private world small thresholds prefer misaligned clients, and past
+step 220 every fixed threshold loses. Annealing takes the early gain and ends where the priority clients alone end.
+theta falls and rho rises with the threshold on these instances. The bounds do not show the gain: their drift
+:math:`8(E-1)^2G^2` does not depend on the threshold and makes up nearly all of them.
 """
 
 import itertools

@@ -6,18 +6,17 @@ Which of six methods reaches the minimizer, and why?
 averaging, FedProx and FedNova stop at a floor.**
 
 **Question.** On the same heterogeneous clients, which method comes closest to the minimizer, per round and per number
-that is sent? What do their theorems say of a round at its worst, how far are they from that, and what is the fixed
-point of averaging?
+sent? What do their theorems say of the worst round, how tight are they, and what is the fixed point of averaging?
 
 **Method.** *Race*: all clients of federations of quadratics with unequal curvatures, and of Synthetic(1, 1) with
-softmax regression, take part with exact gradients and the longest step that SCAFFOLD's theorem speaks about: federated
+softmax regression, take part with exact gradients and the longest step that SCAFFOLD's theorem allows: federated
 averaging, FedProx, FedNova with unequal local steps, SCAFFOLD, Scaffnew, and EF21 with top-k, of one local step.
 *Theorems*: the worst contraction of a round is a semidefinite program, proved from both sides in rationals, for
 SCAFFOLD, for compressed gradients, error feedback and EF21, for a step of one drawn client, and for FedProx (Theorem 4
 of Li et al. (2020), and derived constants); means of Scaffnew are exact over all coins. *Fixed points* of two clients
 in the plane, exact in rationals, for equal and unequal local steps.
 
-**Reading.** Left and middle: shares of the first gap on quadratics, geometric means over federations with 95% bands;
+**Reading.** Left and middle: gaps over the initial gap on quadratics, geometric means over federations with 95% bands;
 dotted, the bound of SCAFFOLD's theorem; the horizontal line is the fixed point of averaging. Right: the theorem's bound
 over the certified worst case, from the least to the largest over step sizes; for FedProx, certified progress over
 guaranteed progress.

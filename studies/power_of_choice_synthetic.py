@@ -11,10 +11,10 @@ with d = 2m candidates and three times sooner with d = 10m, and that adapow-d (a
 then d = m) keeps the speed without the higher error floor. Does that hold?
 
 **Method.** Appendix F: batches of 50, 30 local steps, step size 0.05 halved after 300 and 600 of 800 rounds. Every
-instance is a new data set. The loss jumps from round to round, so that it matters what counts as reached: the loss of a
-run is below 0.7 for the first time (*first hit*), its mean over ten rounds is (*trailing mean*), or the loss averaged
-over data sets and runs is (*mean curve*). A speed-up is rounds of random selection over rounds of the strategy,
-averaged geometrically. The floor is the mean loss over the last 50 rounds, as a paired difference to random selection.
+instance is a new data set. The loss jumps from round to round, so that the criterion matters: the loss of a run is
+below 0.7 for the first time (*first hit*), its mean over ten rounds is (*trailing mean*), or the loss averaged over
+data sets and runs is (*mean curve*). A speed-up is rounds of random selection over rounds of the strategy, averaged
+geometrically. The floor is the mean loss over the last 50 rounds, as a paired difference to random selection.
 
 **Reading.** Left: the loss over twenty rounds with one client per round. Middle and right: speed-ups by the first hit,
 and floors. All with 95% Student-t intervals over the data sets; the crosses are the paper's.
@@ -24,8 +24,8 @@ and floors. All with 95% Student-t intervals over the data sets; the crosses are
 1.96 and 3.55. With more clients per round no criterion gives 3: for m = 2 the three are 1.44, 1.09 and 1.79, and for m
 = 3, where all clients are candidates, pow-d is slower than random selection by all of them (0.76, 0.76, 0.73), if not
 significantly. For d = 2m they lie between 1.53 and 2.10 for all m, and 2 is in 5 of 6 intervals. The floor of d = 10m
-is not slightly higher: it lies 0.10 to 0.21 above that of random selection, 0.31 to 0.64 times as much. What the paper
-says of adapow-d's floor holds: no interval tells it from that of random selection.
+is not slightly higher: it lies 0.10 to 0.21 above that of random selection, 0.31 to 0.64 times as much. The paper's
+statement on adapow-d's floor holds: no interval separates it from that of random selection.
 """
 
 from dataclasses import dataclass
