@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _experiments import part
-from _fixed_points import floor
-from _methods_race import NAMES, QUADRATICS, sent
+from _method_runs import NAMES, QUADRATICS, floor, sent
 from _repeated import span, with_limits
 
 import fedtheory as ft

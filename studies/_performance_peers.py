@@ -64,13 +64,12 @@ COLUMNS = {
 
 def workloads() -> tuple[Any, ...]:
     """Return the modules that hold a workload each: its ``records`` and its ``GOALS``."""
-    import _performance_kernels as kernels
+    import _performance_calls as calls
     import _performance_perceptron as perceptron
     import _performance_quadratic as quadratic
     import _performance_softmax as softmax
-    import _performance_worst_cases as worst_cases
 
-    return quadratic, softmax, kernels, perceptron, worst_cases
+    return quadratic, softmax, perceptron, calls
 
 
 def peers(config: Peers, progress: study.Progress) -> "Dataset":

@@ -40,11 +40,10 @@ clients step alone, clients of unequal curvatures settle at 0.15 to 0.19 times t
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import _method_runs as runs
 import _method_theorems as theory
-import _methods_race as races
 import numpy as np
 from _experiments import joined, part
-from _fixed_points import FixedPoints, checks_of_fixed_points, drawn, fixed_points
 from _repeated import geometric_limits
 from _slides import DASHES, finding, level, name_rows
 
@@ -78,7 +77,7 @@ class Config:
     """Federations of each problem."""
     theorems: theory.Theorems = field(default_factory=theory.Theorems)
     """Where theorems stand beside worst cases."""
-    fixed_points: FixedPoints = field(default_factory=FixedPoints)
+    fixed_points: runs.FixedPoints = field(default_factory=runs.FixedPoints)
     """Step sizes and lengths of the runs that end at fixed points."""
     seed: int = 0
     """Entropy."""
@@ -90,7 +89,7 @@ QUICK = Config(
         local_steps=(2,), twentieths=(4, 10, 30), num_steps=20, exact_steps=5, num_replicates=300, num_probabilities=8,
         shares=(3, 10), num_rounds=1500, weights=(4, 12, 32), num_selected=(10, 1000),
     ),
-    fixed_points=FixedPoints(
+    fixed_points=runs.FixedPoints(
         halvings=5, simulated=2, steps=(4, 16), zeta2=(0, 1), settling=(0.1, 0.5), run_time=100.0, num_replicates=8
     ),
 )  # fmt: skip
@@ -99,18 +98,18 @@ QUICK = Config(
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Train every method, certify the worst rounds, and compute fixed points of averaging."""
     return joined({
-        "race": races.race(config, progress), "scaffold": theory.scaffold(config.theorems, progress),
+        "race": runs.race(config, progress), "scaffold": theory.scaffold(config.theorems, progress),
         "scaffnew": theory.scaffnew(config.theorems, progress, config.seed),
         "messages": theory.messages(config.theorems, progress),
         "proximal": theory.proximal(config.theorems, progress),
-        "fixed_points": fixed_points(config.fixed_points, progress),
-        "drawn": drawn(config.fixed_points, progress, config.seed),
+        "fixed_points": runs.fixed_points(config.fixed_points, progress),
+        "drawn": runs.drawn(config.fixed_points, progress, config.seed),
     })  # fmt: skip
 
 
 def table(data: "Dataset") -> study.Table:
     """One row per problem and method, and one per theorem."""
-    rows = [*races.rows_of_race(part(data, "race")), *theory.rows_of_theorems(data)]
+    rows = [*runs.rows_of_race(part(data, "race")), *theory.rows_of_theorems(data)]
     names = dict.fromkeys(name for row in rows for name in row)
     caption = "Gaps are geometric means over federations; looseness is over step sizes."
     return study.Table([dict.fromkeys(names, "") | row for row in rows], "Six methods, and their theorems", caption)
@@ -118,7 +117,7 @@ def table(data: "Dataset") -> study.Table:
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figure is taken to show."""
-    return races.checks_of_race(part(data, "race")) | theory.checks_of_theorems(data) | checks_of_fixed_points(data)
+    return runs.checks_of_race(part(data, "race")) | theory.checks_of_theorems(data) | runs.checks_of_fixed_points(data)
 
 
 def figure(data: "Dataset") -> "Figure":
@@ -126,13 +125,13 @@ def figure(data: "Dataset") -> "Figure":
     import matplotlib.pyplot as plt
 
     race = part(data, "race")
-    here, last = race.sel(problem=races.QUADRATICS), race.sizes["round"] - 1
+    here, last = race.sel(problem=runs.QUADRATICS), race.sizes["round"] - 1
     with appearance():
         figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4.4))
-        for place, name in enumerate(races.NAMES):
+        for place, name in enumerate(runs.NAMES):
             bands = geometric_limits(np.maximum(here["gap"].sel(algorithm=name).values, 1e-15))
             look: dict[str, Any] = {"color": COLORS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
-            for axes, x in zip((left, middle), races.sent(race, races.QUADRATICS, name), strict=True):
+            for axes, x in zip((left, middle), runs.sent(race, runs.QUADRATICS, name), strict=True):
                 axes.plot(x.mean(axis=0), bands[0], label=name, markevery=(20 + 7 * place, 60), markersize=5, **look)
                 axes.fill_between(x.mean(axis=0), bands[1], bands[2], color=COLORS[place], alpha=0.2, linewidth=0)
         promise = np.exp(np.log(here["promise"].transpose("federation", ...).values).mean(axis=0))

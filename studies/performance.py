@@ -153,7 +153,7 @@ def figure(data: "Dataset") -> "Figure":
 
 def said(data: "Dataset") -> list[str]:
     """Numbers of the page."""
-    from _performance_kernels import CLOSE
+    from _performance_calls import CLOSE
     from _performance_softmax import WITHOUT_AVX512
 
     return [

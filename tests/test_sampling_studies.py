@@ -113,7 +113,7 @@ def test_sign_ratios_are_variances_of_updates_with_flipped_signs(convergence):
 
 
 def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large(monkeypatch):
-    import _performance_kernels as valuation
+    import _performance_calls as valuation
 
     from fedtheory.valuation.softmax import softmax_utilities
 
