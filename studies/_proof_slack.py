@@ -98,7 +98,6 @@ def rounds_from(run: Run, strategy: Any, starts: Any) -> Iterator[Stepped]:
 
 
 def _law(strategy: Any, weights: Any, ranking: Any, cohorts: list[tuple[int, ...]]) -> list[float]:
-
     by_rank = np.empty(len(ranking))
     by_rank[ranking] = -np.arange(len(ranking))
     law = ft.sampling.cohort_law(weights, by_rank, strategy.num_selected, strategy.num_candidates)
