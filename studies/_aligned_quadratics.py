@@ -174,7 +174,7 @@ def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
 
 
 def _floor(setting: Setting, included: Any, strategy: Any) -> dict[str, Any]:
-    """Where a run ends that includes these clients forever, and whether it would include them there."""
+    """Return the floor of a run that always includes these clients, and whether they match there."""
     config, aligned = setting.config, setting.aligned
     fed: Any = aligned.federation
     limit = ft.QuadraticFederation(fed.curvatures, fed.centers, aligned.shares * included, normalize=True).minimizer

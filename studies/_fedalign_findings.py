@@ -40,7 +40,7 @@ def words(final: Any, over: str = ALONE) -> str:
 
 
 def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
-    """Test that all strategies learn, and who is included."""
+    """Test that all strategies learn, and which clients are included."""
     gained = float((at_the_end(data, averaged=True) - data["accuracy"].isel(round=0)).mean("instance").min())
     included = data["included"].mean("instance")
     some, everybody = (included.sel(strategy=name) for name in (ALIGNED, EVERYBODY))
@@ -58,7 +58,7 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_shards(data: "Dataset") -> dict[str, study.Check]:
-    """Test training losses, and whom FedALIGN serves."""
+    """Test training losses, and for which clients FedALIGN's model is accurate."""
     last = data.isel(round=-1).mean("instance", skipna=True)
     few_priority = [scenario.name for scenario in DIGITS if scenario.num_priority <= 4]
     alone, aligned, everybody = (last["loss"].sel(strategy=name) for name in STRATEGIES)
@@ -81,7 +81,7 @@ def checks_of_shards(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_arms(data: "Dataset") -> dict[str, study.Check]:
-    """Test what large features and matched losses do."""
+    """Test the effects of large features and of matched losses."""
     dims = ["instance", "shards", "priority"]
     base = data["accuracy"].sel(who=ALONE).mean(dims)
     unstable, stable = float(base.sel(arm="three updates")), float(base.sel(arm="stable"))
@@ -103,7 +103,7 @@ def checks_of_arms(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_noisy(data: "Dataset") -> dict[str, study.Check]:
-    """Test what noisy helpers cost, and who is included."""
+    """Test the cost of noisy helpers, and which clients are included."""
     last_level = data.isel(level=-1)
     worse = mean_and_limits(_against_alone(last_level, EVERYBODY, "loss"))
     aligned = [str(name) for name in data["strategy"].values[1:-1]]

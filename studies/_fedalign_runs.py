@@ -220,7 +220,7 @@ def _local_models(config: Any, data: Any, aligned: dict[str, Any], seed: Any) ->
 
 
 def arms(config: Any, progress: study.Progress) -> "Dataset":
-    """Take apart what is matched, how often updates are applied, and how large features are."""
+    """Vary what is matched, how often updates are applied, and the scale of features, one at a time."""
     import xarray
 
     cells = [(n, s) for n in range(config.arm_instances) for s in config.shards_per_client]

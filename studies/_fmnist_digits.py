@@ -45,7 +45,7 @@ def costs(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def cost_strategies(config: Any, sample_counts: Any, num_classes: int) -> dict[str, Any]:
-    """Strategies of Tables 1 and 2; three versions of active federated learning, which leaves things open."""
+    """Strategies of Tables 1 and 2; three versions of active federated learning, which is underspecified."""
     m, d, last, many = config.few, config.num_candidates, config.num_remembered, config.many
     # The model starts at zero, where every sample's loss is log C.
     start, equal = float(np.log(num_classes)), (1,) * len(sample_counts)
@@ -84,7 +84,7 @@ def _costs(config: Any, concentration: float, index: int) -> dict[str, Any]:
 
 
 def turns(config: Any, progress: study.Progress) -> "Dataset":
-    """Train with all clients there and with two groups that take turns, on every partition."""
+    """Train with all clients available and with two groups that take turns, on every partition."""
     import xarray
 
     jobs = [(c, i) for c in config.concentrations for i in range(config.turn_instances)]

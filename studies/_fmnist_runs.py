@@ -23,7 +23,7 @@ GRAY, ANEW = "gray values in [0, 1]", "batches drawn anew"
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper's text and its supplementary code say, or one thing otherwise."""
+    """Setting of the paper's text and its supplementary code, or a change of it."""
 
     name: str
     """Its name in tables."""
@@ -259,7 +259,7 @@ def _local_steps(fed: Any, setting: Setting, size: Size) -> Any:
 
 
 def _federation(setting: Setting, size: Size, concentration: float, seed: int, strategy: Any) -> Any:
-    """Return the clients, whose weights say how likely they are drawn."""
+    """Return the clients; their weights are the probabilities of selection."""
     num_clients = setting.num_clients or size.num_clients
     data = _data(
         size.images, num_clients, setting.batch_size or size.batch_size, concentration, setting.shift,

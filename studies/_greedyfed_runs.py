@@ -170,7 +170,7 @@ def _images(data: tuple[str, ...], num_server: int) -> Images:
 
 
 def deal_images(common: Run, how: Setting, seed: int) -> Dealt:
-    """Give each client its own shares of the classes, and half of the test images to validation and to the test."""
+    """Give each client its shares of the classes; split the test images between validation and test."""
     images = _images(common.data, common.num_server).with_tests(common.num_server, seed)
     parts = ft.datasets.class_shares_partition(
         images.y, common.num_clients, how.concentration, min_samples=common.min_samples, underflow=how.base == DRAWN,
@@ -181,7 +181,7 @@ def deal_images(common: Run, how: Setting, seed: int) -> Dealt:
 
 @lru_cache(maxsize=1)
 def deal(data: tuple[str, ...], num_server: int, num_clients: int, concentration: float, seed: int) -> Dealt:
-    """Deal to clients by a power law and Dirichlet shares of the classes; what has no test set gives one up."""
+    """Partition by a power law and Dirichlet shares of the classes; images without a test set are split."""
     images = images_of(data)
     rest = np.arange(len(images.y))
     if len(images.y_test):

@@ -1,4 +1,4 @@
-"""Images that a study is asked for with ``--data``: by name, or as four IDX files."""
+"""Images of the option ``--data`` of studies: by name, or as four IDX files."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple

@@ -71,7 +71,7 @@ def _synthetic(config: Any, index: int) -> Any:
 
 
 def _step_size(config: Any, fed: Any) -> float:
-    """Return the longest step that SCAFFOLD's theorem speaks about."""
+    """Return the longest step that SCAFFOLD's theorem allows."""
     return float(1 / (config.local_steps * fed.smoothness))
 
 
@@ -208,7 +208,7 @@ def _off(point: Any) -> float:
 
 
 def _simulated(eta: Q, local_steps: tuple[int, int], method: Any) -> float:
-    """Distance from the minimizer after so many rounds that nothing moves any more."""
+    """Distance from the minimizer after convergence."""
     fed = ft.QuadraticFederation(
         np.array(_plane().hessians, dtype=float), np.array(_plane().centers, dtype=float), [1 / 3, 2 / 3]
     )
@@ -265,7 +265,7 @@ def floor(step_size: Any, curvature: float) -> Any:
 
 
 def checks_of_fixed_points(data: "Dataset") -> dict[str, study.Check]:
-    """Test the orders of what averaging is off, and where drawn clients settle."""
+    """Test the orders of the biases of averaging, and where drawn clients settle."""
     points, one = part(data, "fixed_points"), part(data, "drawn")
     known = np.isfinite(points["averaging, simulated"].values)
     off = max(float(abs(points[f"{name}, simulated"] / points[name] - 1).values[known].max())

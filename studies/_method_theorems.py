@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Theorems:
-    """Step sizes, weights and lengths at which theorems stand beside worst cases."""
+    """Step sizes, weights and lengths at which theorems are compared with worst cases."""
 
     condition: int = 10
     """L/mu of SCAFFOLD's rounds; L is 1."""
@@ -204,7 +204,7 @@ GOAL = 1e-6  # of the first gap
 
 
 def tightness(data: "Dataset") -> dict[str, Any]:
-    """Return bounds over certified worst cases at every step size; of FedProx, progress over the promise."""
+    """Return bounds over certified worst cases at every step size; of FedProx, certified over guaranteed progress."""
     found: dict[str, Any] = {}
     scaffold, coins, sent, one = (part(data, name) for name in ("scaffold", "scaffnew", "messages", "drawn"))
     short = (scaffold["step_size"] * scaffold["local_steps"] <= 1).values
@@ -222,7 +222,7 @@ def tightness(data: "Dataset") -> dict[str, Any]:
 
 
 def _promised(certified: Any, promise: Any) -> Any:
-    """Progress over the promise, where there is one."""
+    """Divide certified by guaranteed progress, where some is guaranteed."""
     return (certified / promise.where(promise > 0)).values[(promise > 0).values]
 
 

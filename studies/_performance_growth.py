@@ -191,7 +191,7 @@ def rows_of_growth(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
-    """Test what does not depend on the clock: who is asked, and what memory is taken."""
+    """Test numbers that do not depend on the clock: clients evaluated, and memory."""
     clients = {strategy: curve for (axis, strategy), curve in curves(data).items() if axis == "num_clients"}
     asked = max(float(curve["models_down"].max()) for name, curve in clients.items() if name != EVERYBODY)
     every = clients[EVERYBODY]

@@ -112,7 +112,7 @@ def _compared(
 
 
 def _foretold(setting: Setting, tau: int, fed: Any, initial: Any, rand: Any) -> dict[str, Any]:
-    """Say where the mean field is ahead, and where random selection is below the floor."""
+    """Return where the mean field is ahead, and where random selection is below the floor."""
     at, m, step = horizons(setting), setting.num_selected, setting.step_share / float(fed.smoothness)
     paid, fields, floors = 2 * m * setting.dim * np.array(at), [], []
     for d in setting.predicted:
@@ -125,7 +125,7 @@ def _foretold(setting: Setting, tau: int, fed: Any, initial: Any, rand: Any) -> 
 
 
 def _ahead(gaps: Any, cost: Any, rand: Any, at: list[int], paid: Any) -> Any:
-    """Say at which horizons errors are below those of random selection: at equal rounds, and at equal cost."""
+    """Return at which horizons errors are below those of random selection, at equal rounds and at equal cost."""
     affordable = np.searchsorted(cost, paid, side="right") - 1
     return np.stack([gaps[at] < rand[at], gaps[affordable] < rand[at]])
 
@@ -179,7 +179,7 @@ def rows_of_counts(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_counts(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     total = data["federations"]
     most = f"pow-d, d = {int(data['d'][-1])}"
     shares = data["ahead"].sel(strategy=most) / total
@@ -208,7 +208,7 @@ def share(counts: Any, total: Any) -> Any:
 
 
 def said_of_counts(data: "Dataset") -> list[str]:
-    """In how many federations Power-of-Choice is ahead."""
+    """Numbers of the page about random federations."""
     here = data.sel(counted="rounds", tau=[4, 8]).isel(horizon=-1)
     ahead = (here["field"].sel(d=4), here["ahead"].sel(strategy="pow-d, d = 4"))
     field, runs = ((100 * counts.sum("bin") / data["federations"].sum()).values for counts in ahead)

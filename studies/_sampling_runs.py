@@ -241,7 +241,7 @@ def _increasing(*values: Any) -> study.Check:
 
 
 def checks_of_runs(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figures are taken to show."""
+    """Test the statements of the page."""
     exact = data["exact_third"].values
     mean, lower, upper = (data["third"].sel(side=side).values for side in ("mean", "lower", "upper"))
     # Half a band is about two standard errors, so this is five.

@@ -103,7 +103,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     biased = data.isel(share=slice(1, None))
     apart = abs(biased["simulated"].sel(side="mean") / biased["floor"] - 1).max(["share", "num_clients"])
     longest, shortest = float(apart[0]), float(apart[-1])
@@ -122,7 +122,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw the floor against the candidates: predicted, simulated, and what bias terms of theorems say."""
+    """Draw the floor against the candidates: predicted, simulated, and the bias terms of theorems."""
     import matplotlib.pyplot as plt
 
     with appearance():

@@ -132,7 +132,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     found: dict[str, study.Check] = {}
     for name in PARTS:
         found |= getattr(findings, f"checks_of_{name}")(part(data, name))

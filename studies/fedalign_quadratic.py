@@ -104,7 +104,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figures are taken to show."""
+    """Test the statements of the page."""
     recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
     upper = data["error"].sel(side="upper")
 

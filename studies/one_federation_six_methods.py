@@ -76,7 +76,7 @@ class Config:
     num_federations: int = 10
     """Federations of each problem."""
     theorems: theory.Theorems = field(default_factory=theory.Theorems)
-    """Where theorems stand beside worst cases."""
+    """Step sizes and lengths at which theorems are compared with worst cases."""
     fixed_points: runs.FixedPoints = field(default_factory=runs.FixedPoints)
     """Step sizes and lengths of the runs that end at fixed points."""
     seed: int = 0
@@ -116,7 +116,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     return runs.checks_of_race(part(data, "race")) | theory.checks_of_theorems(data) | runs.checks_of_fixed_points(data)
 
 

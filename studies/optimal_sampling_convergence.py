@@ -127,7 +127,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     own = checks_of_runs(part(data, "runs")), checks_of_ways(part(data, "ways")), checks_of_laws(part(data, "laws"))
     return own[0] | own[1] | own[2]
 

@@ -112,7 +112,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figures are taken to show."""
+    """Test the statements of the page."""
     bits = np.log(reached(data, "bits").isel(kind=0)).mean("instance")
     saved = {name: float((bits.sel(strategy=OPTIMAL) - bits.sel(strategy=name)).max()) for name in (FULL, UNIFORM)}
     lead = min(float(lead_of(data.isel(kind=0), size).mean()) for size in data["size"].values)

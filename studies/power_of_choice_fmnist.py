@@ -139,7 +139,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     own = numbers.checks_of_fashion(part(data, "fashion")), digits.checks_of_costs(part(data, "costs"))
     return own[0] | own[1] | digits.checks_of_turns(part(data, "turns"))
 

@@ -109,7 +109,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     names = [str(name) for name in data["strategy"].values]
     early: Any = data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
     floors = data["final_gap"].mean("instance")

@@ -107,7 +107,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     gains: Any = speedups(data, "trailing mean")
     means = np.exp(np.log(gains).mean("instance", skipna=False))
     # A strategy that does not arrive on every data set has no speed-up.

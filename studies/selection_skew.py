@@ -106,7 +106,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     lower, upper = (data["bounds"].sel(side=side) for side in ("lower", "upper"))
     fewest, more = {"share": 0}, {"share": slice(1, None)}
 

@@ -126,7 +126,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Unbiased estimators get better like 1/sqrt(orders); no one asks more than there is."""
+    """Test that unbiased estimators improve like 1/sqrt(orders), and how many coalitions are evaluated."""
     curves = [game["sweeps"][1] for games in _all(data).values() for game in games]
     rates = [np.log(one[0] / one[-1]) / np.log(2 ** (len(one) - 1)) for one in curves if one[-1] > 0]
     rate, most = float(np.median(rates)), float((data["evaluations"] / 2.0 ** data["players"]).max())

@@ -97,7 +97,7 @@ ROUNDING = 1e-12
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Theory is where it says to be."""
+    """Test that closed forms are exact, above or below the proved worst case, as declared."""
     lower, upper, theory, form = (data[name].values for name in ("lower", "upper", "theory", "form"))
     exact, floor, bound = (form == kind for kind in (EXACT, BELOW, ABOVE))
     above, below = theory / upper - 1, 1 - theory / lower

@@ -99,7 +99,7 @@ QUICK = Config(
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Sweep over the federations, and count in bins of heterogeneity; find and draw worst federations."""
+    """Sweep over the federations, count in bins of heterogeneity, and find worst federations."""
     setting = Setting(**{field.name: getattr(config, field.name) for field in fields(Setting)})
     found = ft.sweep(
         partial(block, setting=setting), {"block": range(config.num_blocks), "tau": config.local_steps},
@@ -114,7 +114,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def table(data: "Dataset") -> study.Table:
-    """One row per number of local steps and way of selecting, and one per worst federation."""
+    """One row per number of local steps and selection rule, and one per worst federation."""
     phase = part(data, "phase")
     rows = [*rows_of_counts(phase), *rows_of_pictures(part(data, "pictures"))]
     caption = f"{int(phase['federations'].sum())} federations; mean field and simulation agree in "
@@ -126,7 +126,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     return checks_of_counts(part(data, "phase")) | checks_of_pictures(part(data, "pictures"))
 
 
