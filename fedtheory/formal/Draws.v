@@ -40,12 +40,6 @@ Proof.
     destruct (Nat.eq_dec i i); [ring | easy].
 Qed.
 
-Lemma deviations_sum (clients : law) x (v : V) : E clients (fun k => ip (x k - vE clients x)%V v) = 0.
-Proof.
-  transitivity (E clients (fun k => ip (x k) v - ip (vE clients x) v)); [apply E_ext; intros; apply ip_sub |].
-  Es. rewrite ip_vE. ring.
-Qed.
-
 Lemma with_replacement clients draw m (hm : (0 < m)%nat) c x : draws_with_replacement clients draw m c ->
   E draw (fun o => sq (vE (uniform m hm) (fun i => x (c o i)) - vE clients x))
     = E clients (fun k => sq (x k - vE clients x)) / INR m.

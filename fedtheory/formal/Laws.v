@@ -215,6 +215,11 @@ Proof.
   rewrite (spread x zero). f_equal. ips. ring.
 Qed.
 
+Lemma deviations_sum x (v : V) : E p (fun k => ip (x k - vE p x)%V v) = 0.
+Proof.
+  transitivity (E p (fun k => ip (x k) v - ip (vE p x) v)); [apply E_ext; intros; apply ip_sub |]. Es. rewrite ip_vE. ring.
+Qed.
+
 (** Jensen's inequality. *)
 Theorem jensen x (v : V) : sq (vE p x - v)%V <= E p (fun i => sq (x i - v)%V).
 Proof. rewrite spread. pose proof (E_pos p (fun i => sq (x i - vE p x)%V) (fun i => sq_pos _)). lra. Qed.

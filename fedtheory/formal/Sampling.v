@@ -1,7 +1,7 @@
 (** Independent sampling of clients with probabilities that may depend on their updates: unbiased estimates, their
     second moments, and one step of DSGD (Optimal Client Sampling, sections 2 and 3). *)
 
-From FedTheory Require Export Averages Functions.
+From FedTheory Require Export Clients Averages.
 
 (** [x o i] is 1 if client i < n is sampled in outcome [o], and 0 if not; pairs of clients are independent. *)
 Definition independent_sampling (p : nat -> R) (draw : law) (x : nat -> nat -> R) :=
@@ -243,12 +243,6 @@ Proof.
     + intros a _. rewrite (vE_add weights (fun i => g i y) (fun i => xi i a)), ip_add. f_equal. apply ip_vE.
 Qed.
 
-Lemma F_upper : (forall i, upper L (f i) (g i)) -> upper L F gradF.
-Proof.
-  intros h a b. unfold mean_loss, mean_gradient. rewrite ip_vE, <- !E_plus, <- (E_const weights (L / 2 * sq (b - a))), <- E_plus.
-  apply E_le. intro i. apply h.
-Qed.
-
 Section StronglyConvex.
 Variables (mu : R) (low : nat -> R) (xs : V).
 Hypothesis L_pos : 0 < L.
@@ -258,7 +252,7 @@ Hypothesis strongly : strongly_convex mu F gradF.
 Hypothesis best : minimizer F xs.
 
 Lemma gradF_le : sq (gradF y) <= 2 * L * (F y - F xs).
-Proof. apply (gradient_le L F gradF (F xs) y L_pos); [apply F_upper; intro; apply smooth_clients | exact best]. Qed.
+Proof. apply (gradient_le L F gradF (F xs) y L_pos); [apply mean_loss_upper; intro; apply smooth_clients | exact best]. Qed.
 
 Lemma first_order : F y - F xs + mu / 2 * sq (y - xs) <= ip (gradF y) (y - xs).
 Proof. pose proof (strongly y xs) as h. clear - h. ipa. lra. Qed.
@@ -323,7 +317,7 @@ Proof.
       + apply largest_weight. intro. apply sq_pos.
       + apply Rmult_le_compat_l; [easy |].
         assert (z : ip (gradF xs) (y - xs) = 0).
-        { apply (minimizer_gradient L F gradF xs); [apply F_upper; intro; apply smooth_clients | exact best]. }
+        { apply (minimizer_gradient L F gradF xs); [apply mean_loss_upper; intro; apply smooth_clients | exact best]. }
         replace (2 * L * gap) with (E weights (fun i => 2 * L * (f i y - f i xs - ip (g i xs) (y - xs)))).
         * apply E_le. intro i. pose proof (interpolation_mult 0 L (f i) (g i) xs y ltac:(lra) (cv i) (proj1 (smooth_clients i))) as k.
           replace (sq (g i y - g i xs - 0 * (y - xs))) with (sq (g i y - g i xs)) in k by (ips; ring). lra.
@@ -360,7 +354,7 @@ Proof.
         + intros a _. rewrite (vE_add weights (fun i => g i y) (fun i => xi i a)), ip_add. f_equal. apply ip_vE.
       - intros a _. rewrite <- E_scal. apply E_ext. intros b _. unfold dsgd_step. ips. ring. }
     apply Rle_trans with (EE (fun a b => F y + ip (gradF y) (next a b - y) + L / 2 * sq (next a b - y))).
-    - apply E_le. intro a. apply E_le. intro b. apply F_upper. intro. apply hsm.
+    - apply E_le. intro a. apply E_le. intro b. apply mean_loss_upper. intro. apply hsm.
     - right. transitivity (F y + EE (fun a b => ip (gradF y) (next a b - y)) + L / 2 * EE (fun a b => sq (next a b - y))).
       + now Es.
       + rewrite e1, e. replace (sq (y - y)) with 0 by (ips; ring). replace (ip (gradF y) (y - y)) with 0 by (ips; ring). field. }
