@@ -21,11 +21,11 @@ Definition minimizer f x := forall y, f x <= f y.
 Definition bounded_below f (low : R) := forall x, low <= f x.
 
 (** A quadratic: its Hessian [H] is linear and symmetric, with eigenvalues between [m] and [L]. *)
-Definition linear (H : V -> V) :=
+Definition is_linear (H : V -> V) :=
   (forall x y, same (H (x + y)%V) (H x + H y)%V) /\ (forall a x, same (H (a * x)%V) (a * H x)%V).
-Definition symmetric (H : V -> V) := forall x y, ip (H x) y = ip x (H y).
+Definition self_adjoint (H : V -> V) := forall x y, ip (H x) y = ip x (H y).
 Definition quadratic m L f g H c :=
-  linear H /\ symmetric H /\ (forall x, m * sq x <= ip (H x) x <= L * sq x)
+  is_linear H /\ self_adjoint H /\ (forall x, m * sq x <= ip (H x) x <= L * sq x)
   /\ (forall x, same (g x) (H (x - c)%V)) /\ (forall x, f x = f c + ip (H (x - c)%V) (x - c) / 2).
 
 (** A convex function that is finite on [dom] only, and its subgradients. The normal cone of a set is the case f = 0. *)
@@ -204,7 +204,7 @@ Qed.
 
 (** ** Quadratics, subgradients, proximal points *)
 
-Lemma linear_sub H x y : linear H -> same (H (x - y)%V) (H x - H y)%V.
+Lemma linear_sub H x y : is_linear H -> same (H (x - y)%V) (H x - H y)%V.
 Proof.
   intros [ha hs] v. unfold sub. rewrite (ha x (-1 * y)%V v), !ip_add, (hs (-1) y v). now rewrite !ip_scale.
 Qed.

@@ -10,9 +10,6 @@ Fixpoint corrected_steps {V : space} (g : nat -> V -> V) (e : nat -> V) (eta : R
   end.
 Arguments corrected_steps {V} g e eta w%V k s.
 
-(** The sum of the first k powers of c. *)
-Definition powers (c : R) (k : nat) : R := sum k (fun i => c ^ i).
-
 Lemma way_powers c tau s : (s <= tau)%nat -> way c tau s = powers c tau - powers c (tau - s).
 Proof.
   induction s as [| s IH]; intro h; unfold way in *; cbn [sum].
