@@ -169,6 +169,9 @@ Proof. intro h. left. apply Rinv_0_lt_compat. now apply lt_0_INR. Qed.
 Definition uniform (n : nat) (h : (0 < n)%nat) : law :=
   {| size := n; weight := fun _ => / INR n; weight_pos := fun _ => uniform_pos n h; weight_sum := uniform_sum n h |}.
 
+Lemma uniform_squares n (h : (0 < n)%nat) f : sum n (fun i => (/ INR n)^2 * f i) = / INR n * E (uniform n h) f.
+Proof. unfold E. cbn [uniform size weight]. rewrite <- sum_scal. apply sum_ext. intros. ring. Qed.
+
 (** ** Random vectors are vectors *)
 
 Program Definition L2 (p : law) (V : space) : space := {|
