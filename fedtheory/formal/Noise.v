@@ -13,7 +13,7 @@ Fixpoint local_model {V : space} (g : nat -> V -> V) (eta : nat -> R) (u : V) (c
   | O => u
   | S s => let y := local_model g eta u c xi i s in (y - eta s * (g (c i) y + xi i s))%V
   end.
-Arguments local_model {V} g eta u%V c xi i s.
+Arguments local_model {V} g eta u%V c xi i%nat s%nat.
 
 Definition adapted {A : Type} (past : nat -> nat -> nat -> Prop) (s : nat) (Z : nat -> A) :=
   forall o o', past s o o' -> Z o = Z o'.
@@ -46,4 +46,4 @@ Proof.
   intros h o o' k. rewrite (path_adapted i s h o o' k). f_equal. destruct h as (hp & hu & hc & hx). apply (hc i). now apply (past_back s).
 Qed.
 End Round.
-Arguments path {V} u c xi g eta i s o.
+Arguments path {V} u c xi g eta i%nat s%nat o%nat.

@@ -8,7 +8,7 @@ Fixpoint gradient_steps {V : space} (g : nat -> V -> V) (eta : R) (w : V) (k s :
   | O => w
   | S s => (gradient_steps g eta w k s - eta * g k (gradient_steps g eta w k s))%V
   end.
-Arguments gradient_steps {V} g eta w%V k s.
+Arguments gradient_steps {V} g eta w%V k%nat s%nat.
 Definition averaged_round {V : space} (clients : law) (g : nat -> V -> V) (eta : R) (tau : nat) (w : V) : V :=
   vE clients (fun k => gradient_steps g eta w k tau).
 Arguments averaged_round {V} clients g eta tau w%V.

@@ -8,7 +8,7 @@ Fixpoint corrected_steps {V : space} (g : nat -> V -> V) (e : nat -> V) (eta : R
   | O => w
   | S s => (corrected_steps g e eta w k s - eta * (g k (corrected_steps g e eta w k s) - e k))%V
   end.
-Arguments corrected_steps {V} g e eta w%V k s.
+Arguments corrected_steps {V} g e eta w%V k%nat s%nat.
 
 Lemma way_powers c tau s : (s <= tau)%nat -> way c tau s = powers c tau - powers c (tau - s).
 Proof.
