@@ -79,15 +79,16 @@ Proof.
   replace (2 * s * G2 / mu) with (2 * (s * G2 / mu)) by (field; lra). lra.
 Qed.
 
-Theorem skewed_step : skewed_slots ->
+(** [k] bounds (1 - 2 x)(1 - x) from below, x = eta L. *)
+Lemma skewed_step_with k : skewed_slots -> 0 <= k <= (1 - 2 * eta j * L) * (1 - eta j * L) ->
   E P (fun o => sq (avg (S j) o - xs))
-    <= (1 - eta j * mu * (1 + 3 * rho / 8)) * E P (fun o => sq (avg j o - xs))
-      + (2 * s^2 + 3 / 4 * eta j * rho * s + 3 / 8 * eta j * mu * rho * s^2) * G2
+    <= (1 - eta j * mu * (1 + k * rho)) * E P (fun o => sq (avg j o - xs))
+      + (2 * s^2 + 2 * k * eta j * rho * s + k * eta j * mu * rho * s^2) * G2
       + eta j ^ 2 * (noise2 + 6 * rho * L * Gamma) + 2 * eta j * Gamma * (rho_tilde - rho).
 Proof.
-  intros (hr & h1 & h2). pose proof (one_step_core u) as h. set (e := eta j) in *. assert (he : 0 < e) by apply steps.
+  intros (hr & h1 & h2) hk. pose proof (one_step_core u) as h. set (e := eta j) in *. assert (he : 0 < e) by apply steps.
   pose proof (round_drift P a u c xi g eta j G2 steps gradients) as d1. pose proof (round_way P a u c xi g eta j G2 steps gradients) as d2.
-  pose proof (factor_range mu L e curvatures he short) as [k1 k2]. set (k := (1 - 2 * e * L) * (1 - e * L)) in *.
+  pose proof (factor_range mu L e curvatures he short) as [_ k2]. set (kk := (1 - 2 * e * L) * (1 - e * L)) in *.
   pose proof G2_pos as hG. pose proof elapsed_pos as hs.
   assert (hGam : 0 <= Gamma) by (apply E_pos; intro q; pose proof (minima q xs); lra).
   set (Du := E P (fun o => sq (u o - xs))). assert (hDu : 0 <= Du) by (apply E_pos; intro; apply sq_pos).
@@ -97,16 +98,26 @@ Proof.
   apply (Rmult_le_compat_l rho) in m; [| easy].
   set (Lu := E P (fun o => E (a o) (fun i => f (c o i) (u o) - low (c o i)))) in *.
   set (Lx := E P (fun o => E (a o) (fun i => f (c o i) xs - low (c o i)))) in *.
-  replace (2 * e * (1 - 2 * e * L) * (1 - e * L)) with (2 * e * k) in h by (unfold k; ring).
-  assert (a1 : 2 * e * k * (rho * (mu / 2 * Du + Gamma)) <= 2 * e * k * Lu) by (apply Rmult_le_compat_l; [pos | lra]).
-  assert (a2 : 3 / 8 * (e * rho * mu * Du) <= k * (e * rho * mu * Du)) by (apply Rmult_le_compat_r; [pos | easy]).
-  assert (a3 : (1 - 3 * (e * L)) * (2 * e * rho * Gamma) <= k * (2 * e * rho * Gamma)) by (apply Rmult_le_compat_r; [pos | easy]).
+  replace (2 * e * (1 - 2 * e * L) * (1 - e * L)) with (2 * e * kk) in h by (unfold kk; ring).
+  assert (a1 : 2 * e * kk * (rho * (mu / 2 * Du + Gamma)) <= 2 * e * kk * Lu) by (apply Rmult_le_compat_l; [pos | lra]).
+  assert (a2 : k * (e * rho * mu * Du) <= kk * (e * rho * mu * Du)) by (apply Rmult_le_compat_r; [pos | easy]).
+  assert (a3 : (1 - 3 * (e * L)) * (2 * e * rho * Gamma) <= kk * (2 * e * rho * Gamma)) by (apply Rmult_le_compat_r; [pos | easy]).
   assert (a4 : 2 * e * Lx <= 2 * e * (rho_tilde * Gamma)) by (apply Rmult_le_compat_l; lra).
   pose proof distances as dd. fold Du in dd. set (Dj := E P (fun o => sq (avg j o - xs))) in *.
-  assert (a5 : 3 / 8 * e * mu * rho * Dj <= 3 / 8 * e * mu * rho * (Du + 2 * s * G2 / mu + s^2 * G2)) by (apply Rmult_le_compat_l; [pos | easy]).
-  replace (3 / 8 * e * mu * rho * (Du + 2 * s * G2 / mu + s^2 * G2))
-    with (3 / 8 * (e * rho * mu * Du) + (3 / 4 * e * rho * s + 3 / 8 * e * mu * rho * s^2) * G2) in a5 by (field; lra).
+  assert (a5 : k * e * mu * rho * Dj <= k * e * mu * rho * (Du + 2 * s * G2 / mu + s^2 * G2)) by (apply Rmult_le_compat_l; [pos | easy]).
+  replace (k * e * mu * rho * (Du + 2 * s * G2 / mu + s^2 * G2))
+    with (k * (e * rho * mu * Du) + (2 * k * e * rho * s + k * e * mu * rho * s^2) * G2) in a5 by (field; lra).
   lra.
+Qed.
+
+Theorem skewed_step : skewed_slots ->
+  E P (fun o => sq (avg (S j) o - xs))
+    <= (1 - eta j * mu * (1 + 3 * rho / 8)) * E P (fun o => sq (avg j o - xs))
+      + (2 * s^2 + 3 / 4 * eta j * rho * s + 3 / 8 * eta j * mu * rho * s^2) * G2
+      + eta j ^ 2 * (noise2 + 6 * rho * L * Gamma) + 2 * eta j * Gamma * (rho_tilde - rho).
+Proof.
+  intro h. pose proof (factor_range mu L (eta j) curvatures (steps j) short) as [k1 _].
+  apply Rle_trans with (1 := skewed_step_with (3 / 8) h ltac:(lra)). right. field.
 Qed.
 End General.
 
