@@ -104,7 +104,7 @@ Let B := 1 + k * rho.
 Let delta := 2 * Gamma * (rho_tilde - rho) / (mu * B).
 Let T1 := INR tau - 1.
 Definition drift_constant : R := (8 + 4 * k * q0) * T1^2 + 4 * k * rho * T1.
-Definition constant : R := drift_constant * G2 + noise2 + 6 * rho * L * Gamma.
+Definition step_constant : R := drift_constant * G2 + noise2 + 6 * rho * L * Gamma.
 Hypothesis decaying_steps : forall t, eta t = beta / (mu * (INR t + gamma)).
 Hypothesis beta_one : 1 <= beta.
 Hypothesis gamma_one : 1 <= gamma.
@@ -112,7 +112,7 @@ Hypothesis factor : forall t, 0 <= k <= (1 - 2 * eta t * L) * (1 - eta t * L).
 Hypothesis step_skew : forall t, eta t * mu * rho <= q0.
 Hypothesis slope : beta * B <= gamma.
 Hypothesis psi_start : gamma * sq (w0 - xs) <= psi.
-Hypothesis psi_steady : beta^2 * constant / mu^2 <= (beta * B - 1) * psi.
+Hypothesis psi_steady : beta^2 * step_constant / mu^2 <= (beta * B - 1) * psi.
 Hypothesis ordered : rho <= rho_tilde.
 (** In rounds whose steps at most halve; the first may have to be bounded in another way. *)
 Hypothesis first_round : T1 <= gamma \/ forall s, (s <= tau)%nat -> run_distance 0 s <= psi / (INR s + gamma) + delta.
@@ -170,19 +170,19 @@ Proof.
     assert (a2 : k * e * mu * rho * (used r s)^2 <= k * q0 * (2 * T1 * e)^2).
     { apply Rmult_le_compat; [pos | apply pow2_ge_0 | | easy]. replace (k * e * mu * rho) with (k * (e * mu * rho)) by ring. apply Rmult_le_compat_l; easy. }
     unfold drift_constant. lra. }
-  assert (all : run_distance r (S s) <= (1 - e * mu * B) * run_distance r s + e^2 * constant + e * (mu * B * delta)).
+  assert (all : run_distance r (S s) <= (1 - e * mu * B) * run_distance r s + e^2 * step_constant + e * (mu * B * delta)).
   { assert (ed : mu * B * delta = 2 * Gamma * (rho_tilde - rho)) by (unfold delta; field; split; lra).
-    rewrite ed. unfold constant. apply (Rmult_le_compat_r G2) in dr; [| easy]. unfold B. lra. }
+    rewrite ed. unfold step_constant. apply (Rmult_le_compat_r G2) in dr; [| easy]. unfold B. lra. }
   set (t := (tau * r + s)%nat) in *. set (p := INR t + gamma). assert (hp : 1 <= p) by (unfold p; pose proof (pos_INR t); lra).
   assert (ee : e = beta / (mu * p)) by apply decaying_steps.
   assert (ep : e * mu = beta / p) by (rewrite ee; field; lra).
   assert (hslope : 0 <= 1 - beta * B / p).
   { assert (beta * B / p <= 1); [| lra]. apply Rmult_le_reg_r with p; [lra |]. replace (beta * B / p * p) with (beta * B) by (field; lra). unfold p. pose proof (pos_INR t). lra. }
   replace (e * mu * B) with (beta * B / p) in all by (rewrite ep; field; lra).
-  replace (e^2 * constant) with (beta^2 * constant / mu^2 / p^2) in all by (rewrite ee; field; lra).
+  replace (e^2 * step_constant) with (beta^2 * step_constant / mu^2 / p^2) in all by (rewrite ee; field; lra).
   replace (e * (mu * B * delta)) with (beta * B * delta / p) in all by (rewrite ee; field; lra).
   apply (Rmult_le_compat_l (1 - beta * B / p)) in h; [| easy]. fold p in h.
-  pose proof (decay_floor p psi delta (beta * B) (beta^2 * constant / mu^2) hp psi_pos ltac:(unfold p; pose proof (pos_INR t); lra) psi_steady) as d.
+  pose proof (decay_floor p psi delta (beta * B) (beta^2 * step_constant / mu^2) hp psi_pos ltac:(unfold p; pose proof (pos_INR t); lra) psi_steady) as d.
   rewrite S_INR. replace (INR t + 1 + gamma) with (p + 1) by (unfold p; ring). lra.
 Qed.
 
