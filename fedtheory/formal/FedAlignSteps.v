@@ -140,12 +140,11 @@ Proof.
   unfold elapsed in h. lra.
 Qed.
 
-(** K priority clients are drawn when the round closes; the models of the others are taken as they are. *)
+(** K priority clients are drawn, as when the round closes; the models of the included others are taken as they are. *)
 Variables (draw : law) (K : nat) (hK : (0 < K)%nat) (c : nat -> nat -> nat).
 Hypothesis draws : draws_with_replacement priority draw K c.
-Hypothesis closes : S j = tau.
-Hypothesis gradients_given : forall k r, (r < tau)%nat -> E P (fun o => sq (g k (path u own xi g eta k r o) + xi k r o)) <= G2.
-Definition final k o : V := path u own xi g eta k tau o.
+Hypothesis gradients_given : forall k r, (r < S j)%nat -> E P (fun o => sq (g k (path u own xi g eta k r o) + xi k r o)) <= G2.
+Definition final k o : V := path u own xi g eta k (S j) o.
 Definition drawn_average o b : V :=
   (/ (1 + extra others p (I o)) * (vE (uniform K hK) (fun i => final (c b i) o)
      + vsum others (fun k => (p k * I o k * final (N + k) o)%V)))%V.
@@ -156,25 +155,25 @@ Theorem fedalign_partial_one_step :
       + eta j ^ 2 * (8 * (INR tau - 1)^2 * G2 + 4 * INR tau^2 * G2 / INR K + 6 * L * Gamma * priority_weight + sigma2)
       + 2 * eta j * included_gap.
 Proof.
-  pose proof fedalign_one_step as h. rewrite closes in h. pose proof (lt_0_INR K hK) as pK.
+  pose proof fedalign_one_step as h. pose proof (lt_0_INR K hK) as pK.
   assert (split : E P (fun o => E draw (fun b => sq (drawn_average o b - xs)))
-    = E P (fun o => sq (avg tau o - xs))
+    = E P (fun o => sq (avg (S j) o - xs))
       + E P (fun o => (/ (1 + extra others p (I o)))^2 * (E priority (fun k => sq (final k o - vE priority (fun k => final k o))) / INR K))).
   { rewrite <- E_plus. apply E_ext. intros o _. set (r := / (1 + extra others p (I o))).
     set (mb := vE priority (fun k => final k o)). set (rest := vsum others (fun k => (p k * I o k * final (N + k) o)%V)).
-    assert (ea : same (avg tau o) (r * (mb + rest))).
+    assert (ea : same (avg (S j) o) (r * (mb + rest))).
     { intro z. unfold average_model. rewrite ip_vE. unfold weights_of. rewrite E_included, ip_scale, ip_add. unfold mb, rest. rewrite ip_vE, ip_vsum.
       fold r. f_equal. f_equal. apply sum_ext. intros k _. now rewrite ip_scale. }
     pose proof (with_replacement priority draw K hK c (fun k => final k o) draws) as wr. fold mb in wr. rewrite <- wr.
-    transitivity (E draw (fun b => sq (avg tau o - xs) + 2 * r * (ip (vE (uniform K hK) (fun i => final (c b i) o)) (avg tau o - xs) - ip mb (avg tau o - xs))
+    transitivity (E draw (fun b => sq (avg (S j) o - xs) + 2 * r * (ip (vE (uniform K hK) (fun i => final (c b i) o)) (avg (S j) o - xs) - ip mb (avg (S j) o - xs))
       + r^2 * sq (vE (uniform K hK) (fun i => final (c b i) o) - mb))).
-    - apply E_ext. intros b _. transitivity (sq (avg tau o - xs + r * (vE (uniform K hK) (fun i => final (c b i) o) - mb))); [| ips; ring].
+    - apply E_ext. intros b _. transitivity (sq (avg (S j) o - xs + r * (vE (uniform K hK) (fun i => final (c b i) o) - mb))); [| ips; ring].
       apply same_sq. intro z. unfold drawn_average. fold r rest. rewrite ip_add, !ip_sub, (ea z), !ip_scale, !ip_add, ip_sub. ring.
-    - Es. rewrite (E_ext draw (fun b => ip (vE (uniform K hK) (fun i => final (c b i) o)) (avg tau o - xs)) (fun b => E (uniform K hK) (fun i => ip (final (c b i) o) (avg tau o - xs))))
+    - Es. rewrite (E_ext draw (fun b => ip (vE (uniform K hK) (fun i => final (c b i) o)) (avg (S j) o - xs)) (fun b => E (uniform K hK) (fun i => ip (final (c b i) o) (avg (S j) o - xs))))
         by (intros; apply ip_vE).
-      rewrite E_swap, (E_ext (uniform K hK) _ (fun _ => ip mb (avg tau o - xs))).
+      rewrite E_swap, (E_ext (uniform K hK) _ (fun _ => ip mb (avg (S j) o - xs))).
       + Es. ring.
-      + intros i hi. destruct draws as [h1 _]. rewrite (h1 i (fun k => ip (final k o) (avg tau o - xs)) hi). unfold mb. now rewrite ip_vE. }
+      + intros i hi. destruct draws as [h1 _]. rewrite (h1 i (fun k => ip (final k o) (avg (S j) o - xs)) hi). unfold mb. now rewrite ip_vE. }
   assert (b : E P (fun o => (/ (1 + extra others p (I o)))^2 * (E priority (fun k => sq (final k o - vE priority (fun k => final k o))) / INR K))
     <= 4 * eta j ^ 2 * INR tau^2 * G2 / INR K).
   { apply Rle_trans with (E P (fun o => E priority (fun k => sq (final k o - vE priority (fun k => final k o)))) / INR K).
@@ -184,14 +183,16 @@ Proof.
       set (r := / (1 + extra others p (I o))) in *. assert (r^2 <= 1) by (rewrite <- (pow1 2); apply pow_incr; lra).
       rewrite <- (Rmult_1_l D) at 2. now apply Rmult_le_compat_r.
     - apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat |].
-      apply Rle_trans with ((sum tau eta)^2 * G2).
+      apply Rle_trans with ((sum (S j) eta)^2 * G2).
       + apply Rle_trans with (E P (fun o => E priority (fun k => sq (final k o - u o)))); [apply E_le; intro; apply spread_le |].
-        apply (round_way P (fun _ => priority) u own xi g eta tau G2 steps).
+        apply (round_way P (fun _ => priority) u own xi g eta (S j) G2 steps).
         intros r hr. rewrite E_swap, <- (E_const priority G2). apply E_le. intro k. exact (gradients_given k r hr).
       + apply Rmult_le_compat_r; [easy |].
-        assert (0 <= sum tau eta) by (apply sum_pos; intros; left; apply steps).
-        assert (bd : sum tau eta <= INR tau * (2 * eta j)).
-        { rewrite <- sum_const. apply sum_le. intros i hi. destruct (Nat.eq_dec i j) as [-> | ne]; [pose proof (steps j); lra | apply halving; lia]. }
+        assert (0 <= sum (S j) eta) by (apply sum_pos; intros; left; apply steps).
+        assert (bd : sum (S j) eta <= INR tau * (2 * eta j)).
+        { apply Rle_trans with (INR (S j) * (2 * eta j)).
+          - rewrite <- sum_const. apply sum_le. intros i hi. destruct (Nat.eq_dec i j) as [-> | ne]; [pose proof (steps j); lra | apply halving; lia].
+          - pose proof (steps j). apply Rmult_le_compat_r; [lra | apply le_INR; lia]. }
         replace (4 * eta j ^ 2 * INR tau^2) with ((INR tau * (2 * eta j))^2) by ring. now apply pow_incr. }
   rewrite split. unfold Rdiv in *. lra.
 Qed.
