@@ -18,7 +18,8 @@ Proof.
   intro h. rewrite sq_vsum.
   assert (s : sum n a * sum n (fun i => a i * sq (x i))
     = sum n (fun i => sum n (fun j => a i * a j * ((sq (x i) + sq (x j)) / 2)))).
-  { transitivity ((sum n a * sum n (fun i => a i * sq (x i)) + sum n a * sum n (fun i => a i * sq (x i))) / 2); [field |].
+  { transitivity ((sum n a * sum n (fun i => a i * sq (x i)) + sum n a * sum n (fun i => a i * sq (x i))) / 2);
+      [field |].
     rewrite <- (sum_scal_r n (sum n (fun i => a i * sq (x i))) a) at 1. rewrite (Rmult_comm (sum n a)).
     rewrite <- (sum_scal_r n (sum n a) (fun i => a i * sq (x i))). rewrite <- sum_add.
     unfold Rdiv. rewrite <- sum_scal_r. apply sum_ext. intros i _.
@@ -84,10 +85,12 @@ End Noise.
 
 Lemma squares_le_one (a : law) : sum (size a) (fun k => weight a k ^ 2) <= 1.
 Proof.
-  rewrite <- (weight_sum a). apply sum_le. intros k hk. pose proof (weight_pos a k). pose proof (weight_le_one a k hk). nra.
+  rewrite <- (weight_sum a). apply sum_le. intros k hk. pose proof (weight_pos a k). pose proof (weight_le_one a k hk).
+  nra.
 Qed.
 
-(** ** FedALIGN, Lemma A.5: [past] fixes the weights [a o] of the included clients, [r o] is the law of the noise then *)
+(** ** FedALIGN, Lemma A.5: [past] fixes the weights [a o] of the included clients, [r o] is the law of the noise
+    then *)
 
 Section GradientVariance.
 Context {V : space}.
@@ -175,7 +178,8 @@ Theorem power_of_choice_client_drift m (hm : (0 < m)%nat) :
   E past (fun o => E (uniform m hm) (fun k =>
     sq (average (fun _ => uniform m hm) u g eta j o - model u g eta j k o))) <= 4 * last^2 * (INR tau - 1)^2 * G2.
 Proof.
-  intro h. apply Rle_trans with (2 := halving_le eta j G2 steps last tau (proj2 positive) (proj1 positive) (proj1 in_round) (proj2 in_round) halving).
+  intro h. apply Rle_trans with (2 := halving_le eta j G2 steps last tau (proj2 positive) (proj1 positive)
+    (proj1 in_round) (proj2 in_round) halving).
   apply Rle_trans with (2 := drift_le past (fun _ => uniform m hm) u g eta j G2 steps h).
   right. apply E_ext. intros o _. apply E_ext. intros k _. ips. ring.
 Qed.
@@ -195,7 +199,8 @@ Theorem fedalign_client_drift (a : nat -> law) :
   E past (fun o => E (a o) (fun k => sq (model u g eta j k o - average a u g eta j o)))
     <= 4 * last^2 * (INR tau - 1)^2 * G2.
 Proof.
-  intro h. apply Rle_trans with (2 := halving_le eta j G2 steps last tau (proj2 positive) (proj1 positive) (proj1 in_round) (proj2 in_round) halving).
+  intro h. apply Rle_trans with (2 := halving_le eta j G2 steps last tau (proj2 positive) (proj1 positive)
+    (proj1 in_round) (proj2 in_round) halving).
   now apply drift_le.
 Qed.
 End DriftTheorems.

@@ -1,8 +1,8 @@
 (** A checker of dual certificates, proved sound, and run by [vm_compute].
 
-    A worst case is proved by multipliers: the goal is a combination of the conditions, less squares. Conditions and goal
-    are expressions in inner products of vectors, in real numbers such as function values, and in rational constants. The
-    checker multiplies out, in rationals, and compares coefficients. *)
+    A worst case is proved by multipliers: the goal is a combination of the conditions, less squares. Conditions and
+    goal are expressions in inner products of vectors, in real numbers such as function values, and in rational
+    constants. The checker multiplies out, in rationals, and compares coefficients. *)
 
 Require Import QArith Qreals List.
 From FedTheory Require Export Space.
@@ -178,7 +178,8 @@ Qed.
 Lemma vals_add l l' k : vals k (ladd l l') = vals k l + vals k l'.
 Proof. revert l' k. induction l as [| q l IH]; intros [| q' l'] k; cbn [ladd vals]; rewrite ?Q2R_qadd, ?IH; ring. Qed.
 Lemma vals_scale q l k : vals k (lscale q l) = Q2R q * vals k l.
-Proof. revert k. induction l as [| p l IH]; intro k; cbn [lscale map vals]; [ring |]. unfold lscale in IH. rewrite IH, Q2R_qmul. ring. Qed.
+Proof. revert k. induction l as [| p l IH]; intro k; cbn [lscale map vals]; [ring |]. unfold lscale in IH.
+rewrite IH, Q2R_qmul. ring. Qed.
 Lemma vals_unit i k : vals k (unit i) = value_of (k + i).
 Proof.
   revert k. induction i as [| i IH]; intro k; cbn [unit vals].
@@ -207,7 +208,8 @@ Lemma eval_scale q a : eval (fscale q a) = Q2R q * eval a.
 Proof. unfold eval, fscale. cbn [gram linear_part constant]. rewrite quad_scale, vals_scale, Q2R_qmul. ring. Qed.
 Lemma eval_product a b : eval (product a b) = ip (lin 0 a) (lin 0 b).
 Proof.
-  unfold eval, product. cbn [gram linear_part constant vals]. rewrite quad_scale, quad_add, !quad_outer, Q2R_half, Q2R_zero, (ip_sym (lin 0 b)).
+  unfold eval, product. cbn [gram linear_part constant vals].
+  rewrite quad_scale, quad_add, !quad_outer, Q2R_half, Q2R_zero, (ip_sym (lin 0 b)).
   field.
 Qed.
 Lemma eval_nothing : eval (Form [] [] 0) = 0.
@@ -232,7 +234,8 @@ Lemma combine_sound cs ms : Forall holds cs -> admissible cs ms = true -> eval (
 Proof.
   revert ms. induction cs as [| c cs IH]; intros [| m ms] h a; cbn [combine]; try (rewrite eval_nothing; lra).
   inversion_clear h. cbn [admissible] in a. apply andb_prop in a. destruct a as [a1 a2].
-  rewrite eval_add, eval_scale, <- expand_sound. pose proof (IH ms H0 a2). destruct c as [e | e]; cbn [holds body admits] in *.
+  rewrite eval_add, eval_scale, <- expand_sound. pose proof (IH ms H0 a2).
+  destruct c as [e | e]; cbn [holds body admits] in *.
   - pose proof (Q2R_pos m a1). nra.
   - rewrite H. lra.
 Qed.
@@ -245,7 +248,8 @@ Qed.
 Lemma zero_list l k v : forallb is_zero l = true -> ip (lin k l) v = 0.
 Proof.
   revert k. induction l as [| q l IH]; intros k h; cbn [lin]; [apply ip_zero |].
-  cbn [forallb] in h. apply andb_prop in h. destruct h as [h1 h2]. rewrite ip_add, ip_scale, (Q2R_is_zero q h1), IH by easy. ring.
+  cbn [forallb] in h. apply andb_prop in h. destruct h as [h1 h2].
+  rewrite ip_add, ip_scale, (Q2R_is_zero q h1), IH by easy. ring.
 Qed.
 Lemma zero_vals l k : forallb is_zero l = true -> vals k l = 0.
 Proof.

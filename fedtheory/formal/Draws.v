@@ -99,7 +99,8 @@ Lemma mean_gradients s : (s < tau)%nat -> E past (fun o => E clients (fun k => s
 Proof. intro hs. rewrite E_swap, <- (E_const clients G2). apply E_le. intro k. now apply gradients. Qed.
 
 Lemma round_spread :
-  E past (fun o => E clients (fun k => sq (trained k o - vE clients (fun k => trained k o)))) <= 4 * last^2 * INR tau^2 * G2.
+  E past (fun o => E clients (fun k => sq (trained k o - vE clients (fun k => trained k o))))
+    <= 4 * last^2 * INR tau^2 * G2.
 Proof.
   apply Rle_trans with (1 := drift_le past (fun _ => clients) u g eta tau G2 steps mean_gradients).
   apply Rmult_le_compat_r; [easy |].
@@ -109,12 +110,15 @@ Proof.
 Qed.
 
 Theorem fedavg_with_replacement_variance : draws_with_replacement clients draw m c ->
-  E past (fun o => E draw (fun b => sq (vE (uniform m hm) (fun i => trained (c b i) o) - vE clients (fun k => trained k o))))
+  E past (fun o => E draw (fun b => sq (vE (uniform m hm) (fun i => trained (c b i) o)
+    - vE clients (fun k => trained k o))))
     <= 4 / INR m * last^2 * INR tau^2 * G2.
 Proof.
   intro h. assert (0 < INR m) by now apply lt_0_INR.
-  apply Rle_trans with (E past (fun o => E clients (fun k => sq (trained k o - vE clients (fun k => trained k o)))) / INR m).
-  - right. rewrite <- E_div. apply E_ext. intros o _. now apply (with_replacement clients draw m hm c (fun k => trained k o)).
+  apply Rle_trans with (E past (fun o => E clients (fun k => sq (trained k o - vE clients (fun k => trained k o)))) /
+    INR m).
+  - right. rewrite <- E_div. apply E_ext. intros o _. now apply
+      (with_replacement clients draw m hm c (fun k => trained k o)).
   - replace (4 / INR m * last^2 * INR tau^2 * G2) with (4 * last^2 * INR tau^2 * G2 / INR m) by (field; lra).
     apply Rmult_le_compat_r; [pos | apply round_spread].
 Qed.
@@ -135,11 +139,13 @@ Theorem fedavg_without_replacement_variance :
       (vE (uniform m hm) (fun i => trained u g eta tau (c b i) o) - vE clients (fun k => trained u g eta tau k o))))
     <= (INR n - INR m) / (INR n - 1) * (4 / INR m) * last^2 * INR tau^2 * G2.
 Proof.
-  intros h2 hmn h clients. assert (0 < INR m) by now apply lt_0_INR. assert (2 <= INR n) by (apply le_INR in h2; cbn in h2; lra).
+  intros h2 hmn h clients. assert (0 < INR m) by now apply lt_0_INR.
+  assert (2 <= INR n) by (apply le_INR in h2; cbn in h2; lra).
   apply le_INR in hmn. set (w := trained u g eta tau).
   apply Rle_trans with ((INR n - INR m) / (INR m * (INR n - 1))
     * E past (fun o => E clients (fun k => sq (w k o - vE clients (fun k => w k o))))).
-  - right. rewrite <- E_scal. apply E_ext. intros o _. now apply (without_replacement n hn draw m hm c (fun k => w k o)).
+  - right. rewrite <- E_scal. apply E_ext. intros o _. now apply
+      (without_replacement n hn draw m hm c (fun k => w k o)).
   - replace ((INR n - INR m) / (INR n - 1) * (4 / INR m) * last^2 * INR tau^2 * G2)
       with ((INR n - INR m) / (INR m * (INR n - 1)) * (4 * last^2 * INR tau^2 * G2)) by (field; lra).
     apply Rmult_le_compat_l; [pos | now apply round_spread].
@@ -162,7 +168,8 @@ Hypothesis shares : forall k, 0 <= p k.
 Let w k o : V := trained u g eta tau k o.
 Let s : R := sum others p.
 (** The average of all, and that with the drawn priority clients in the place of all priority clients. *)
-Definition aggregated o : V := (/ (1 + s) * (vE priority (fun k => w k o) + vsum others (fun k => (p k * other k o)%V)))%V.
+Definition aggregated o : V := (/ (1 + s) * (vE priority (fun k => w k o)
+  + vsum others (fun k => (p k * other k o)%V)))%V.
 Definition drawn o b : V :=
   (/ (1 + s) * (vE (uniform K hK) (fun i => w (c b i) o) + vsum others (fun k => (p k * other k o)%V)))%V.
 
@@ -171,11 +178,13 @@ Theorem fedalign_sampling_variance : draws_with_replacement priority draw K c ->
 Proof.
   intro h. assert (0 < INR K) by now apply lt_0_INR.
   assert (hs : 0 <= s) by (apply sum_pos; auto).
-  apply Rle_trans with ((/ (1 + s))^2 * (E past (fun o => E priority (fun k => sq (w k o - vE priority (fun k => w k o)))) / INR K)).
+  apply Rle_trans with ((/ (1 + s))^2 * (E past (fun o => E priority
+    (fun k => sq (w k o - vE priority (fun k => w k o)))) / INR K)).
   - right. rewrite <- E_div, <- E_scal. apply E_ext. intros o _.
     rewrite <- (with_replacement priority draw K hK c (fun k => w k o) h), <- E_scal. apply E_ext. intros b _.
     unfold drawn, aggregated. ips. ring.
-  - replace ((sum tau eta * / (1 + s))^2 * G2 / INR K) with ((/ (1 + s))^2 * ((sum tau eta)^2 * G2 / INR K)) by (field; lra).
+  - replace ((sum tau eta * / (1 + s))^2 * G2 / INR K) with ((/ (1 + s))^2 * ((sum tau eta)^2 * G2 / INR K))
+      by (field; lra).
     apply Rmult_le_compat_l; [pos |]. apply Rmult_le_compat_r; [pos |].
     apply (drift_le past (fun _ => priority) u g eta tau G2 steps).
     intros i hi. rewrite E_swap, <- (E_const priority G2). apply E_le. intro k. now apply gradients.

@@ -53,7 +53,8 @@ Proof.
   { apply Rle_trans with (gap / (2 * ((2 * z + 1) * v + 1)) * ((2 * z + 1) * v + 1)).
     - apply Rmult_le_compat_r; [lra | apply Rmin_r].
     - right. field. lra. }
-  pose proof (h d hd) as i. assert (d * d * v <= d * 1 * v) by (apply Rmult_le_compat_r; [easy | apply Rmult_le_compat_l; lra]).
+  pose proof (h d hd) as i. assert (d * d * v <= d * 1 * v) by
+    (apply Rmult_le_compat_r; [easy | apply Rmult_le_compat_l; lra]).
   unfold gap in *. nra.
 Qed.
 
@@ -79,7 +80,8 @@ Proof. lra. Qed.
 Lemma b_pos : 0 <= 2 / (L - mu) - (1 + s) * eta / t.
 Proof.
   pose proof t_pos. apply Rmult_le_reg_r with ((L - mu) * t); [pos |].
-  replace ((2 / (L - mu) - (1 + s) * eta / t) * ((L - mu) * t)) with (2 * t - (1 + s) * eta * (L - mu)) by (field; lra). lra.
+  replace ((2 / (L - mu) - (1 + s) * eta / t) * ((L - mu) * t)) with (2 * t - (1 + s) * eta * (L - mu)) by (field; lra).
+  lra.
 Qed.
 Lemma b_pos' : 0 <= 2 / (L - mu) - s * eta / t.
 Proof.
@@ -115,7 +117,8 @@ Proof.
   pose proof t_pos as ht. pose proof b_pos' as hb.
   assert (id : z^2 * sq e + 2 * eta * z / (L - mu) * sq g - s * sq (e + eta * g)
     = t * z * sq (e - s * eta / (t * z) * g) + eta * z * (2 / (L - mu) - s * eta / t) * sq g).
-  { assert (hl : L - mu <> 0) by lra. set (l := L - mu) in *. clearbody l. assert (e0 : s = z^2 - t * z) by lra. rewrite e0. ips. field. repeat split; lra. }
+  { assert (hl : L - mu <> 0) by lra. set (l := L - mu) in *. clearbody l. assert (e0 : s = z^2 - t * z) by lra.
+    rewrite e0. ips. field. repeat split; lra. }
   assert (0 <= t * z * sq (e - s * eta / (t * z) * g)) by pos.
   assert (0 <= eta * z * (2 / (L - mu) - s * eta / t) * sq g) by pos. lra.
 Qed.
@@ -133,7 +136,8 @@ Proof.
   set (rhs := z^2 * _ + _). set (lhs := s * sq _ + _).
   assert (id : exists k, rhs - lhs = A * sq (g - / A * ((z^2 - s^2) * d + s * (1 + s) * q))
     + s * z / eta * (2 / (L - mu) - (1 + s) * eta / t) * sq (q + k * eta * d)).
-  { unfold rhs, lhs, A. assert (hl0 : L - mu <> 0) by lra. assert (s <> 0) by lra. assert (1 + s <> 0) by lra. destruct branch as [b | b].
+  { unfold rhs, lhs, A. assert (hl0 : L - mu <> 0) by lra. assert (s <> 0) by lra. assert (1 + s <> 0) by lra.
+    destruct branch as [b | b].
     - exists mu. assert (hmu : mu = (1 - s - t) / ((1 + s) * eta)) by (rewrite b; field; lra).
       set (l := L - mu) in *. assert (hL : L = mu + l) by (unfold l; ring).
       clearbody l. rewrite hL, hmu. rewrite s_eq in *. ips. field. repeat split; lra.
@@ -163,7 +167,8 @@ Proof.
     = (z^2 - s^2) * sq (p - s^2 / (z^2 - s^2) * q) + (2 * s * z / (eta * (L - mu)) - s^2 - s^4 / (z^2 - s^2)) * sq q).
   { ips. field. repeat split; lra. }
   assert (0 <= (z^2 - s^2) * sq (p - s^2 / (z^2 - s^2) * q)) by pos.
-  assert (0 <= (2 * s * z / (eta * (L - mu)) - s^2 - s^4 / (z^2 - s^2)) * sq q) by (apply Rmult_le_pos; [easy | apply sq_pos]). lra.
+  assert (0 <= (2 * s * z / (eta * (L - mu)) - s^2 - s^4 / (z^2 - s^2)) * sq q)
+    by (apply Rmult_le_pos; [easy | apply sq_pos]). lra.
 Qed.
 End Squares.
 
@@ -214,12 +219,14 @@ Proof.
   (* what the compressors leave out *)
   assert (left_out : ef_potential (ef_model C x e) (ef_memory C x e)
     <= sq (X - vb) + s * sq vb + s * E clients (fun k => sq (v k - vb))).
-  { assert (p1 : E clients (fun k => sq (ef_model C x e - xs - ef_memory C x e k)) = E clients (fun k => sq (y k - yb)) + sq (X - vb)).
+  { assert (p1 : E clients (fun k => sq (ef_model C x e - xs - ef_memory C x e k)) = E clients (fun k => sq (y k - yb))
+      + sq (X - vb)).
     { transitivity (E clients (fun k => sq (y k - (X - mb)))).
       - apply E_ext. intros k _. unfold ef_model, ef_memory, X. fold v m. change (v k - C k (v k))%V with (y k).
         change (vE clients m) with mb. ips. ring.
       - rewrite (spread clients y (X - mb)%V). fold yb. f_equal.
-        assert (q : same (yb - (X - mb)) (-1 * (X - vb))) by (intro w; rewrite !ip_sub, ip_scale, !ip_sub, (eyb w), ip_sub; ring).
+        assert (q : same (yb - (X - mb)) (-1 * (X - vb))) by
+          (intro w; rewrite !ip_sub, ip_scale, !ip_sub, (eyb w), ip_sub; ring).
         rewrite (same_sq _ _ q). ips. ring. }
     assert (p2 : vE clients (ef_memory C x e) = yb) by reflexivity.
     assert (p3 : E clients (fun k => sq (y k - yb)) + sq yb <= s^2 * (E clients (fun k => sq (v k - vb)) + sq vb)).
@@ -228,12 +235,16 @@ Proof.
     unfold ef_potential. rewrite p1, p2. set (D := E clients (fun k => sq (y k - yb))) in *.
     assert (0 <= D) by (apply E_pos; intro; apply sq_pos). pose proof (sq_pos yb).
     apply (Rmult_le_compat_l (/ s)) in p3; [| left; apply Rinv_0_lt_compat; lra].
-    replace (/ s * (s^2 * (E clients (fun k => sq (v k - vb)) + sq vb))) with (s * (E clients (fun k => sq (v k - vb)) + sq vb)) in p3 by (field; lra).
-    assert (1 <= / s) by (rewrite <- Rinv_1; apply Rinv_le_contravar; lra). assert (1 * D <= / s * D) by now apply Rmult_le_compat_r. lra. }
+    replace (/ s * (s^2 * (E clients (fun k => sq (v k - vb)) + sq vb))) with
+      (s * (E clients (fun k => sq (v k - vb)) + sq vb)) in p3 by (field; lra).
+    assert (1 <= / s) by (rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
+    assert (1 * D <= / s * D) by now apply Rmult_le_compat_r. lra. }
   apply Rle_trans with (1 := left_out).
   pose proof (ef_means s eta mu L' t z error_range eta_pos hm hz eq st br X eb gb) as means.
-  set (c0 := 2 * eta * z / (L' - mu)) in *. assert (hc0 : 0 <= c0) by (unfold c0; apply Rmult_le_pos; [pos | left; apply Rinv_0_lt_compat; lra]).
-  assert (devs : s * E clients (fun k => sq (v k - vb)) <= z^2 * E clients (fun k => sq (e k - eb)) + c0 * E clients (fun k => sq (G k - gb))).
+  set (c0 := 2 * eta * z / (L' - mu)) in *. assert (hc0 : 0 <= c0)
+    by (unfold c0; apply Rmult_le_pos; [pos | left; apply Rinv_0_lt_compat; lra]).
+  assert (devs : s * E clients (fun k => sq (v k - vb)) <= z^2 * E clients (fun k => sq (e k - eb))
+    + c0 * E clients (fun k => sq (G k - gb))).
   { rewrite <- !E_scal, <- E_plus. apply E_le. intro k.
     apply Rle_trans with (2 := ef_deviations s eta mu L' t z error_range eta_pos hm hz eq st (e k - eb) (G k - gb)).
     right. f_equal. apply same_sq. intro w. rewrite ip_sub, (evb w). unfold v, sent_in, G.
@@ -242,9 +253,11 @@ Proof.
   { apply Rle_trans with (E clients (fun k => ip (G k - mu * X) (G k - L' * X))).
     - right. transitivity (E clients (fun k => sq (G k)) - (mu + L') * ip gb X + mu * L' * sq X).
       + rewrite (spread_zero clients G). fold gb. ips. ring.
-      + unfold gb. rewrite ip_vE, <- E_scal, <- E_minus, <- (E_const clients (mu * L' * sq X)), <- E_plus. apply E_ext. intros k _. ips. ring.
+      + unfold gb. rewrite ip_vE, <- E_scal, <- E_minus, <- (E_const clients (mu * L' * sq X)), <- E_plus. apply E_ext.
+        intros k _. ips. ring.
     - rewrite <- (E_const clients 0). apply E_le. intro k.
-      pose proof (sector (f k) (g k) mu L' xs x ltac:(lra) (strongly k) (upper_le L L' _ _ hL (proj1 (smooth_clients k)))) as sc.
+      pose proof (sector (f k) (g k) mu L' xs x ltac:(lra) (strongly k)
+        (upper_le L L' _ _ hL (proj1 (smooth_clients k)))) as sc.
       pose proof (minimizer_gradient L (f k) (g k) xs (proj1 (smooth_clients k)) (common k)) as z0.
       assert (z0r : forall w, ip w (g k xs) = 0) by (intro; rewrite ip_sym; apply z0).
       apply Rle_trans with (2 := sc). right. unfold G, X. ips. rewrite ?z0, ?z0r. ring. }
@@ -253,7 +266,8 @@ Proof.
   { transitivity (E clients (fun k => sq (e k - X))); [apply E_ext; intros; unfold X; ips; ring |].
     rewrite (spread clients e X). fold eb. f_equal. ips. ring. }
   rewrite pot. fold eb. rewrite (same_sq _ _ evb) in *.
-  assert (e2 : sq (X - vb) = sq (X - eb - eta * gb)) by (apply same_sq; intro w; rewrite !ip_sub, (evb w), ip_add; ring).
+  assert (e2 : sq (X - vb) = sq (X - eb - eta * gb)) by (apply same_sq; intro w; rewrite !ip_sub, (evb w), ip_add;
+    ring).
   rewrite e2. apply (Rmult_le_compat_l c0) in I; [| easy]. lra.
 Qed.
 
@@ -282,12 +296,16 @@ Fixpoint ef_run (C : nat -> nat -> V -> V) (x : V) (r : nat) : V * (nat -> V) :=
 Theorem error_feedback_ef_distance C x r : (forall i, contractive (C i)) ->
   sq (fst (ef_run C x r) - xs) <= (1 + s) * (ef_z s eta mu L ^ 2) ^ r * sq (x - xs).
 Proof.
-  intro hC. pose proof (geometric_pure (fun r => ef_potential (fst (ef_run C x r)) (snd (ef_run C x r))) (ef_z s eta mu L ^ 2) r
-    (pow2_ge_0 _)) as G. cbv beta in G. specialize (G ltac:(intros t _; cbn [ef_run fst snd]; apply error_feedback_ef_round, hC)).
+  intro hC. pose proof (geometric_pure (fun r => ef_potential (fst (ef_run C x r)) (snd (ef_run C x r)))
+    (ef_z s eta mu L ^ 2) r
+    (pow2_ge_0 _)) as G. cbv beta in G. specialize (G ltac:(intros t _; cbn [ef_run fst snd];
+      apply error_feedback_ef_round, hC)).
   assert (p0 : ef_potential (fst (ef_run C x 0)) (snd (ef_run C x 0)) = sq (x - xs)).
   { cbn [ef_run fst snd]. unfold ef_potential. rewrite (E_ext clients _ (fun _ => sq (x - xs))) by (intros; ips; ring).
-    rewrite E_const. assert (z : same (vE clients (fun _ => @zero V)) zero) by apply vE_const. rewrite (same_sq _ _ z). ips. ring. }
-  rewrite p0 in G. set (st := ef_run C x r) in *. set (y := fst st) in *. set (e := snd st) in *. unfold ef_potential in G.
+    rewrite E_const. assert (z : same (vE clients (fun _ => @zero V)) zero) by apply vE_const. rewrite (same_sq _ _ z).
+    ips. ring. }
+  rewrite p0 in G. set (st := ef_run C x r) in *. set (y := fst st) in *. set (e := snd st) in *.
+  unfold ef_potential in G.
   set (a := (y - xs - vE clients e)%V).
   assert (ha : sq a <= E clients (fun k => sq (y - xs - e k))).
   { apply Rle_trans with (sq (vE clients e - (y - xs))); [right; unfold a; ips; ring |].
@@ -319,37 +337,46 @@ Proof.
   set (gb := vE clients G). set (db := vE clients d). set (qb := vE clients q). set (u k := (G' k - d k)%V).
   assert (eq0 : same qb (vE clients G' - gb)) by apply (vE_sub clients G' G).
   assert (eu : same (vE clients u) (gb + qb - db)).
-  { intro w. rewrite !ip_sub, ip_add, (eq0 w), ip_sub. unfold u. rewrite (vE_sub clients G' d w), ip_sub. unfold db. ring. }
+  { intro w. rewrite !ip_sub, ip_add, (eq0 w), ip_sub. unfold u. rewrite (vE_sub clients G' d w), ip_sub. unfold db.
+    ring. }
   assert (eg : same (vE clients G') (gb + qb)) by (intro w; rewrite ip_add, (eq0 w), ip_sub; ring).
   assert (left_out : ef21_potential y (ef21_known C x d)
     <= s * sq (gb + qb) + s^2 * sq (gb + qb - db) + s^2 * E clients (fun k => sq (u k - vE clients u))).
-  { unfold ef21_potential. change (mean_gradient clients g y) with (vE clients G'). rewrite (same_sq _ _ eg), <- (same_sq _ _ eu).
+  { unfold ef21_potential. change (mean_gradient clients g y) with (vE clients G').
+    rewrite (same_sq _ _ eg), <- (same_sq _ _ eu).
     assert (E clients (fun k => sq (g k y - ef21_known C x d k)) <= s^2 * E clients (fun k => sq (u k))).
     { rewrite <- E_scal. apply E_le. intro k. apply Rle_trans with (2 := hC k (u k)). right. unfold ef21_known. fold y.
       change (g k y - d k)%V with (u k). unfold u at 3, G'. ips. unfold u, G'. ips. ring. }
     rewrite (spread_zero clients u) in *. lra. }
   apply Rle_trans with (1 := left_out).
   pose proof (ef21_means s eta mu L' t z error_range eta_pos hm hz eq st br gb db qb) as means.
-  set (c0 := 2 * s * z / (eta * (L' - mu))) in *. assert (hc0 : 0 <= c0) by (unfold c0; apply Rmult_le_pos; [pos | left; apply Rinv_0_lt_compat; pos]).
+  set (c0 := 2 * s * z / (eta * (L' - mu))) in *. assert (hc0 : 0 <= c0)
+    by (unfold c0; apply Rmult_le_pos; [pos | left; apply Rinv_0_lt_compat; pos]).
   set (p k := (G k - d k - (gb - db))%V).
-  assert (devs : s^2 * E clients (fun k => sq (u k - vE clients u)) <= z^2 * E clients (fun k => sq (p k)) + c0 * E clients (fun k => sq (q k - qb))).
+  assert (devs : s^2 * E clients (fun k => sq (u k - vE clients u)) <= z^2 * E clients (fun k => sq (p k))
+    + c0 * E clients (fun k => sq (q k - qb))).
   { rewrite <- !E_scal, <- E_plus. apply E_le. intro k.
     apply Rle_trans with (2 := ef21_deviations s eta mu L' t z error_range eta_pos hm hz eq st (p k) (q k - qb)).
-    right. f_equal. apply same_sq. intro w. rewrite ip_sub, (eu w). unfold u, p, q. repeat rewrite ?ip_add, ?ip_sub. ring. }
+    right. f_equal. apply same_sq. intro w. rewrite ip_sub, (eu w). unfold u, p, q. repeat rewrite ?ip_add, ?ip_sub.
+    ring. }
   set (step := (- eta * db)%V).
   assert (I : ip (qb - mu * step) (qb - L' * step) + E clients (fun k => sq (q k - qb)) <= 0).
   { apply Rle_trans with (E clients (fun k => ip (q k - mu * step) (q k - L' * step))).
     - right. transitivity (E clients (fun k => sq (q k)) - (mu + L') * ip qb step + mu * L' * sq step).
       + rewrite (spread_zero clients q). fold qb. clearbody qb step. ips. ring.
-      + unfold qb. rewrite ip_vE, <- E_scal, <- E_minus, <- (E_const clients (mu * L' * sq step)), <- E_plus. apply E_ext.
+      + unfold qb. rewrite ip_vE, <- E_scal, <- E_minus, <- (E_const clients (mu * L' * sq step)), <- E_plus.
+        apply E_ext.
         intros k _. clearbody step q. ips. ring.
     - rewrite <- (E_const clients 0). apply E_le. intro k.
-      pose proof (sector (f k) (g k) mu L' x y ltac:(lra) (strongly k) (upper_le L L' _ _ hL (proj1 (smooth_clients k)))) as sc.
+      pose proof (sector (f k) (g k) mu L' x y ltac:(lra) (strongly k)
+        (upper_le L L' _ _ hL (proj1 (smooth_clients k)))) as sc.
       apply Rle_trans with (2 := sc). right. unfold q, G', G, step, y, ef21_model. fold db. ips. ring. }
   assert (pot : ef21_potential x d = s * sq gb + (E clients (fun k => sq (p k)) + sq (gb - db))).
   { unfold ef21_potential. change (mean_gradient clients g x) with gb. f_equal.
-    rewrite (spread_zero clients (fun k => g k x - d k)%V). assert (sm : same (vE clients (fun k => g k x - d k)%V) (gb - db)) by (apply (vE_sub clients G d)).
-    f_equal; [| now apply same_sq]. apply E_ext. intros k _. apply same_sq. intro w. unfold p, G. rewrite !(ip_sub _ _ w), (sm w), ip_sub. ring. }
+    rewrite (spread_zero clients (fun k => g k x - d k)%V). assert
+      (sm : same (vE clients (fun k => g k x - d k)%V) (gb - db)) by (apply (vE_sub clients G d)).
+    f_equal; [| now apply same_sq]. apply E_ext. intros k _. apply same_sq. intro w. unfold p, G.
+    rewrite !(ip_sub _ _ w), (sm w), ip_sub. ring. }
   rewrite pot. apply (Rmult_le_compat_l c0) in I; [| easy]. unfold step in *. lra.
 Qed.
 
@@ -358,7 +385,8 @@ Theorem error_feedback_ef21_round C x d : contractive C ->
 Proof.
   intro hC. destruct (z_spec (ef_t s eta mu L) s (proj1 error_range)) as [hz _]. fold (ef_z s eta mu L) in hz.
   assert (hp : 0 <= ef21_potential x d).
-  { unfold ef21_potential. apply Rplus_le_le_0_compat; [apply Rmult_le_pos; [lra | apply sq_pos] | apply E_pos; intro; apply sq_pos]. }
+  { unfold ef21_potential. apply Rplus_le_le_0_compat; [apply Rmult_le_pos; [lra | apply sq_pos] | apply E_pos; intro;
+      apply sq_pos]. }
   apply square_limit; [lra | easy |]. intros e he. set (L' := L + e / ((1 + s) * eta)).
   assert (he' : 0 < e / ((1 + s) * eta)) by (apply Rdiv_lt_0_compat; [easy | pos]).
   apply Rle_trans with (1 := ef21_core C x d L' ltac:(unfold L'; lra) ltac:(unfold L'; lra) hC).
@@ -376,12 +404,16 @@ Fixpoint ef21_run (C : nat -> nat -> V -> V) (x : V) (d : nat -> V) (r : nat) : 
 Theorem error_feedback_ef21_gradient2 C x d r : (forall i, contractive (C i)) ->
   sq (mean_gradient clients g (fst (ef21_run C x d r))) <= (ef_z s eta mu L ^ 2) ^ r * ef21_potential x d / s.
 Proof.
-  intro hC. pose proof (geometric_pure (fun r => ef21_potential (fst (ef21_run C x d r)) (snd (ef21_run C x d r))) (ef_z s eta mu L ^ 2) r
-    (pow2_ge_0 _)) as G. cbv beta in G. specialize (G ltac:(intros t _; cbn [ef21_run fst snd]; apply error_feedback_ef21_round, hC)).
+  intro hC. pose proof (geometric_pure (fun r => ef21_potential (fst (ef21_run C x d r)) (snd (ef21_run C x d r)))
+    (ef_z s eta mu L ^ 2) r
+    (pow2_ge_0 _)) as G. cbv beta in G. specialize (G ltac:(intros t _; cbn [ef21_run fst snd];
+      apply error_feedback_ef21_round, hC)).
   cbn [ef21_run fst snd] in G. set (st := ef21_run C x d r) in *.
   assert (h : s * sq (mean_gradient clients g (fst st)) <= ef21_potential (fst st) (snd st)).
-  { unfold ef21_potential. assert (0 <= E clients (fun k => sq (g k (fst st) - snd st k))) by (apply E_pos; intro; apply sq_pos). lra. }
+  { unfold ef21_potential. assert (0 <= E clients (fun k => sq (g k (fst st) - snd st k)))
+      by (apply E_pos; intro; apply sq_pos). lra. }
   apply Rmult_le_reg_l with s; [lra |].
-  replace (s * ((ef_z s eta mu L ^ 2) ^ r * ef21_potential x d / s)) with ((ef_z s eta mu L ^ 2) ^ r * ef21_potential x d) by (field; lra). lra.
+  replace (s * ((ef_z s eta mu L ^ 2) ^ r * ef21_potential x d / s)) with
+    ((ef_z s eta mu L ^ 2) ^ r * ef21_potential x d) by (field; lra). lra.
 Qed.
 End Rounds.

@@ -21,15 +21,18 @@ Proof. unfold c. assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra).
 Lemma gradients_shrink k s : sq (g k (y k s)) <= (c^s)^2 * G2.
 Proof.
   induction s as [| s IH]; [cbn; pose proof (start k); lra |].
-  pose proof (step_contracts mu L eta (f k) (g k) (y k s) (y k (S s)) ltac:(lra) ltac:(lra) (strongly k) (proj1 (smooth_clients k))) as h.
+  pose proof (step_contracts mu L eta (f k) (g k) (y k s) (y k (S s)) ltac:(lra) ltac:(lra) (strongly k)
+    (proj1 (smooth_clients k))) as h.
   cbn [gradient_steps] in h |- *. set (x := y k s) in *. set (z := (x - eta * g k x)%V) in *.
   replace (Rmax ((1 - eta * mu)^2) ((1 - eta * L)^2)) with (c^2) in h.
   - replace (sq (z - eta * g k z - z)) with (eta^2 * sq (g k z)) in h by (ips; ring).
     replace (sq (z - x)) with (eta^2 * sq (g k x)) in h by (unfold z; ips; ring).
     assert (h2 : sq (g k z) <= c^2 * sq (g k x)) by (apply Rmult_le_reg_l with (eta^2); [pos | lra]).
-    apply Rle_trans with (1 := h2). cbn [pow]. replace ((c * c^s * (c * c^s * 1)) * G2) with (c^2 * ((c^s)^2 * G2)) by ring.
+    apply Rle_trans with (1 := h2). cbn [pow]. replace ((c * c^s * (c * c^s * 1)) * G2) with (c^2 * ((c^s)^2 * G2))
+      by ring.
     apply Rmult_le_compat_l; [apply pow2_ge_0 | easy].
-  - symmetry. apply Rmax_left. assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra). fold c. apply pow_incr. unfold c. lra.
+  - symmetry. apply Rmax_left. assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra). fold c. apply pow_incr.
+    unfold c. lra.
 Qed.
 
 Lemma way_from_start k s : sq (y k s - u) <= (eta * powers c s * sqrt G2)^2.
@@ -38,8 +41,10 @@ Proof.
   assert (h0 : 0 <= sqrt G2) by apply sqrt_pos. pose proof contraction_range as hc.
   induction s as [| s IH].
   - cbn [gradient_steps]. unfold powers. cbn [sum]. right. ips. ring.
-  - cbn [gradient_steps]. replace (sq (y k s - eta * g k (y k s) - u)) with (sq (y k s - u + - eta * g k (y k s))) by (ips; ring).
-    replace (eta * powers c (S s) * sqrt G2) with (eta * powers c s * sqrt G2 + eta * c^s * sqrt G2) by (unfold powers; cbn [sum]; ring).
+  - cbn [gradient_steps]. replace (sq (y k s - eta * g k (y k s) - u)) with (sq (y k s - u + - eta * g k (y k s)))
+      by (ips; ring).
+    replace (eta * powers c (S s) * sqrt G2) with (eta * powers c s * sqrt G2 + eta * c^s * sqrt G2)
+      by (unfold powers; cbn [sum]; ring).
     apply minkowski.
     + apply Rmult_le_pos; [apply Rmult_le_pos; [lra | apply (powers_pos (eta * mu)); unfold c in *; lra] | easy].
     + apply Rmult_le_pos; [apply Rmult_le_pos; [lra | apply pow_le; lra] | easy].
@@ -57,7 +62,8 @@ Proof.
   apply Rle_trans with (1 := spread_le (uniform m hm) w u).
   rewrite <- (E_const (uniform m hm) (G2 * _)). apply E_le. intro i. unfold w.
   apply Rle_trans with (1 := way_from_start (chosen i) (tau - 1)).
-  replace ((eta * powers c (tau - 1) * sqrt G2)^2) with ((eta * powers c (tau - 1))^2 * (sqrt G2)^2) by ring. rewrite pow2_sqrt by easy.
+  replace ((eta * powers c (tau - 1) * sqrt G2)^2) with ((eta * powers c (tau - 1))^2 * (sqrt G2)^2) by ring.
+  rewrite pow2_sqrt by easy.
   right. pose proof (powers_sum (eta * mu) (tau - 1)) as p. fold c in p. fold c.
   replace ((1 - c^(tau - 1)) / mu) with (eta * powers c (tau - 1)); [ring |]. rewrite <- p. field. lra.
 Qed.

@@ -24,11 +24,13 @@ Proof.
   pose (vec := fun i => nth i [x0; xs; g x0; g x1; g x2] zero). pose (val := fun i => nth i [f x0; f x1; f x2; f xs] 0).
   pose (X0 := VVar 0). pose (XS := VVar 1). pose (G0 := VVar 2). pose (G1 := VVar 3). pose (G2 := VVar 4).
   pose (X1 := VSub X0 G0). pose (X2 := VSub X1 G1).
-  pose (step x gx gy y fx fy := AtMost (Plus (Plus (Minus (Value fx) (Value fy)) (Ip gx (VSub y x))) (Times (1 # 2) (Sq (VSub gy gx))))).
+  pose (step x gx gy y fx fy := AtMost (Plus (Plus (Minus (Value fx) (Value fy)) (Ip gx (VSub y x)))
+    (Times (1 # 2) (Sq (VSub gy gx))))).
   pose (last x gx fx := AtMost (Plus (Plus (Minus (Value fx) (Value 3)) (Ip gx (VSub XS x))) (Times (1 # 2) (Sq gx)))).
   pose (goal := Minus (Minus (Value 2) (Value 3)) (Times (1 # 10) (Sq (VSub X0 XS)))).
   change (number vec val goal <= 0).
-  apply (check_sound vec val [step X1 G1 G0 X0 1%nat 0%nat; step X2 G2 G1 X1 2%nat 1%nat; last X0 G0 0%nat; last X1 G1 1%nat; last X2 G2 2%nat] goal
+  apply (check_sound vec val [step X1 G1 G0 X0 1%nat 0%nat; step X2 G2 G1 X1 2%nat 1%nat; last X0 G0 0%nat;
+    last X1 G1 1%nat; last X2 G2 2%nat] goal
     [1 # 4; 2 # 3; 1 # 4; 5 # 12; 1 # 3]
     [(1 # 2, [-1 # 3; 1 # 3; 1 # 3; 1 # 3; 1]); (11 # 18, [-1 # 4; 1 # 4; 1 # 4; 1]); (5 # 32, [-1 # 5; 1 # 5; 1])])%Q.
   - vm_compute. reflexivity.

@@ -29,14 +29,18 @@ Proof.
   unfold pair_weight. destruct (digits i j hj) as [-> ->]. ring.
 Qed.
 Lemma pair_sum : sum (size p * size r) pair_weight = 1.
-Proof. rewrite (sum_ext _ pair_weight (fun o => pair_weight o * 1)) by (intros; ring). rewrite pair_E, (E_ext p _ (fun _ => 1)) by (intros; apply E_const). apply E_const. Qed.
+Proof. rewrite (sum_ext _ pair_weight (fun o => pair_weight o * 1)) by (intros; ring).
+rewrite pair_E, (E_ext p _ (fun _ => 1)) by (intros; apply E_const). apply E_const. Qed.
 (** The outcomes i, j of two independent experiments, as i size r + j. *)
-Definition product : law := {| size := size p * size r; weight := pair_weight; weight_pos := pair_pos; weight_sum := pair_sum |}.
+Definition product : law := {| size := size p * size r; weight := pair_weight; weight_pos := pair_pos;
+  weight_sum := pair_sum |}.
 Lemma E_product h : E product h = E p (fun i => E r (fun j => h (i * size r + j)%nat)).
 Proof. exact (pair_E h). Qed.
-Lemma E_product_digits (h : nat -> nat -> R) : E product (fun o => h (o / size r)%nat (o mod size r)%nat) = E p (fun i => E r (fun j => h i j)).
+Lemma E_product_digits (h : nat -> nat -> R) : E product (fun o => h (o / size r)%nat (o mod size r)%nat)
+  = E p (fun i => E r (fun j => h i j)).
 Proof.
-  rewrite E_product. apply E_ext. intros i _. apply E_ext. intros j hj. destruct (digits i j hj) as [-> ->]. reflexivity.
+  rewrite E_product. apply E_ext. intros i _. apply E_ext. intros j hj. destruct (digits i j hj) as [-> ->].
+  reflexivity.
 Qed.
 End Product.
 
@@ -51,9 +55,11 @@ Fixpoint digit (q : nat -> law) (m : nat) (o i : nat) : nat :=
 
 Lemma one_digit q m i (h : nat -> R) : (i < m)%nat -> E (experiments q m) (fun o => h (digit q m o i)) = E (q i) h.
 Proof.
-  revert h. induction m as [| m IH]; intros h hi; [lia |]. cbn [experiments digit]. destruct (Nat.eq_dec i m) as [-> | e].
+  revert h. induction m as [| m IH]; intros h hi; [lia |]. cbn [experiments digit].
+  destruct (Nat.eq_dec i m) as [-> | e].
   - rewrite (E_product_digits _ _ (fun _ j => h j)). apply E_const.
-  - rewrite (E_product_digits _ _ (fun a _ => h (digit q m a i))). rewrite (E_ext _ _ (fun a => h (digit q m a i))) by (intros; apply E_const).
+  - rewrite (E_product_digits _ _ (fun a _ => h (digit q m a i))).
+    rewrite (E_ext _ _ (fun a => h (digit q m a i))) by (intros; apply E_const).
     apply IH. lia.
 Qed.
 Lemma two_digits q m i j (h : nat -> nat -> R) : (i < m)%nat -> (j < m)%nat -> i <> j ->
@@ -63,7 +69,8 @@ Proof.
   destruct (Nat.eq_dec i m) as [-> | ei]; destruct (Nat.eq_dec j m) as [-> | ej]; try easy.
   - rewrite (E_product_digits _ _ (fun a b => h b (digit q m a j))). rewrite E_swap. apply E_ext. intros b _.
     apply (one_digit q m j (fun l => h b l)). lia.
-  - rewrite (E_product_digits _ _ (fun a b => h (digit q m a i) b)). apply (one_digit q m i (fun k => E (q m) (h k))). lia.
+  - rewrite (E_product_digits _ _ (fun a b => h (digit q m a i) b)). apply (one_digit q m i (fun k => E (q m) (h k))).
+    lia.
   - rewrite (E_product_digits _ _ (fun a _ => h (digit q m a i) (digit q m a j))).
     rewrite (E_ext _ _ (fun a => h (digit q m a i) (digit q m a j))) by (intros; apply E_const). apply IH; lia.
 Qed.
@@ -90,17 +97,23 @@ Lemma coin_falls i : E (coin i) falls = p i.
 Proof. unfold E. cbn. ring. Qed.
 
 (** Clients beyond n are always taken: they do not enter a sum over n clients. *)
-Theorem independent_sampling_exists : exists draw x, independent_sampling (fun i => if lt_dec i n then p i else 1) draw x.
+Theorem independent_sampling_exists : exists draw x, independent_sampling (fun i => if lt_dec i n then p i else 1) draw
+  x.
 Proof.
-  exists (experiments coin n), (fun o i => if lt_dec i n then falls (digit coin n o i) else 1). split; [| split; [| split]].
+  exists (experiments coin n), (fun o i => if lt_dec i n then falls (digit coin n o i) else 1).
+  split; [| split; [| split]].
   - intro i. pose proof (range i). destruct (lt_dec i n); lra.
   - intros o i. destruct (lt_dec i n); [| now right]. unfold falls. destruct (digit coin n o i); [now left | now right].
-  - intro i. destruct (lt_dec i n) as [h | h]; [| apply E_const]. rewrite (one_digit coin n i falls h). apply coin_falls.
+  - intro i. destruct (lt_dec i n) as [h | h]; [| apply E_const]. rewrite (one_digit coin n i falls h).
+    apply coin_falls.
   - intros i j ne. destruct (lt_dec i n) as [hi | hi]; destruct (lt_dec j n) as [hj | hj].
     + rewrite (two_digits coin n i j (fun k l => falls k * falls l) hi hj ne).
-      rewrite (E_ext (coin i) _ (fun k => falls k * p j)) by (intros; now rewrite E_scal, coin_falls). now rewrite E_scal_r, coin_falls.
-    + rewrite (E_ext _ _ (fun o => falls (digit coin n o i))) by (intros; ring). rewrite (one_digit coin n i falls hi), coin_falls. ring.
-    + rewrite (E_ext _ _ (fun o => falls (digit coin n o j))) by (intros; ring). rewrite (one_digit coin n j falls hj), coin_falls. ring.
+      rewrite (E_ext (coin i) _ (fun k => falls k * p j)) by (intros; now rewrite E_scal, coin_falls).
+      now rewrite E_scal_r, coin_falls.
+    + rewrite (E_ext _ _ (fun o => falls (digit coin n o i))) by (intros; ring).
+      rewrite (one_digit coin n i falls hi), coin_falls. ring.
+    + rewrite (E_ext _ _ (fun o => falls (digit coin n o j))) by (intros; ring).
+      rewrite (one_digit coin n j falls hj), coin_falls. ring.
     + rewrite (E_ext _ _ (fun _ => 1)) by (intros; ring). rewrite E_const. ring.
 Qed.
 End Coins.

@@ -63,9 +63,11 @@ Proof.
   destruct constants as (hL & hn & hB & hg). assert (hs : 0 < strength) by (unfold strength; lra).
   assert (eG : G^2 = sq (gradF w)) by (apply pow2_sqrt, sq_pos). assert (hG : 0 <= G) by apply sqrt_pos.
   apply Rle_trans with (1 := jensen_zero clients miss).
-  replace ((L * (1 + gamma) / strength + gamma) * B * G) with (L * ((1 + gamma) / strength * B * G) + gamma * B * G) by (field; lra).
+  replace ((L * (1 + gamma) / strength + gamma) * B * G) with (L * ((1 + gamma) / strength * B * G) + gamma * B * G)
+    by (field; lra).
   set (p := (fun k => g k (y k) - g k w)%V). set (q := (fun k => -1 * (g k (y k) + weight * (y k - w)))%V).
-  apply Rle_trans with (E clients (fun k => sq (p k + q k))); [right; apply E_ext; intros; unfold miss, p, q; ips; ring |].
+  apply Rle_trans with (E clients (fun k => sq (p k + q k)));
+    [right; apply E_ext; intros; unfold miss, p, q; ips; ring |].
   apply (@minkowski (L2 clients V) p q).
   - assert (0 <= (1 + gamma) / strength) by pos. pos.
   - pos.
@@ -89,7 +91,8 @@ Proof.
   assert (eG : G^2 = sq (gradF w)) by (apply pow2_sqrt, sq_pos). assert (hG : 0 <= G) by apply sqrt_pos.
   destruct draws as [h1 _].
   assert (first : E draw (fun o => ip (gradF w) (averaged_answer o - w)) = ip (gradF w) (vE clients y - w)).
-  { rewrite ip_sub_r, ip_vE_r. rewrite (E_ext draw _ (fun o => E (uniform K hK) (fun i => ip (gradF w) (y (c o i)) - ip (gradF w) w)))
+  { rewrite ip_sub_r, ip_vE_r. rewrite (E_ext draw _ (fun o => E (uniform K hK)
+      (fun i => ip (gradF w) (y (c o i)) - ip (gradF w) w)))
       by (intros; unfold averaged_answer; rewrite ip_sub_r, ip_vE_r; now Es).
     rewrite E_swap, (E_ext _ _ (fun _ => E clients (fun k => ip (gradF w) (y k)) - ip (gradF w) w)); [apply E_const |].
     intros i hi. rewrite E_minus, (h1 i (fun k => ip (gradF w) (y k)) hi). now Es. }
@@ -100,7 +103,8 @@ Proof.
       intros i hi. apply (h1 i (fun k => sq (y k - w)) hi). }
   assert (up : E draw (fun o => F (averaged_answer o))
     <= F w + ip (gradF w) (vE clients y - w) + L / 2 * E clients (fun k => sq (y k - w))).
-  { apply Rle_trans with (E draw (fun o => F w + ip (gradF w) (averaged_answer o - w) + L / 2 * sq (averaged_answer o - w))).
+  { apply Rle_trans with (E draw (fun o => F w + ip (gradF w) (averaged_answer o - w)
+      + L / 2 * sq (averaged_answer o - w))).
     - apply E_le. intro o. apply (mean_loss_upper clients f g L). intro. apply smooth_clients.
     - Es. rewrite first. apply Rplus_le_compat_l. apply Rmult_le_compat_l; [lra | easy]. }
   assert (dir : ip (gradF w) (vE clients y - w) = - / weight * (sq (gradF w) + ip (gradF w) (vE clients miss))).
@@ -114,7 +118,8 @@ Proof.
   pose proof near_in_mean as nm. apply (Rmult_le_compat_l (L / 2)) in nm; [| lra].
   apply (Rmult_le_compat_l (/ weight)) in cs; [| left; apply Rinv_0_lt_compat; lra].
   rewrite <- eG in *.
-  match goal with |- _ <= ?r => replace r with (- / weight * G^2 + / weight * (G * ((L * (1 + gamma) / strength + gamma) * B * G))
+  match goal with |- _ <= ?r => replace r with (- / weight * G^2
+    + / weight * (G * ((L * (1 + gamma) / strength + gamma) * B * G))
     + L / 2 * ((1 + gamma) / strength * B * G)^2) by (field; split; lra) end.
   lra.
 Qed.
@@ -130,7 +135,8 @@ Theorem fedprox_loss_change_printed :
 Proof.
   intro k. apply Rle_trans with (1 := fedprox_loss_change). apply Rmult_le_compat_r; [apply sq_pos |].
   destruct constants as (hL & hn & hB & hg). assert (hk : 0 < k) by now apply lt_0_INR.
-  assert (0 < sqrt k) by now apply sqrt_lt_R0. assert (0 <= sqrt 2) by apply sqrt_pos. assert (0 <= sqrt (2 * k)) by apply sqrt_pos.
+  assert (0 < sqrt k) by now apply sqrt_lt_R0. assert (0 <= sqrt 2) by apply sqrt_pos.
+  assert (0 <= sqrt (2 * k)) by apply sqrt_pos.
   assert (0 < weight - negative) by lra.
   assert (0 <= B * (1 + gamma) * sqrt 2 / ((weight - negative) * sqrt k)) by pos.
   assert (0 <= L * B^2 * (1 + gamma)^2 * (2 * sqrt (2 * k) + 2) / ((weight - negative)^2 * k)) by pos. lra.

@@ -1,7 +1,8 @@
 (** Classes of functions by their defining inequalities, and the interpolation inequalities that follow.
 
-    A function is a map [f] to the real numbers with a map [g] to its gradients. The two bounds of [smooth] say that [g x]
-    is the gradient of [f] at [x], and that the gradient is Lipschitz continuous with constant [L] ([smooth_lipschitz]). *)
+    A function is a map [f] to the real numbers with a map [g] to its gradients. The two bounds of [smooth] say that
+    [g x] is the gradient of [f] at [x], and that the gradient is Lipschitz continuous with constant [L]
+    ([smooth_lipschitz]). *)
 
 From FedTheory Require Export Space.
 
@@ -61,7 +62,8 @@ Proof.
   intros h low up. set (s := sq _). set (r := f y - _ - _ - _).
   assert (hr : 0 <= r) by (unfold r; pose proof (low x y); lra).
   assert (k : forall e, 0 < e -> s <= 2 * (L - m + e) * r).
-  { intros e he. pose proof (interpolation m (L + e) f g x y ltac:(lra) low (upper_le L (L + e) f g ltac:(lra) up)) as i.
+  { intros e he. pose proof (interpolation m (L + e) f g x y ltac:(lra) low (upper_le L (L + e) f g ltac:(lra) up)) as
+      i.
     fold s in i. assert (j : s / (2 * (L + e - m)) <= r) by (unfold r; lra).
     apply (Rmult_le_compat_l (2 * (L + e - m))) in j; [| lra].
     replace (2 * (L + e - m) * (s / (2 * (L + e - m)))) with s in j by (field; lra). lra. }

@@ -11,6 +11,9 @@ Implicit Types (f : V -> R) (g : V -> V) (x y z w : V).
 Theorem power_of_choice_gradient_norm L f g low w : 0 < L -> smooth L f g -> bounded_below f low ->
   sq (g w) <= 2 * L * (f w - low).
 Proof. intros h [up _] b. now apply gradient_le. Qed.
+Theorem fedalign_gradient_norm L f g low w : 0 < L -> smooth L f g -> bounded_below f low ->
+  sq (g w) <= 2 * L * (f w - low).
+Proof. apply power_of_choice_gradient_norm. Qed.
 
 (** ** The loss after a step is at least (1 - eta L)^2 of what it was *)
 
@@ -37,7 +40,8 @@ Proof.
   assert (id : (1 - eta * L) * (f y - eta * sq (g y) + sq (g z - g y) / (2 * L)) + eta * L * (sq (g z) / (2 * L))
     = (1 - eta * L) * f y - eta * L * (1 - eta * L) * sq (g y) / (2 * L) + sq (g z - (1 - eta * L) * g y) / (2 * L))
     by (ips; field; lra).
-  assert (0 <= sq (g z - (1 - eta * L) * g y) / (2 * L)) by (apply Rmult_le_pos; [easy | left; apply Rinv_0_lt_compat; lra]).
+  assert (0 <= sq (g z - (1 - eta * L) * g y) / (2 * L)) by (apply Rmult_le_pos;
+    [easy | left; apply Rinv_0_lt_compat; lra]).
   nra.
 Qed.
 
@@ -84,15 +88,20 @@ Proof.
     set (q1 := (w - xs - P / (L * (1 + c)) * (g w + g y))%V). set (q2 := (c * g w - g y)%V).
     pose proof (sq_pos q1) as s1. pose proof (sq_pos q2) as s2.
     assert (id : L / 2 * (c^2 / P) * sq (w - xs) - (f y - f xs)
-      = c / (1 + c) * (f xs - (f w + ip (g w) (xs - w) + mu / 2 * sq (xs - w) + sq (g xs - g w - mu * (xs - w)) / (2 * (L - mu))))
-      + 1 / (1 + c) * (f xs - (f y + ip (g y) (xs - y) + mu / 2 * sq (xs - y) + sq (g xs - g y - mu * (xs - y)) / (2 * (L - mu))))
-      + c / (1 + c) * (f w - (f y + ip (g y) (w - y) + mu / 2 * sq (w - y) + sq (g w - g y - mu * (w - y)) / (2 * (L - mu))))
+      = c / (1 + c) * (f xs - (f w + ip (g w) (xs - w) + mu / 2 * sq (xs - w)
+        + sq (g xs - g w - mu * (xs - w)) / (2 * (L - mu))))
+      + 1 / (1 + c) * (f xs - (f y + ip (g y) (xs - y) + mu / 2 * sq (xs - y)
+          + sq (g xs - g y - mu * (xs - y)) / (2 * (L - mu))))
+      + c / (1 + c) * (f w - (f y + ip (g y) (w - y) + mu / 2 * sq (w - y)
+          + sq (g w - g y - mu * (w - y)) / (2 * (L - mu))))
       + L^2 / (2 * (L - mu) * P) * sq q1 + (1 + 2 * c - eta * L * (1 + c)) / (2 * (L - mu) * (1 + c)^2) * sq q2).
     { unfold q1, q2, y. ips. rewrite ?zr, ?z. unfold P, c in *. field. repeat split; nra. }
-    assert (m : forall r s, 0 <= r -> 0 < s -> 0 <= r / s) by (intros; apply Rmult_le_pos; [easy | left; now apply Rinv_0_lt_compat]).
+    assert (m : forall r s, 0 <= r -> 0 < s -> 0 <= r / s) by
+      (intros; apply Rmult_le_pos; [easy | left; now apply Rinv_0_lt_compat]).
     assert (0 <= c / (1 + c)) by (apply m; lra). assert (0 <= 1 / (1 + c)) by (apply m; lra).
     assert (0 <= L^2 / (2 * (L - mu) * P)) by (apply m; [nra | apply Rmult_lt_0_compat; lra]).
-    assert (0 <= (1 + 2 * c - eta * L * (1 + c)) / (2 * (L - mu) * (1 + c)^2)) by (apply m; [nra | apply Rmult_lt_0_compat; nra]).
+    assert (0 <= (1 + 2 * c - eta * L * (1 + c)) / (2 * (L - mu) * (1 + c)^2))
+      by (apply m; [nra | apply Rmult_lt_0_compat; nra]).
     apply Rminus_le. nra.
 Qed.
 End Gradients.

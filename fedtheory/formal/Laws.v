@@ -1,8 +1,8 @@
 (** Finite sums, laws and expectations.
 
-    A [law] gives weights to 0, ..., size - 1: the weights of clients, or the probabilities of outcomes. [E p f] is the
-    weighted sum of the numbers f 0, f 1, ..., and [vE p x] that of the vectors x 0, x 1, ... Families are indexed by all
-    natural numbers; members beyond the size never enter. *)
+    A [law] gives weights to 0, ..., size - 1: the weights of clients, or the probabilities of outcomes. [E p f] is
+    the weighted sum of the numbers f 0, f 1, ..., and [vE p x] that of the vectors x 0, x 1, ... Families are
+    indexed by all natural numbers; members beyond the size never enter. *)
 
 From FedTheory Require Export Space.
 
@@ -16,7 +16,8 @@ Section Sums.
 Implicit Types (n : nat) (f g : nat -> R).
 
 Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
-Proof. induction n as [| n IH]; intro h; cbn; [easy |]. rewrite (h n) by lia. now rewrite IH by (intros; apply h; lia). Qed.
+Proof. induction n as [| n IH]; intro h; cbn; [easy |]. rewrite (h n) by lia. now rewrite IH by (intros; apply h; lia).
+Qed.
 Lemma sum_le n f g : (forall i, (i < n)%nat -> f i <= g i) -> sum n f <= sum n g.
 Proof.
   induction n as [| n IH]; intro h; cbn; [lra |].
@@ -45,7 +46,8 @@ Qed.
 Lemma sum_neg n f : sum n (fun i => - f i) = - sum n f.
 Proof. induction n as [| n IH]; cbn; [| rewrite IH]; ring. Qed.
 Lemma sum_shift n f : sum (S n) f = f O + sum n (fun i => f (S i)).
-Proof. induction n as [| n IH]; [cbn; ring |]. change (sum (S (S n)) f) with (sum (S n) f + f (S n)). rewrite IH. cbn. ring. Qed.
+Proof. induction n as [| n IH]; [cbn; ring |]. change (sum (S (S n)) f) with (sum (S n) f + f (S n)). rewrite IH. cbn.
+ring. Qed.
 Lemma sum_rev n f : sum n (fun i => f (n - 1 - i)%nat) = sum n f.
 Proof.
   induction n as [| n IH]; [easy |]. rewrite sum_shift. cbn [sum]. rewrite <- IH.
@@ -220,7 +222,8 @@ Qed.
 
 Lemma deviations_sum x (v : V) : E p (fun k => ip (x k - vE p x)%V v) = 0.
 Proof.
-  transitivity (E p (fun k => ip (x k) v - ip (vE p x) v)); [apply E_ext; intros; apply ip_sub |]. Es. rewrite ip_vE. ring.
+  transitivity (E p (fun k => ip (x k) v - ip (vE p x) v)); [apply E_ext; intros; apply ip_sub |]. Es. rewrite ip_vE.
+  ring.
 Qed.
 
 (** Jensen's inequality. *)

@@ -73,15 +73,18 @@ Proof.
   - unfold Z, Zbar, W, d, way, A. cbn. rewrite start, Nat.sub_0_r. ips. ring.
   - specialize (IH ltac:(lia) z).
     assert (e1 : ip (Zbar (S s)) z = ip (Zbar s) z - eta * ip (ubar s) z) by (unfold Zbar; cbn [vsum]; ips; ring).
-    assert (e2 : ip (W k (S s)) z = ip (W k s) z + ip (u k s) z - ip (ubar s) z) by (unfold W, dev; cbn [vsum]; ips; ring).
-    assert (e3 : d (S s) = d s + A (S s)) by (unfold d, way, A; cbn [sum]; now replace (tau - 1 - s)%nat with (tau - S s)%nat by lia).
+    assert (e2 : ip (W k (S s)) z = ip (W k s) z + ip (u k s) z - ip (ubar s) z)
+      by (unfold W, dev; cbn [vsum]; ips; ring).
+    assert (e3 : d (S s) = d s + A (S s)) by (unfold d, way, A; cbn [sum];
+      now replace (tau - 1 - s)%nat with (tau - S s)%nat by lia).
     assert (e4 : ip (u k s) z = A (S s) * ip (v k s) z) by apply ip_scale.
     assert (e5 : ip (v k s) z = ip (g k (y k s)) z - ip (g k xs) z - mu * ip (y k s - xs) z)
       by (unfold v; rewrite !ip_sub, ip_scale, ip_sub; ring).
     assert (e6 : ip (y k (S s) - xs) z = ip (y k s - xs) z - eta * (ip (g k (y k s)) z - ip (e k) z))
       by (rewrite (ip_sub (y k (S s))), (step k s z), !ip_sub, ip_scale, ip_sub; ring).
     assert (e7 : ip (q k) z = ip (g k xs) z - ip (e k) z) by apply ip_sub.
-    assert (r : forall i, ip (Zbar i - eta * (W k i + d i * q k)) z = ip (Zbar i) z - eta * (ip (W k i) z + d i * ip (q k) z))
+    assert (r : forall i, ip (Zbar i - eta * (W k i + d i * q k)) z
+      = ip (Zbar i) z - eta * (ip (W k i) z + d i * ip (q k) z))
       by (intro; rewrite ip_sub, ip_scale, ip_add, ip_scale; ring).
     rewrite r in *. unfold Z in *. rewrite ip_scale in *. rewrite (A_step s) in IH by lia.
     rewrite e6, e1, e2, e3, e4, e5, e7. rewrite e7 in IH. unfold c in IH. lra.
@@ -107,14 +110,17 @@ Proof.
     rewrite (E_ext _ _ (fun _ => 0)); [rewrite E_const; lra |].
     intros k _. unfold W. cbn [vsum sum]. ips. ring.
   - specialize (IH ltac:(lia)).
-    assert (f1 : theta * (E clients (fun k => sq (dev k s)) + sq (ubar s)) <= 2 * eta * E clients (fun k => ip (u k s) (Z k s))).
-    { unfold dev, ubar. rewrite <- (spread_zero clients (fun k => u k s)), <- !E_scal. apply E_le. intro k. apply curvature. lia. }
+    assert (f1 : theta * (E clients (fun k => sq (dev k s)) + sq (ubar s))
+      <= 2 * eta * E clients (fun k => ip (u k s) (Z k s))).
+    { unfold dev, ubar. rewrite <- (spread_zero clients (fun k => u k s)), <- !E_scal. apply E_le. intro k.
+      apply curvature. lia. }
     assert (f2 : E clients (fun k => ip (u k s) (Z k s)) = ip (ubar s) (Zbar s)
       - eta * E clients (fun k => ip (dev k s) (W k s) + d s * ip (dev k s) (q k))).
     { transitivity (E clients (fun k => ip (u k s) (Zbar s) - eta * (ip (dev k s) (W k s) + d s * ip (dev k s) (q k))
         - eta * (ip (W k s) (ubar s) + d s * ip (q k) (ubar s)))).
       - apply E_ext. intros k _. rewrite (same_r _ _ (u k s) (Z_split k s ltac:(lia))).
-        replace (u k s) with (u k s) by easy. unfold dev. rewrite !ip_sub_r, !ip_scale_r, !ip_add_r, !ip_scale_r, !ip_sub.
+        replace (u k s) with (u k s) by easy. unfold dev. rewrite !ip_sub_r, !ip_scale_r, !ip_add_r, !ip_scale_r,
+          !ip_sub.
         rewrite (ip_sym (W k s) (ubar s)), (ip_sym (q k) (ubar s)). ring.
       - Es. rewrite W_mean, corrected. unfold ubar. rewrite ip_vE. ring. }
     assert (f3 : sq (Zbar (S s)) = sq (Zbar s) - 2 * eta * ip (ubar s) (Zbar s) + eta^2 * sq (ubar s)).
@@ -146,7 +152,8 @@ Definition deviation k r : V := dev k r.
 Definition deviations k : V := W k tau.
 
 Theorem core_round : sq (vE clients (fun k => y k tau) - xs) <= (c ^ tau)^2 * sq (w - xs)
-    + E clients (fun k => eta^2 * (- sq (deviations k) - 2 * sum tau (fun r => way c tau r * ip (deviation k r) (g k xs - e k)))
+    + E clients (fun k => eta^2 * (- sq (deviations k) - 2 * sum tau
+        (fun r => way c tau r * ip (deviation k r) (g k xs - e k)))
                           - (theta - eta^2) * sum tau (fun r => sq (deviation k r))).
 Proof. rewrite (same_sq _ _ mean_end). now apply core. Qed.
 

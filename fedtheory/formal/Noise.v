@@ -1,9 +1,9 @@
 (** Local steps with noise, on one finite probability space.
 
-    The outcomes of the law [P] decide everything: the model [u o] at the round's start, the client [c o i] in slot i, and
-    the noise [xi i s o] of slot i in step s. [past s o o'] says that the outcomes [o] and [o'] are not yet told apart
-    before step s; what is known then has equal values in both ([adapted]). Noise is unbiased given the past if it is
-    orthogonal to everything that is known. *)
+    The outcomes of the law [P] decide everything: the model [u o] at the round's start, the client [c o i] in slot
+    i, and the noise [xi i s o] of slot i in step s. [past s o o'] says that the outcomes [o] and [o'] are not yet
+    told apart before step s; what is known then has equal values in both ([adapted]). Noise is unbiased given the
+    past if it is orthogonal to everything that is known. *)
 
 From FedTheory Require Export Clients Averages Gradients.
 
@@ -20,7 +20,8 @@ Definition adapted {A : Type} (past : nat -> nat -> nat -> Prop) (s : nat) (Z : 
 
 Section Round.
 Context {V : space}.
-Variables (P : law) (past : nat -> nat -> nat -> Prop) (u : nat -> V) (c : nat -> nat -> nat) (xi : nat -> nat -> nat -> V).
+Variables (P : law) (past : nat -> nat -> nat -> Prop) (u : nat -> V) (c : nat -> nat -> nat)
+  (xi : nat -> nat -> nat -> V).
 
 Definition information :=
   (forall s o o', past (S s) o o' -> past s o o') /\ adapted past 0 u /\ (forall i, adapted past 0 (fun o => c o i)) /\
@@ -43,7 +44,8 @@ Proof.
 Qed.
 Lemma gradient_adapted i s : information -> adapted past s (fun o => g (c o i) (path i s o)).
 Proof.
-  intros h o o' k. rewrite (path_adapted i s h o o' k). f_equal. destruct h as (hp & hu & hc & hx). apply (hc i). now apply (past_back s).
+  intros h o o' k. rewrite (path_adapted i s h o o' k). f_equal. destruct h as (hp & hu & hc & hx). apply (hc i).
+  now apply (past_back s).
 Qed.
 End Round.
 Arguments path {V} u c xi g eta i%nat s%nat o%nat.

@@ -50,13 +50,15 @@ Proof.
 Qed.
 
 (** Resolvents of monotone operators are firmly nonexpansive. *)
-Theorem resolvent_firm gamma A x x' y y' : 0 < gamma -> monotone A -> resolvent gamma A x y -> resolvent gamma A x' y' ->
+Theorem resolvent_firm gamma A x x' y y' : 0 < gamma -> monotone A -> resolvent gamma A x y ->
+  resolvent gamma A x' y' ->
   sq (y - y') + sq (x - y - (x' - y')) <= sq (x - x').
 Proof.
   intros h m p p'. pose proof (m y _ y' _ p p') as k.
   assert (e : ip (/ gamma * (x - y) - / gamma * (x' - y')) (y - y') = / gamma * ip (x - y - (x' - y')) (y - y'))
     by (ips; ring). rewrite e in k.
-  assert (0 <= ip (x - y - (x' - y')) (y - y')) by (apply Rmult_le_reg_l with (/ gamma); [now apply Rinv_0_lt_compat | lra]).
+  assert (0 <= ip (x - y - (x' - y')) (y - y')) by (apply Rmult_le_reg_l with (/ gamma);
+    [now apply Rinv_0_lt_compat | lra]).
   assert (d : sq (x - x') = sq (y - y') + sq (x - y - (x' - y')) + 2 * ip (x - y - (x' - y')) (y - y')) by (ips; ring).
   lra.
 Qed.

@@ -6,7 +6,8 @@ From FedTheory Require Export Sampling.
 Definition sampling_cost (n : nat) (t p : nat -> R) : R := sum n (fun i => t i ^ 2 / p i).
 Definition sampling_variance_of (n : nat) (t p : nat -> R) : R := sum n (fun i => (1 / p i - 1) * t i ^ 2).
 (** Probabilities that may be used: positive where there is something to send. *)
-Definition admissible_probabilities (n : nat) (t q : nat -> R) := forall i, (i < n)%nat -> 0 <= q i <= 1 /\ (t i <> 0 -> 0 < q i).
+Definition admissible_probabilities (n : nat) (t q : nat -> R) := forall i, (i < n)%nat ->
+  0 <= q i <= 1 /\ (t i <> 0 -> 0 < q i).
 
 Lemma variance_and_cost n t p : (forall i, (i < n)%nat -> t i <> 0 -> p i <> 0) ->
   sampling_variance_of n t p = sampling_cost n t p - sum n (fun i => t i ^ 2).
@@ -15,14 +16,16 @@ Proof.
   destruct (Req_dec (t i) 0) as [z | z]; [rewrite z; ring | field; now apply h].
 Qed.
 
-(** ** The conditions of Karush, Kuhn and Tucker are sufficient: p_i = min(1, c t_i) has the least cost for its budget *)
+(** ** The conditions of Karush, Kuhn and Tucker are sufficient: p_i = min(1, c t_i) has the least cost for its
+    budget *)
 Theorem optimal_probabilities n (t p q : nat -> R) c : 0 < c -> (forall i, (i < n)%nat -> 0 <= t i) ->
   (forall i, (i < n)%nat -> p i = Rmin 1 (c * t i)) -> admissible_probabilities n t q -> sum n q <= sum n p ->
   sampling_cost n t p <= sampling_cost n t q.
 Proof.
   intros hc ht hp hq budget. unfold sampling_cost.
   assert (b : sum n (fun i => t i ^ 2 / p i) - / c^2 * (sum n q - sum n p) <= sum n (fun i => t i ^ 2 / q i)).
-  { rewrite <- sum_sub, <- sum_scal, <- sum_sub. apply sum_le. intros i hi. destruct (hq i hi) as [[q0 q1] qp]. pose proof (ht i hi) as h0.
+  { rewrite <- sum_sub, <- sum_scal, <- sum_sub. apply sum_le. intros i hi. destruct (hq i hi) as [[q0 q1] qp].
+    pose proof (ht i hi) as h0.
     assert (ic : 0 < / c^2) by (apply Rinv_0_lt_compat, pow_lt; lra).
     destruct (Req_dec (t i) 0) as [z | z].
     - rewrite (hp i hi), z, Rmult_0_r, Rmin_right by lra. unfold Rdiv. replace (0^2) with 0 by ring. rewrite !Rmult_0_l.
@@ -31,24 +34,29 @@ Proof.
       (* t^2/q is above its tangent at p *)
       assert (tangent : forall r, 0 < r -> t i ^ 2 / r - t i ^ 2 / r^2 * (q i - r) <= t i ^ 2 / q i).
       { intros r hr. apply Rmult_le_reg_r with (q i * r^2); [apply Rmult_lt_0_compat; [lra | now apply pow_lt] |].
-        replace ((t i ^ 2 / r - t i ^ 2 / r^2 * (q i - r)) * (q i * r^2)) with (t i ^ 2 * (2 * r * q i - q i ^ 2)) by (field; lra).
+        replace ((t i ^ 2 / r - t i ^ 2 / r^2 * (q i - r)) * (q i * r^2)) with (t i ^ 2 * (2 * r * q i - q i ^ 2))
+          by (field; lra).
         replace (t i ^ 2 / q i * (q i * r^2)) with (t i ^ 2 * r^2) by (field; lra).
         apply Rmult_le_compat_l; [apply pow2_ge_0 |]. pose proof (pow2_ge_0 (r - q i)). lra. }
       destruct (Rle_dec (c * t i) 1) as [s | s].
       + (* p = c t, and t^2/p^2 = 1/c^2 *)
-        assert (ep : p i = c * t i) by (rewrite (hp i hi); now apply Rmin_right). assert (pp : 0 < p i) by (rewrite ep; now apply Rmult_lt_0_compat).
+        assert (ep : p i = c * t i) by (rewrite (hp i hi); now apply Rmin_right).
+        assert (pp : 0 < p i) by (rewrite ep; now apply Rmult_lt_0_compat).
         apply Rle_trans with (2 := tangent (p i) pp). right. rewrite ep. field. split; lra.
       + (* p = 1, and t^2 >= 1/c^2 *)
         assert (ep : p i = 1) by (rewrite (hp i hi); apply Rmin_left; lra).
         apply Rle_trans with (2 := tangent 1 ltac:(lra)). rewrite ep.
         assert (e : / c^2 <= t i ^ 2 / 1^2).
-        { replace (t i ^ 2 / 1^2) with (t i ^ 2) by field. apply Rmult_le_reg_l with (c^2); [now apply pow_lt |]. rewrite Rinv_r by (apply Rgt_not_eq, pow_lt; lra).
+        { replace (t i ^ 2 / 1^2) with (t i ^ 2) by field. apply Rmult_le_reg_l with (c^2); [now apply pow_lt |].
+          rewrite Rinv_r by (apply Rgt_not_eq, pow_lt; lra).
           replace (c^2 * t i ^ 2) with ((c * t i)^2) by ring. rewrite <- (pow1 2). apply pow_incr. lra. }
         assert (/ c^2 * (1 - q i) <= t i ^ 2 / 1^2 * (1 - q i)) by (apply Rmult_le_compat_r; lra). lra. }
-  assert (0 <= / c^2 * (sum n p - sum n q)) by (apply Rmult_le_pos; [left; apply Rinv_0_lt_compat, pow_lt; lra | lra]). lra.
+  assert (0 <= / c^2 * (sum n p - sum n q)) by (apply Rmult_le_pos; [left; apply Rinv_0_lt_compat, pow_lt; lra | lra]).
+  lra.
 Qed.
 
-(** ** The closed form: with norms in increasing order, the first l clients share what the others, which are certain, leave *)
+(** ** The closed form: with norms in increasing order, the first l clients share what the others, which are certain,
+    leave *)
 Section ClosedForm.
 Variables (n l : nat) (t : nat -> R) (m : R).
 Hypothesis nonnegative : forall i, 0 <= t i.
@@ -71,7 +79,8 @@ Proof.
     + rewrite Rmin_right; [field; lra |]. assert (t i <= t (l - 1)%nat) by (apply increasing; lia).
       apply Rmult_le_reg_r with s; [easy |]. replace (rest / s * t i * s) with (rest * t i) by (field; lra).
       assert (rest * t i <= rest * t (l - 1)%nat) by (apply Rmult_le_compat_l; lra). lra.
-    + rewrite Rmin_left; [easy |]. assert (t l <= t i) by (apply increasing; lia). pose proof (fails_next ltac:(lia)) as f.
+    + rewrite Rmin_left; [easy |]. assert (t l <= t i) by (apply increasing; lia).
+      pose proof (fails_next ltac:(lia)) as f.
       apply Rmult_le_reg_r with s; [easy |]. replace (rest / s * t i * s) with (rest * t i) by (field; lra).
       assert (rest * t l <= rest * t i) by (apply Rmult_le_compat_l; lra). lra.
   - assert (q : forall k, sum (l + k) closed_form = rest + INR k).
@@ -79,7 +88,8 @@ Proof.
       - rewrite Nat.add_0_r. cbn [INR]. rewrite (sum_ext l closed_form (fun i => rest / s * t i)).
         + rewrite sum_scal. fold s. field. lra.
         + intros i hi. unfold closed_form. destruct (lt_dec i l); [field; lra | lia].
-      - rewrite Nat.add_succ_r, S_INR. cbn [sum]. rewrite IH. unfold closed_form. destruct (lt_dec (l + k) l); [lia | ring]. }
+      - rewrite Nat.add_succ_r, S_INR. cbn [sum]. rewrite IH. unfold closed_form.
+        destruct (lt_dec (l + k) l); [lia | ring]. }
     replace n with (l + (n - l))%nat at 1 by lia. rewrite q, minus_INR by lia. unfold rest. ring.
 Qed.
 
@@ -115,7 +125,8 @@ Proof.
   apply E_pos. intro a. apply sum_pos. intros i hi. rewrite <- t_square. pose proof (t_pos a i) as h0.
   destruct (Req_dec (t a i) 0) as [z | z]; [rewrite z; right; ring |].
   assert (pp : 0 < p a i <= 1).
-  { rewrite (optimal a i hi). pose proof (scale_pos a). split; [apply Rmin_pos; [lra | apply Rmult_lt_0_compat; lra] | apply Rmin_l]. }
+  { rewrite (optimal a i hi). pose proof (scale_pos a). split;
+      [apply Rmin_pos; [lra | apply Rmult_lt_0_compat; lra] | apply Rmin_l]. }
   apply Rmult_le_pos; [| apply pow2_ge_0]. assert (1 <= 1 / p a i); [| lra]. apply Rmult_le_reg_r with (p a i); [lra |].
   replace (1 / p a i * p a i) with 1 by (field; lra). lra.
 Qed.
@@ -127,30 +138,38 @@ Proof.
   rewrite (sum_ext n _ (fun i => E noise (fun a => (INR n - m) / m * sq (sent weights U a i)))).
   - rewrite <- E_sum. apply E_le. intro a. set (q := fun _ : nat => m / INR n).
     assert (q01 : 0 < m / INR n <= 1).
-    { split; [apply Rdiv_lt_0_compat; lra |]. apply Rmult_le_reg_r with (INR n); [easy |]. replace (m / INR n * INR n) with m by (field; lra). lra. }
+    { split; [apply Rdiv_lt_0_compat; lra |]. apply Rmult_le_reg_r with (INR n); [easy |].
+      replace (m / INR n * INR n) with m by (field; lra). lra. }
     pose proof (optimal_probabilities n (t a) (p a) q (c a) (scale_pos a) (fun i _ => t_pos a i) (optimal a)) as o.
-    specialize (o ltac:(intros i _; unfold q; split; [lra | intro; lra]) ltac:(unfold q; rewrite sum_const, budget; right; field; lra)).
+    specialize (o ltac:(intros i _; unfold q; split; [lra | intro; lra]) ltac:(unfold q; rewrite sum_const, budget;
+      right; field; lra)).
     assert (vp : sum n (fun i => (1 / p a i - 1) * sq (sent weights U a i)) = sampling_variance_of n (t a) (p a)).
     { apply sum_ext. intros i _. now rewrite t_square. }
     rewrite vp, variance_and_cost.
-    + apply Rle_trans with (sampling_cost n (t a) q - sum n (fun i => t a i ^ 2)); [lra |]. right. unfold sampling_cost. rewrite <- sum_sub. apply sum_ext.
+    + apply Rle_trans with (sampling_cost n (t a) q - sum n (fun i => t a i ^ 2)); [lra |]. right. unfold sampling_cost.
+      rewrite <- sum_sub. apply sum_ext.
       intros i _. unfold q. rewrite <- t_square. field. lra.
-    + intros i hi z. rewrite (optimal a i hi). pose proof (t_pos a i). pose proof (scale_pos a). apply Rgt_not_eq, Rmin_pos; [lra | apply Rmult_lt_0_compat; lra].
+    + intros i hi z. rewrite (optimal a i hi). pose proof (t_pos a i). pose proof (scale_pos a).
+      apply Rgt_not_eq, Rmin_pos; [lra | apply Rmult_lt_0_compat; lra].
   - intros i _. rewrite E_scal. f_equal. rewrite <- E_scal. apply E_ext. intros a _. unfold sent. ips. ring.
 Qed.
 
 Theorem improvement_factor_range : 0 <= alpha weights noise U p m <= 1.
 Proof.
-  pose proof sampling_error_pos. pose proof sampling_error_le. assert (d : 0 < (INR n - m) / m * spread2 weights noise U) by (apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat; lra | easy]).
+  pose proof sampling_error_pos. pose proof sampling_error_le.
+  assert (d : 0 < (INR n - m) / m * spread2 weights noise U)
+    by (apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat; lra | easy]).
   unfold alpha. split.
   - apply Rmult_le_pos; [easy | left; now apply Rinv_0_lt_compat].
-  - apply Rmult_le_reg_r with ((INR n - m) / m * spread2 weights noise U); [easy |]. unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l by lra. lra.
+  - apply Rmult_le_reg_r with ((INR n - m) / m * spread2 weights noise U); [easy |]. unfold Rdiv at 1.
+    rewrite Rmult_assoc, Rinv_l by lra. lra.
 Qed.
 
 Theorem relative_improvement_factor_range : m / INR n <= gamma_of weights noise U p m <= 1.
 Proof.
   pose proof improvement_factor_range as [a0 a1]. unfold gamma_of. set (al := alpha weights noise U p m) in *.
-  assert (e : 0 <= al * (INR n - m)) by (apply Rmult_le_pos; lra). assert (e2 : al * (INR n - m) <= 1 * (INR n - m)) by (apply Rmult_le_compat_r; lra).
+  assert (e : 0 <= al * (INR n - m)) by (apply Rmult_le_pos; lra).
+  assert (e2 : al * (INR n - m) <= 1 * (INR n - m)) by (apply Rmult_le_compat_r; lra).
   split.
   - apply Rmult_le_compat_l; [lra |]. apply Rinv_le_contravar; lra.
   - apply Rmult_le_reg_r with (al * (INR n - m) + m); [lra |]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.

@@ -56,7 +56,8 @@ Proof.
   { rewrite (spread_zero clients d), Rplus_comm. unfold potential, communicate. cbn [fst snd]. fold y h t.
     assert (md : same (vE clients d) (vE clients y - xs)).
     { intro z. rewrite ip_sub, !ip_vE. rewrite (E_ext clients (fun i => ip (d i) z)
-        (fun k => ip (y k) z - t * ip (h k) z - (ip xs z - t * ip (g k xs) z))) by (intros; unfold d; rewrite !ip_sub, !ip_scale; ring).
+        (fun k => ip (y k) z - t * ip (h k) z - (ip xs z - t * ip (g k xs) z)))
+          by (intros; unfold d; rewrite !ip_sub, !ip_scale; ring).
       Es. rewrite hh, hz. ring. }
     f_equal.
     - rewrite (E_const clients (sq (vE clients y - xs))). symmetry. now apply same_sq.
@@ -76,7 +77,8 @@ Proof.
   { rewrite <- !E_scal, <- !E_plus, <- !E_scal, <- !E_plus. apply E_ext. intros k _. unfold d, y, moved. fold x h.
     assert (et : gamma = t * p) by (unfold t; field; lra). rewrite et. ips. ring. }
   rewrite total. unfold rate. set (q := Rmax ((1 - gamma * mu)^2) _).
-  assert (w : E clients (fun k => sq (x k - gamma * g k (x k) - (xs - gamma * g k xs))) <= q * E clients (fun k => sq (x k - xs))).
+  assert (w : E clients (fun k => sq (x k - gamma * g k (x k) - (xs - gamma * g k xs)))
+    <= q * E clients (fun k => sq (x k - xs))).
   { rewrite <- E_scal. apply E_le. intro k.
     apply (step_contracts mu L gamma (f k) (g k)); [lra | lra | apply strongly | apply smooth_clients]. }
   set (A := E clients (fun k => sq (x k - xs))) in *. set (B := t^2 * E clients (fun k => sq (h k - g k xs))).
@@ -94,11 +96,14 @@ Proof. apply Rle_trans with (1 - p^2); [nra | apply Rmax_r]. Qed.
 Lemma many_steps T s : balanced s -> expected potential T s <= rate^T * potential s.
 Proof.
   revert s. induction T as [| T IH]; intros s hb; cbn [expected pow]; [lra |].
-  pose proof (IH (communicate s) (communicate_balanced s hb)) as i1. pose proof (IH (stay s) (stay_balanced s hb)) as i2.
+  pose proof (IH (communicate s) (communicate_balanced s hb)) as i1.
+  pose proof (IH (stay s) (stay_balanced s hb)) as i2.
   pose proof (one_step s hb) as o. pose proof (pow_le rate T rate_pos) as hr.
   apply Rle_trans with (rate^T * (p * potential (communicate s) + (1 - p) * potential (stay s))).
-  - assert (p * expected potential T (communicate s) <= p * (rate^T * potential (communicate s))) by (apply Rmult_le_compat_l; lra).
-    assert ((1 - p) * expected potential T (stay s) <= (1 - p) * (rate^T * potential (stay s))) by (apply Rmult_le_compat_l; lra). lra.
+  - assert (p * expected potential T (communicate s) <= p * (rate^T * potential (communicate s)))
+      by (apply Rmult_le_compat_l; lra).
+    assert ((1 - p) * expected potential T (stay s) <= (1 - p) * (rate^T * potential (stay s)))
+      by (apply Rmult_le_compat_l; lra). lra.
   - rewrite (Rmult_comm rate), Rmult_assoc. now apply Rmult_le_compat_l.
 Qed.
 
@@ -124,7 +129,8 @@ Proof.
   intro hx. apply Rle_trans with (1 := proxskip_refined_fixed_step_potential).
   assert (gamma * mu <= gamma * L) by (apply Rmult_le_compat_l; lra). assert (0 < gamma * mu) by pos.
   apply Rmult_le_compat_r.
-  - apply Rplus_le_le_0_compat; [apply sq_pos |]. apply Rmult_le_pos; [apply pow2_ge_0 | apply E_pos; intro; apply sq_pos].
+  - apply Rplus_le_le_0_compat; [apply sq_pos |]. apply Rmult_le_pos;
+      [apply pow2_ge_0 | apply E_pos; intro; apply sq_pos].
   - apply pow_incr. split; [apply rate_pos |].
     apply Rmax_lub; [apply Rmax_lub | apply Rmax_r]; apply Rle_trans with (2 := Rmax_l _ _); nra.
 Qed.

@@ -48,7 +48,8 @@ Lemma c_range : 0 <= c <= 1.
 Proof. unfold c. lra. Qed.
 
 Lemma powers_sum n : x * powers c n = 1 - c ^ n.
-Proof. induction n as [| n IH]; unfold powers in *; cbn [sum pow]; [ring |]. rewrite Rmult_plus_distr_l, IH. unfold c. ring. Qed.
+Proof. induction n as [| n IH]; unfold powers in *; cbn [sum pow]; [ring |]. rewrite Rmult_plus_distr_l, IH. unfold c.
+ring. Qed.
 
 Lemma pow_decr i j : (i <= j)%nat -> c ^ j <= c ^ i.
 Proof.

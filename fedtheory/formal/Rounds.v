@@ -69,17 +69,20 @@ Proof.
   intro zeta2. assert (hz : 0 <= zeta2) by (apply E_pos; intro; apply sq_pos).
   set (D2 := sum tau (fun s => way c tau s ^ 2)). set (D1 := sum tau (way c tau)). pose proof (pos_INR tau) as pt.
   assert (hD2 : 0 <= D2) by (apply sum_pos; intros; apply pow2_ge_0).
-  apply (steep _ _ (fun b => eta^2 * b * (D2 - b * D1^2 / (1 + b * INR tau)) * zeta2) (eta^2 * D2 * zeta2) mu L eta); try easy.
+  apply (steep _ _ (fun b => eta^2 * b * (D2 - b * D1^2 / (1 + b * INR tau)) * zeta2) (eta^2 * D2 * zeta2) mu L eta);
+    try easy.
   - (* one beta *)
     intros beta hb hsteep.
-    pose proof (core_round clients g (fun _ => zero) xs w (gradient_steps g eta w) mu eta tau (fun _ => eq_refl)) as core.
+    pose proof (core_round clients g (fun _ => zero) xs w (gradient_steps g eta w) mu eta tau (fun _ => eq_refl)) as
+      core.
     specialize (core ltac:(intros k s z; cbn [gradient_steps]; ips; ring)).
     specialize (core ltac:(intro z; rewrite (E_ext _ _ (fun k => ip (g k xs) z)) by (intros; ips; ring);
       apply (gradients_at_minimizer clients f g L); [intro; apply smooth_clients | exact best])).
     specialize (core (eta^2 * (1 + beta)) ltac:(pose proof (pow2_ge_0 eta); nra)).
     match type of core with ?H -> _ => assert (cv : H) end.
     { intros k s hs. replace (tau - s)%nat with (S (tau - S s)) by lia. cbn [pow].
-      apply (curvature_holds (f k) (g k) _ xs mu L eta beta); try easy; try lra; [apply c_pos | apply strongly | apply smooth_clients]. }
+      apply (curvature_holds (f k) (g k) _ xs mu L eta beta); try easy; try lra;
+        [apply c_pos | apply strongly | apply smooth_clients]. }
     specialize (core cv). apply Rle_trans with (1 := core). rewrite pow_mult.
     replace (((1 - eta * mu)^2)^tau) with (((1 - eta * mu)^tau)^2) by (rewrite <- !pow_mult; f_equal; lia).
     apply Rplus_le_compat_l. unfold zeta2. rewrite <- E_scal. apply E_le. intro k. rewrite deviations_vsum.
@@ -102,7 +105,8 @@ Theorem fedavg_one_round low w : (forall k, bounded_below (f k) (low k)) ->
     <= (1 - eta * mu)^(2 * tau) * sq (w - xs) + 2 * L * drift_of_a_round mu L eta tau * Gamma.
 Proof.
   intros hl Gamma. apply Rle_trans with (1 := sgd_local_steps_round w).
-  pose proof (heterogeneity_le clients f g L low xs ltac:(lra) (fun k => proj1 (smooth_clients k)) hl) as h. fold Gamma in h.
+  pose proof (heterogeneity_le clients f g L low xs ltac:(lra) (fun k => proj1 (smooth_clients k)) hl) as h.
+  fold Gamma in h.
   pose proof (drift_pos mu L eta tau eta_pos ltac:(lra) stable). cbv zeta. nra.
 Qed.
 

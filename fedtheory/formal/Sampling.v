@@ -89,7 +89,8 @@ Qed.
 
 Section SecondMoment.
 Context {V : space}.
-Variables (weights noise : law) (U : nat -> nat -> V) (p : nat -> nat -> R) (draw : nat -> law) (x : nat -> nat -> nat -> R).
+Variables (weights noise : law) (U : nat -> nat -> V) (p : nat -> nat -> R) (draw : nat -> law)
+  (x : nat -> nat -> nat -> R).
 Local Notation n := (size weights).
 Local Notation w := (weight weights).
 
@@ -198,7 +199,8 @@ Theorem optimal_client_sampling_dsgd_second_moment :
     <= ((1 + M) / gamma - 1) * sum n (fun i => w i ^ 2 * sq (g i y)) + sq (gradF y) + sigma2 / gamma * S2.
 Proof.
   destruct constants as (hM & hs & hg).
-  unfold E2. rewrite (optimal_client_sampling_estimator_second_moment weights noise U p draw x sampling support gamma factor).
+  unfold E2. rewrite (optimal_client_sampling_estimator_second_moment weights noise U p draw x sampling support gamma
+    factor).
   rewrite mean_update. unfold spread2. set (Q := sum n (fun i => w i ^ 2 * sq (g i y))).
   assert (e1 : sum n (fun i => w i ^ 2 * E noise (fun a => sq (U i a)))
     = Q + sum n (fun i => w i ^ 2 * E noise (fun a => sq (xi i a)))).
@@ -217,7 +219,8 @@ Qed.
 (** sum w_i^2 |grad f_i|^2 is at most the largest weight times the weighted mean. *)
 Lemma largest_weight (h : nat -> R) : (forall i, 0 <= h i) -> sum n (fun i => w i ^ 2 * h i) <= W * E weights h.
 Proof.
-  intro hh. unfold E. rewrite <- sum_scal. apply sum_le. intros i hi. rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [easy |]. replace (w i ^ 2) with (w i * w i) by ring.
+  intro hh. unfold E. rewrite <- sum_scal. apply sum_le. intros i hi. rewrite <- Rmult_assoc.
+  apply Rmult_le_compat_r; [easy |]. replace (w i ^ 2) with (w i * w i) by ring.
   apply Rmult_le_compat_r; [apply weight_pos | now apply largest].
 Qed.
 
@@ -252,7 +255,8 @@ Hypothesis strongly : strongly_convex mu F gradF.
 Hypothesis best : minimizer F xs.
 
 Lemma gradF_le : sq (gradF y) <= 2 * L * (F y - F xs).
-Proof. apply (gradient_le L F gradF (F xs) y L_pos); [apply mean_loss_upper; intro; apply smooth_clients | exact best]. Qed.
+Proof. apply (gradient_le L F gradF (F xs) y L_pos); [apply mean_loss_upper; intro; apply smooth_clients | exact best].
+Qed.
 
 Lemma first_order : F y - F xs + mu / 2 * sq (y - xs) <= ip (gradF y) (y - xs).
 Proof. pose proof (strongly y xs) as h. clear - h. ipa. lra. Qed.
@@ -319,7 +323,8 @@ Proof.
         assert (z : ip (gradF xs) (y - xs) = 0).
         { apply (minimizer_gradient L F gradF xs); [apply mean_loss_upper; intro; apply smooth_clients | exact best]. }
         replace (2 * L * gap) with (E weights (fun i => 2 * L * (f i y - f i xs - ip (g i xs) (y - xs)))).
-        * apply E_le. intro i. pose proof (interpolation_mult 0 L (f i) (g i) xs y ltac:(lra) (cv i) (proj1 (smooth_clients i))) as k.
+        * apply E_le. intro i. pose proof (interpolation_mult 0 L (f i) (g i) xs y ltac:(lra) (cv i)
+            (proj1 (smooth_clients i))) as k.
           replace (sq (g i y - g i xs - 0 * (y - xs))) with (sq (g i y - g i xs)) in k by (ips; ring). lra.
         * unfold mean_gradient in z. rewrite ip_vE in z. unfold mean_loss. Es. rewrite z. ring. }
   set (q0 := sum n (fun i => w i ^ 2 * sq (g i y))) in *.
@@ -355,9 +360,11 @@ Proof.
       - intros a _. rewrite <- E_scal. apply E_ext. intros b _. unfold dsgd_step. ips. ring. }
     apply Rle_trans with (EE (fun a b => F y + ip (gradF y) (next a b - y) + L / 2 * sq (next a b - y))).
     - apply E_le. intro a. apply E_le. intro b. apply mean_loss_upper. intro. apply hsm.
-    - right. transitivity (F y + EE (fun a b => ip (gradF y) (next a b - y)) + L / 2 * EE (fun a b => sq (next a b - y))).
+    - right. transitivity (F y + EE (fun a b => ip (gradF y) (next a b - y))
+        + L / 2 * EE (fun a b => sq (next a b - y))).
       + now Es.
-      + rewrite e1, e. replace (sq (y - y)) with 0 by (ips; ring). replace (ip (gradF y) (y - y)) with 0 by (ips; ring). field. }
+      + rewrite e1, e. replace (sq (y - y)) with 0 by (ips; ring). replace (ip (gradF y) (y - y)) with 0 by (ips; ring).
+        field. }
   assert (q : sum n (fun i => w i ^ 2 * sq (g i y)) <= W * (sq (gradF y) + rho)).
   { apply Rle_trans with (W * E weights (fun i => sq (g i y))); [apply largest_weight; intro; apply sq_pos |].
     apply Rmult_le_compat_l; [easy |]. pose proof (spread_zero weights (fun i => g i y)) as k.

@@ -1,7 +1,7 @@
 (** Optimal Client Sampling: many steps of DSGD.
 
-    After k rounds the model is [y k o] in outcome [o] of the law [past k]; the law of the next model is that of the step
-    from there ([follows]). The relative improvement factor gamma k o depends on the model. *)
+    After k rounds the model is [y k o] in outcome [o] of the law [past k]; the law of the next model is that of the
+    step from there ([follows]). The relative improvement factor gamma k o depends on the model. *)
 
 From FedTheory Require Export Sampling Recursions.
 
@@ -19,7 +19,8 @@ Local Notation gradF := (mean_gradient weights g).
 
 Definition next k o a b : V := dsgd_step weights g (xi k o) (y k o) (p k o) (x k o) eta a b.
 Definition follows := forall k (h : V -> R),
-  E (past (S k)) (fun o => h (y (S k) o)) = E (past k) (fun o => E2 (noise k o) (draw k o) (fun a b => h (next k o a b))).
+  E (past (S k)) (fun o => h (y (S k) o)) = E (past k) (fun o => E2 (noise k o) (draw k o)
+    (fun a b => h (next k o a b))).
 
 Hypothesis rounds :
   forall k o, dsgd_round weights (noise k o) g (xi k o) (y k o) (p k o) (draw k o) (x k o) (gamma k o) M sigma2.
@@ -76,7 +77,8 @@ Proof.
   pose proof (W_pos weights W largest) as hW.
   set (v k := E (past k) (fun o => F (y k o))). set (q k := E (past k) (fun o => sq (gradF (y k o)))).
   set (ig k := E (past k) (fun o => / gamma k o)).
-  assert (step : forall k, v (S k) <= v k - eta / 2 * q k + eta^2 * L / 2 * (W * ((1 + M) * ig k - 1) * rho + sigma2 * S2 * ig k)).
+  assert (step : forall k, v (S k) <= v k - eta / 2 * q k + eta^2 * L / 2 * (W * ((1 + M) * ig k - 1) * rho
+    + sigma2 * S2 * ig k)).
   { intro k. unfold v at 1. rewrite hf.
     apply Rle_trans with (E (past k) (fun o => F (y k o) - eta / 2 * sq (gradF (y k o))
       + eta^2 * L / 2 * (W * (1 + M) * rho + sigma2 * S2) * / gamma k o - eta^2 * L / 2 * (W * rho)));
@@ -141,7 +143,8 @@ Proof.
   { transitivity (E noise (fun a => sq (y - xs) - 2 * eta * ip (gradF y) (y - xs) + eta^2 * sq (gradF y)
       - 2 * eta * ip (vE weights (fun i => xi i a)) (y - xs - eta * gradF y)
       + eta^2 * sq (vE weights (fun i => xi i a)))).
-    - apply E_ext. intros a _. transitivity (sq (y - eta * (gradF y + vE weights (fun i => xi i a)) - xs)); [| ips; ring].
+    - apply E_ext. intros a _. transitivity (sq (y - eta * (gradF y + vE weights (fun i => xi i a)) - xs));
+        [| ips; ring].
       apply same_sq. intro v. unfold full_step, noisy. rewrite !ip_sub, !ip_scale.
       now rewrite (vE_add weights (fun i => g i y) (fun i => xi i a) v).
     - Es. rewrite (E_ext noise (fun a => ip (vE weights (fun i => xi i a)) _)
@@ -151,7 +154,8 @@ Proof.
   pose proof (first_order weights f g y mu xs strongly) as fo.
   pose proof (gradF_le weights f g y L xs hL smooth_clients best) as gl.
   assert (eta^2 * sq (gradF y) <= eta^2 * (2 * L * (F y - F xs))) by (apply Rmult_le_compat_l; pos).
-  assert (eta^2 * E noise (fun a => sq (vE weights (fun i => xi i a))) <= eta^2 * (sigma2 * S2)) by (apply Rmult_le_compat_l; pos).
+  assert (eta^2 * E noise (fun a => sq (vE weights (fun i => xi i a))) <= eta^2 * (sigma2 * S2))
+    by (apply Rmult_le_compat_l; pos).
   assert (0 <= 2 * eta * (1 - eta * L) * (F y - F xs)) by (pose proof (best y); apply Rmult_le_pos; pos).
   apply (Rmult_le_compat_l (2 * eta)) in fo; [| lra]. lra.
 Qed.
@@ -163,7 +167,8 @@ Theorem optimal_client_sampling_full_participation k :
   E (past k) (fun o => E (noise o) (fun a => sq (full_step (xi k o) (y k o) a - xs)))
     <= (1 - mu * eta) * E (past k) (fun o => sq (y k o - xs)) + eta^2 * sigma2 * S2.
 Proof.
-  intro h. apply Rle_trans with (E (past k) (fun o => (1 - mu * eta) * sq (y k o - xs) + eta^2 * sigma2 * S2)); [| right; now Es].
+  intro h. apply Rle_trans with (E (past k) (fun o => (1 - mu * eta) * sq (y k o - xs) + eta^2 * sigma2 * S2));
+    [| right; now Es].
   apply E_le. intro o. now apply full_one.
 Qed.
 
@@ -171,10 +176,11 @@ Theorem optimal_client_sampling_full_participation_distance K (y0 : V) :
   (forall k o, plain_noise (noise o) (xi k o)) ->
   (forall k (h : V -> R), E (past (S k)) (fun o => h (y (S k) o))
     = E (past k) (fun o => E (noise o) (fun a => h (full_step (xi k o) (y k o) a)))) ->
-  (forall o, y O o = y0) -> eta * mu <= 1 -> 0 <= sigma2 ->
+  (forall o, y O o = y0) -> mu <= L -> 0 <= sigma2 ->
   E (past K) (fun o => sq (y K o - xs)) <= (1 - mu * eta)^K * sq (y0 - xs) + eta * sigma2 / mu * S2.
 Proof.
-  intros hn hf h0 hx hs. destruct constants as (hm & hL & he & _).
+  intros hn hf h0 hl hs. destruct constants as (hm & hL & he & hv).
+  assert (hx : eta * mu <= 1) by (apply (Rmult_le_compat_l eta) in hl; lra).
   assert (hS : 0 <= S2) by (rewrite squares; apply sum_pos; intros; apply pow2_ge_0).
   pose proof (geometric (fun k => E (past k) (fun o => sq (y k o - xs))) (1 - mu * eta) (eta^2 * sigma2 * S2) K) as G.
   cbv beta in G.
@@ -182,7 +188,8 @@ Proof.
   { rewrite (E_ext _ _ (fun _ => sq (y0 - xs))) by (intros; now rewrite h0). apply E_const. }
   rewrite e0 in G. assert (pe : 0 < mu * eta) by pos.
   assert (hp : 0 <= (1 - mu * eta)^K) by (apply pow_le; lra).
-  apply Rle_trans with ((1 - mu * eta)^K * sq (y0 - xs) + (1 - (1 - mu * eta)^K) / (1 - (1 - mu * eta)) * (eta^2 * sigma2 * S2)).
+  apply Rle_trans with ((1 - mu * eta)^K * sq (y0 - xs) + (1 - (1 - mu * eta)^K) / (1
+    - (1 - mu * eta)) * (eta^2 * sigma2 * S2)).
   - apply G; [lra | lra |]. intros t _. rewrite (hf t (fun z => sq (z - xs))).
     now apply optimal_client_sampling_full_participation.
   - apply Rplus_le_compat_l.

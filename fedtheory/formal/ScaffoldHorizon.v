@@ -30,7 +30,8 @@ Proof.
     assert (e : - al * (1 - u / 4)^2 + be * (1 - u / 4) - (t + 2) =
       ((33 * v^4 + 165 / 2 * (u * v^3) + 1221 / 16 * (u^2 * v^2) + 237 / 8 * (u^3 * v) + 57 / 16 * u^4)
        + t * (37 * v^4 + 98 * (u * v^3) + 1531 / 16 * (u^2 * v^2) + 321 / 8 * (u^3 * v) + 93 / 16 * u^4)
-       + t^2 * (10 * v^4 + 55 / 2 * (u * v^3) + 221 / 8 * (u^2 * v^2) + 12 * (u^3 * v) + 15 / 8 * u^4)) / (6 * (t + 2))).
+       + t^2 * (10 * v^4 + 55 / 2 * (u * v^3) + 221 / 8 * (u^2 * v^2) + 12 * (u^3 * v) + 15 / 8 * u^4)) /
+           (6 * (t + 2))).
     { unfold al, be, v, t. field. lra. }
     rewrite e. assert (0 <= u) by lra. pos. }
   assert (goal : 0 <= - al * G^2 + be * G - T).
@@ -60,7 +61,8 @@ Proof.
   assert (hT1 : 1 <= T) by (apply (le_INR 1); lia).
   assert (hxp : 0 < x) by (unfold x; pos).
   assert (hu : 0 < u <= 1).
-  { unfold u, x. split; [pos |]. apply Rle_trans with (2 := hx). fold T. assert (eta * T * mu <= eta * T * L) by (apply Rmult_le_compat_l; pos). lra. }
+  { unfold u, x. split; [pos |]. apply Rle_trans with (2 := hx). fold T.
+    assert (eta * T * mu <= eta * T * L) by (apply Rmult_le_compat_l; pos). lra. }
   assert (hx1 : 0 <= x <= 1) by (unfold u in hu; nra).
   assert (hc : 0 <= c <= 1) by (unfold c; fold x; lra).
   destruct (Nat.eq_dec tau 1) as [e1 | ne].
@@ -86,13 +88,15 @@ Proof.
       pose proof (powers_le x hx1 (S s)) as b. change (1 - x) with c in b.
       assert (INR (S s) <= T) by (apply le_INR; lia).
       assert (INR (S s) * G <= powers c (S s)).
-      { unfold G. apply Rmult_le_reg_l with T; [lra |]. replace (T * (INR (S s) * (C / T))) with (INR (S s) * C) by (field; lra). easy. }
+      { unfold G. apply Rmult_le_reg_l with T; [lra |]. replace (T * (INR (S s) * (C / T))) with (INR (S s) * C)
+          by (field; lra). easy. }
       apply pow_incr. lra. }
     rewrite lag_squares in sums. fold T in sums.
     assert (st : steepness mu L eta <= (1 - u) / (2 * T - 1 - u)).
     { unfold steepness. change (eta * mu) with x.
       assert (hl : eta * (L - mu) <= (1 - u) / T).
-      { apply Rmult_le_reg_r with T; [lra |]. replace ((1 - u) / T * T) with (1 - u) by (field; lra). unfold u, x. fold T in hx. lra. }
+      { apply Rmult_le_reg_r with T; [lra |]. replace ((1 - u) / T * T) with (1 - u) by (field; lra). unfold u, x.
+        fold T in hx. lra. }
       assert (h0 : 0 <= eta * (L - mu)) by pos.
       assert (p1 : 0 < 2 * (1 - x) - eta * (L - mu)) by (unfold x; lra).
       apply Rmult_le_reg_r with ((2 * (1 - x) - eta * (L - mu)) * (2 * T - 1 - u)); [pos |].
@@ -100,14 +104,17 @@ Proof.
         with (eta * (L - mu) * (2 * T - 1 - u)) by (field; lra).
       replace ((1 - u) / (2 * T - 1 - u) * ((2 * (1 - x) - eta * (L - mu)) * (2 * T - 1 - u)))
         with ((1 - u) * (2 * (1 - x) - eta * (L - mu))) by (field; lra).
-      assert (eta * (L - mu) * T <= 1 - u) by (apply Rmult_le_reg_r with (/ T); [pos |]; replace (eta * (L - mu) * T * / T) with (eta * (L - mu)) by (field; lra); easy).
+      assert (eta * (L - mu) * T <= 1 - u) by (apply Rmult_le_reg_r with (/ T); [pos |];
+        replace (eta * (L - mu) * T * / T) with (eta * (L - mu)) by (field; lra); easy).
       assert (2 * (eta * (L - mu) * T) * (1 - x) <= 2 * (1 - u) * (1 - x)) by (apply Rmult_le_compat_r; lra).
       unfold u in *. nra. }
     assert (s0 : 0 <= sum tau (fun s => (T - powers c (S s))^2)) by (apply sum_pos; intros; apply pow2_ge_0).
     set (P := T - G * (T + 1) + G^2 * ((T + 1) * (2 * T + 1) / (6 * T))).
-    assert (eP : T * T^2 - T * G * (T * (T + 1)) + G^2 * (T * (T + 1) * (2 * T + 1) / 6) = T^2 * P) by (unfold P; field; lra).
+    assert (eP : T * T^2 - T * G * (T * (T + 1)) + G^2 * (T * (T + 1) * (2 * T + 1) / 6) = T^2 * P)
+      by (unfold P; field; lra).
     rewrite eP in sums.
-    assert (a1 : steepness mu L eta * sum tau (fun s => (T - powers c (S s))^2) <= (1 - u) / (2 * T - 1 - u) * (T^2 * P)).
+    assert (a1 : steepness mu L eta * sum tau (fun s => (T - powers c (S s))^2)
+      <= (1 - u) / (2 * T - 1 - u) * (T^2 * P)).
     { apply Rle_trans with ((1 - u) / (2 * T - 1 - u) * sum tau (fun s => (T - powers c (S s))^2)).
       - now apply Rmult_le_compat_r.
       - apply Rmult_le_compat_l; [pos | easy]. }
@@ -151,26 +158,32 @@ Proof.
   unfold potential. cbn [scaffold fst snd]. set (wp := next_model clients g eta tau w ctl).
   set (z k := (w - eta * g k w - (xs - eta * g k xs))%V).
   assert (hm : forall v, ip (wp - xs) v = E clients (fun k => ip (z k) v)).
-  { intro v. unfold wp, next_model, trained_model. rewrite e1, ip_sub, ip_vE, <- (E_const clients (ip xs v)), <- E_minus.
+  { intro v. unfold wp, next_model, trained_model. rewrite e1, ip_sub, ip_vE, <- (E_const clients (ip xs v)),
+      <- E_minus.
     transitivity (E clients (fun k => ip (z k) v - eta * ip (g k xs) v + eta * ip (correction clients ctl k) v)).
     - apply E_ext. intros k _. cbn [corrected_steps]. unfold z. rewrite !ip_sub, !ip_scale, !ip_sub. ring.
     - Es. rewrite (correction_mean clients ctl v).
       rewrite (gradients_at_minimizer clients f g L xs v (fun k => proj1 (smooth_clients k)) best). ring. }
-  assert (hd : forall k v, eta * ip (error clients g xs (next_control clients g eta tau w ctl) k) v = ip (wp - xs) v - ip (z k) v).
+  assert (hd : forall k v, eta * ip (error clients g xs (next_control clients g eta tau w ctl) k) v
+    = ip (wp - xs) v - ip (z k) v).
   { intros k v. unfold error, correction. rewrite !ip_sub, ip_vE.
     assert (nc : forall i, ip (next_control clients g eta tau w ctl i) v = ip (g i w) v).
     { intro i. unfold next_control, trained_model. rewrite e1. cbn [corrected_steps INR].
       rewrite ip_add, ip_scale, !ip_sub, ip_scale, ip_sub. field. lra. }
     rewrite nc, (E_ext clients _ (fun i => ip (g i w) v)) by (intros; apply nc).
-    specialize (hm v). unfold z in *. rewrite (E_ext clients _ (fun k => ip w v - eta * ip (g k w) v - (ip xs v - eta * ip (g k xs) v))) in hm
+    specialize (hm v). unfold z in *. rewrite (E_ext clients _
+      (fun k => ip w v - eta * ip (g k w) v - (ip xs v - eta * ip (g k xs) v))) in hm
       by (intros; rewrite !ip_sub, !ip_scale; ring). autorewrite with E in hm.
     rewrite (gradients_at_minimizer clients f g L xs v (fun k => proj1 (smooth_clients k)) best) in hm.
     rewrite ip_sub in hm. rewrite !ip_sub, !ip_scale. lra. }
-  assert (he : forall k, eta^2 * sq (error clients g xs (next_control clients g eta tau w ctl) k) = sq (z k - (wp - xs))).
-  { intro k. assert (s1 : same (eta * error clients g xs (next_control clients g eta tau w ctl) k) (-1 * (z k - (wp - xs)))).
+  assert (he : forall k, eta^2 * sq (error clients g xs (next_control clients g eta tau w ctl) k)
+    = sq (z k - (wp - xs))).
+  { intro k. assert (s1 : same (eta * error clients g xs (next_control clients g eta tau w ctl) k)
+      (-1 * (z k - (wp - xs)))).
     { intro v. rewrite !ip_scale, hd, (ip_sub (z k)). ring. }
     pose proof (same_sq _ _ s1) as s2. revert s2. set (er := error _ _ _ _ k). set (dz := (z k - (wp - xs))%V).
-    replace (sq (eta * er)) with (eta^2 * sq er) by (ips; ring). replace (sq (-1 * dz)) with (sq dz) by (ips; ring). easy. }
+    replace (sq (eta * er)) with (eta^2 * sq er) by (ips; ring). replace (sq (-1 * dz)) with (sq dz) by (ips; ring).
+    easy. }
   assert (total : sq (wp - xs) + eta^2 * INR tau^2 * control_error2 clients g xs (next_control clients g eta tau w ctl)
     = E clients (fun k => sq (z k))).
   { rewrite (spread_zero clients z). assert (sm : same (vE clients z) (wp - xs)) by (intro v; now rewrite ip_vE, hm).
@@ -179,7 +192,8 @@ Proof.
     transitivity (sq (z k - (wp - xs))); [rewrite <- he; ring |].
     apply same_sq. intro v. now rewrite !(ip_sub (z k)), (sm v). }
   rewrite total, <- (E_const clients ((1 - eta * mu)^2 * sq (w - xs))). apply E_le. intro k.
-  apply Rle_trans with (1 := step_contracts mu L eta (f k) (g k) xs w ltac:(lra) ltac:(lra) (strongly k) (proj1 (smooth_clients k))).
+  apply Rle_trans with (1 := step_contracts mu L eta (f k) (g k) xs w ltac:(lra) ltac:(lra) (strongly k)
+    (proj1 (smooth_clients k))).
   apply Rmult_le_compat_r; [apply sq_pos |]. apply Rmax_lub; [lra |].
   assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra). apply pow_incr. lra.
 Qed.
@@ -198,7 +212,8 @@ Proof.
     unfold potential. assert (0 <= eta^2 * INR tau^2 * control_error2 clients g xs (snd s)); [| lra].
     apply Rmult_le_pos; [pos | apply E_pos; intro; apply sq_pos]. }
   assert (stable : eta * (L + mu) < 2).
-  { assert (2 <= INR tau) by (apply (le_INR 2); lia). assert (0 <= eta * L * (INR tau - 2)) by (apply Rmult_le_pos; pos).
+  { assert (2 <= INR tau) by (apply (le_INR 2); lia). assert (0 <= eta * L * (INR tau - 2))
+      by (apply Rmult_le_pos; pos).
     assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra). lra. }
   unfold potential. cbn [fst snd].
   pose proof (scaffold_one_round clients f g mu L eta tau xs curvatures eta_pos tau_pos stable strongly smooth_clients

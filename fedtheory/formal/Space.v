@@ -1,8 +1,9 @@
 (** Real inner product spaces: the axioms, and what follows from them.
 
-    No axiom says that only the zero vector has length zero, and none that sums of vectors may be reordered. Two vectors
-    with the same inner products are as good as equal here ([same]). A theorem about every [space] is therefore a theorem
-    about every real inner product space, and also about random vectors with the inner product E <X, Y> ([Laws.v]). *)
+    No axiom says that only the zero vector has length zero, and none that sums of vectors may be reordered. Two
+    vectors with the same inner products are as good as equal here ([same]). A theorem about every [space] is
+    therefore a theorem about every real inner product space, and also about random vectors with the inner product E
+    <X, Y> ([Laws.v]). *)
 
 Require Export Reals Lra Lia.
 Open Scope R_scope.

@@ -36,17 +36,22 @@ Proof.
   assert (hq : 0 <= q <= 1).
   { unfold q. split; [apply Rle_trans with ((1 - eta * mu)^2); [apply pow2_ge_0 | apply Rmax_l] |].
     assert (0 < eta * mu) by pos. assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra).
-    apply Rmax_lub; rewrite <- (pow1 2), <- (pow2_abs (_ - _)); apply pow_incr; split; try apply Rabs_pos; apply Rabs_le; lra. }
+    apply Rmax_lub; rewrite <- (pow1 2), <- (pow2_abs (_ - _)); apply pow_incr; split; try apply Rabs_pos;
+      apply Rabs_le; lra. }
   rewrite pow_mult. apply (geometric_pure (fun r => sq (many_rounds w r - w_inf))); [now apply pow_le |].
   intros t _. cbn [many_rounds]. set (x := many_rounds w t).
-  assert (e : same (round x - w_inf) (vE clients (fun k => gradient_steps g eta x k (steps k) - gradient_steps g eta w_inf k (steps k))%V)).
+  assert (e : same (round x - w_inf) (vE clients (fun k => gradient_steps g eta x k (steps k)
+    - gradient_steps g eta w_inf k (steps k))%V)).
   { intro z. rewrite ip_sub, <- (fixed z). unfold round.
-    rewrite (vE_sub clients (fun k => gradient_steps g eta x k (steps k)) (fun k => gradient_steps g eta w_inf k (steps k)) z).
+    rewrite (vE_sub clients (fun k => gradient_steps g eta x k (steps k))
+      (fun k => gradient_steps g eta w_inf k (steps k)) z).
     now rewrite ip_sub. }
   rewrite (same_sq _ _ e). apply Rle_trans with (1 := jensen_zero clients _).
   rewrite <- (E_const clients (q^tau * sq (x - w_inf))). apply E_le. intro k.
-  apply Rle_trans with (1 := steps_contract (f k) g k mu L eta x w_inf (steps k) ltac:(lra) ltac:(lra) (strongly k) (proj1 (smooth_clients k))).
-  apply Rmult_le_compat_r; [apply sq_pos |]. fold q. specialize (at_least k). replace (steps k) with (tau + (steps k - tau))%nat by lia.
+  apply Rle_trans with (1 := steps_contract (f k) g k mu L eta x w_inf (steps k) ltac:(lra) ltac:(lra) (strongly k)
+    (proj1 (smooth_clients k))).
+  apply Rmult_le_compat_r; [apply sq_pos |]. fold q. specialize (at_least k).
+  replace (steps k) with (tau + (steps k - tau))%nat by lia.
   rewrite pow_add. pose proof (geometric_one q (steps k - tau) hq). pose proof (pow_le q tau (proj1 hq)). nra.
 Qed.
 End Averaging.
@@ -117,7 +122,8 @@ Definition form (s : nat) (v : V) : R := ip (power s v) v.
 Lemma form_even j v : form (j + j) v = sq (power j v).
 Proof. unfold form, sq. now rewrite power_add, power_sym. Qed.
 Lemma form_odd j v : form (S (j + j)) v = ip (A (power j v)) (power j v).
-Proof. unfold form. change (power (S (j + j)) v) with (A (power (j + j) v)). now rewrite A_sym, power_add, power_sym, power_swap, <- A_sym. Qed.
+Proof. unfold form. change (power (S (j + j)) v) with (A (power (j + j) v)).
+now rewrite A_sym, power_add, power_sym, power_swap, <- A_sym. Qed.
 
 Hypothesis hc : 0 <= c <= 1.
 
@@ -149,8 +155,10 @@ Proof.
   rewrite S_INR. assert (d : form s v - form (S s) v <= eta * L * sq v); [| lra].
   destruct quad as (hl & hs & hb & hg & hf).
   assert (b : forall j, eta * ip (H (power j v)) (power j v) <= eta * L * sq v).
-  { intro j. rewrite Rmult_assoc. apply Rmult_le_compat_l; [lra |]. apply Rle_trans with (L * sq (power j v)); [apply hb |].
-    pose proof (form_le (j + j) v) as l. rewrite form_even in l. pose proof (hb (power j v)). pose proof (sq_pos (power j v)).
+  { intro j. rewrite Rmult_assoc. apply Rmult_le_compat_l; [lra |]. apply Rle_trans with (L * sq (power j v));
+      [apply hb |].
+    pose proof (form_le (j + j) v) as l. rewrite form_even in l. pose proof (hb (power j v)).
+    pose proof (sq_pos (power j v)).
     assert (0 <= mu) by (unfold c in hc; apply Rmult_le_reg_l with eta; lra). apply Rmult_le_compat_l; lra. }
   destruct (Nat.Even_or_Odd s) as [[j e] | [j e]].
   - replace s with (j + j)%nat by lia. rewrite form_odd, form_even, A_form. pose proof (b j). lra.
@@ -165,7 +173,8 @@ Qed.
 Lemma steps_power k (gs : nat -> V -> V) (w v : V) s z : gs k = g ->
   ip (gradient_steps gs eta w k s - gradient_steps gs eta v k s) z = ip (w - v) (power s z).
 Proof.
-  intro eg. revert z. induction s as [| s IH]; intro z; [easy |]. cbn [gradient_steps power]. rewrite <- power_swap, <- IH. destruct quad as (hl & hs & hb & hg & hf).
+  intro eg. revert z. induction s as [| s IH]; intro z; [easy |]. cbn [gradient_steps power].
+  rewrite <- power_swap, <- IH. destruct quad as (hl & hs & hb & hg & hf).
   set (x := gradient_steps gs eta w k s). set (y := gradient_steps gs eta v k s). rewrite eg.
   rewrite !ip_sub, !ip_scale, (hg x z), (hg y z), (linear_sub H x c0 hl z), (linear_sub H y c0 hl z), !ip_sub.
   unfold A. rewrite !ip_sub_r, !ip_scale_r, (H_sym x z), (H_sym y z). ring.
@@ -270,7 +279,8 @@ Proof.
   assert (hB : 0 <= B).
   { unfold B. apply Rle_trans with (1 - mean_steps / INR tau * (1 - c^tau)); [| apply Rmax_l].
     assert (0 <= mean_steps / INR tau <= 1).
-    { split; [pos |]. apply Rmult_le_reg_r with (INR tau); [easy |]. replace (mean_steps / INR tau * INR tau) with mean_steps by (field; lra). lra. }
+    { split; [pos |]. apply Rmult_le_reg_r with (INR tau); [easy |].
+      replace (mean_steps / INR tau * INR tau) with mean_steps by (field; lra). lra. }
     nra. }
   assert (e : same (normalized_round w - w_inf) (M (w - w_inf))).
   { intro z. rewrite <- round_is_M, !ip_sub. now rewrite (fixed z). }
@@ -281,7 +291,8 @@ Proof.
   assert (s1 : (1 - c^tau) / INR tau * sq v <= S).
   { unfold S. rewrite <- (E_const clients ((1 - c^tau) / INR tau * sq v)). apply E_le. intro k.
     pose proof (lt_0_INR (steps k) (some_steps k)) as pk.
-    pose proof (form_upper (f k) (g k) (H k) (c0 k) mu L eta (quadratics k) ltac:(lra) eta_pos short_steps hc (steps k) v) as u.
+    pose proof (form_upper (f k) (g k) (H k) (c0 k) mu L eta (quadratics k) ltac:(lra) eta_pos short_steps hc (steps k)
+      v) as u.
     fold c in u. unfold form in u. rewrite (ip_sym _ v) in u.
     assert (hx : 0 <= eta * mu <= 1) by (unfold c in hc; lra).
     pose proof (powers_average (eta * mu) hx (steps k) (tau - steps k)) as a.
@@ -290,7 +301,8 @@ Proof.
     assert (m : INR (steps k) * (1 - c^tau) <= INR tau * (1 - c^(steps k))).
     { rewrite <- p1, <- p2. apply (Rmult_le_compat_l (eta * mu)) in a; lra. }
     apply Rmult_le_reg_l with (INR (steps k) * INR tau); [pos |].
-    replace (INR (steps k) * INR tau * ((1 - c^tau) / INR tau * sq v)) with (INR (steps k) * (1 - c^tau) * sq v) by (field; lra).
+    replace (INR (steps k) * INR tau * ((1 - c^tau) / INR tau * sq v)) with (INR (steps k) * (1 - c^tau) * sq v)
+      by (field; lra).
     replace (INR (steps k) * INR tau * (/ INR (steps k) * (sq v - ip v (power (H k) eta (steps k) v))))
       with (INR tau * (sq v - ip v (power (H k) eta (steps k) v))) by (field; lra).
     apply Rle_trans with (INR tau * ((1 - c^(steps k)) * sq v)).
@@ -299,7 +311,8 @@ Proof.
   assert (s2 : S <= eta * L * sq v).
   { unfold S. rewrite <- (E_const clients (eta * L * sq v)). apply E_le. intro k.
     pose proof (lt_0_INR (steps k) (some_steps k)) as pk.
-    pose proof (form_lower (f k) (g k) (H k) (c0 k) mu L eta (quadratics k) ltac:(lra) eta_pos short_steps hc (steps k) v) as l.
+    pose proof (form_lower (f k) (g k) (H k) (c0 k) mu L eta (quadratics k) ltac:(lra) eta_pos short_steps hc (steps k)
+      v) as l.
     unfold form in l. rewrite (ip_sym _ v) in l.
     apply Rmult_le_reg_l with (INR (steps k)); [easy |].
     replace (INR (steps k) * (/ INR (steps k) * (sq v - ip v (power (H k) eta (steps k) v))))
@@ -310,7 +323,8 @@ Proof.
   pose proof (Rmax_l (1 - mean_steps / INR tau * (1 - c^tau)) (eta * mean_steps * L - 1)) as r1.
   pose proof (Rmax_r (1 - mean_steps / INR tau * (1 - c^tau)) (eta * mean_steps * L - 1)) as r2. fold B in r1, r2.
   apply (Rmult_le_compat_r (sq v)) in r1; [| easy]. apply (Rmult_le_compat_r (sq v)) in r2; [| easy].
-  replace ((1 - mean_steps / INR tau * (1 - c^tau)) * sq v) with (sq v - mean_steps * ((1 - c^tau) / INR tau * sq v)) in r1 by (field; lra).
+  replace ((1 - mean_steps / INR tau * (1 - c^tau)) * sq v) with (sq v - mean_steps * ((1 - c^tau) / INR tau * sq v)) in
+    r1 by (field; lra).
   split; lra.
 Qed.
 End Normalized.

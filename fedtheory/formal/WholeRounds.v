@@ -21,16 +21,19 @@ Hypothesis short : forall s, eta s * L <= 1.
 Hypothesis curvatures : 0 < mu <= L.
 
 Lemma rest_pos s : 0 <= 1 - eta s * mu.
-Proof. pose proof (short s). pose proof (steps s). assert (eta s * mu <= eta s * L) by (apply Rmult_le_compat_l; lra). lra. Qed.
+Proof. pose proof (short s). pose proof (steps s). assert (eta s * mu <= eta s * L) by (apply Rmult_le_compat_l; lra).
+lra. Qed.
 Lemma loss_pos s : 0 <= loss_left s.
 Proof. induction s; cbn [loss_left]; [lra |]. apply Rmult_le_pos; [easy | apply pow2_ge_0]. Qed.
 Lemma kept_pos s : 0 <= kept s.
 Proof.
-  induction s as [| s IH]; cbn [kept]; [lra |]. pose proof (rest_pos s). pose proof (loss_pos s). pose proof (short s). pose proof (steps s).
+  induction s as [| s IH]; cbn [kept]; [lra |]. pose proof (rest_pos s). pose proof (loss_pos s). pose proof (short s).
+  pose proof (steps s).
   apply Rplus_le_le_0_compat; [now apply Rmult_le_pos |]. apply Rmult_le_pos; [apply Rmult_le_pos; lra | easy].
 Qed.
 Lemma moved_pos s : 0 <= moved s.
-Proof. induction s as [| s IH]; cbn [moved]; [lra |]. pose proof (rest_pos s). pose proof (steps s). pose proof (Rmult_le_pos _ _ H IH). lra. Qed.
+Proof. induction s as [| s IH]; cbn [moved]; [lra |]. pose proof (rest_pos s). pose proof (steps s).
+pose proof (Rmult_le_pos _ _ H IH). lra. Qed.
 End Coefficients.
 
 Section Round.
@@ -60,7 +63,8 @@ Definition active_loss : R := E P (fun o => E slots (fun i => f (c o i) (u o) - 
 Definition active_loss_at_minimizer : R := E P (fun o => E slots (fun i => f (c o i) xs - low (c o i))).
 (** The skews: that at the round's starting model is at least rho, and that at the minimizer at most rho_tilde. *)
 Definition skewed :=
-  0 <= rho /\ rho * E P (fun o => F (u o) - F xs + Gamma) <= active_loss /\ active_loss_at_minimizer <= rho_tilde * Gamma.
+  0 <= rho /\ rho * E P (fun o => F (u o) - F xs + Gamma) <= active_loss /\ active_loss_at_minimizer
+    <= rho_tilde * Gamma.
 
 Let dist s := E P (fun o => E slots (fun i => sq (y i s o - xs))).
 Let loss s := E P (fun o => E slots (fun i => f (c o i) (y i s o) - low (c o i))).
@@ -78,10 +82,13 @@ Lemma step_without_noise s :
     <= (1 - eta s * mu) * dist s - 2 * eta s * (1 - eta s * L) * loss s + 2 * eta s * active_loss_at_minimizer.
 Proof.
   unfold dist, loss, active_loss_at_minimizer. rewrite <- !E_scal, <- E_minus, <- E_plus. apply E_le. intro o.
-  rewrite <- !E_scal, <- E_minus, <- E_plus. apply E_le. intro i. set (k := c o i). set (x := y i s o). set (e := eta s).
+  rewrite <- !E_scal, <- E_minus, <- E_plus. apply E_le. intro i. set (k := c o i). set (x := y i s o).
+  set (e := eta s).
   pose proof (steps s) as he. fold e in he.
-  pose proof (strongly k x xs) as a. pose proof (gradient_le L (f k) (g k) (low k) x ltac:(lra) (proj1 (smooth_clients k)) (minima k)) as b.
-  replace (sq (z i s o - xs)) with (sq (x - xs) + 2 * e * ip (g k x) (xs - x) + e^2 * sq (g k x)) by (unfold z; fold k x e; ips; ring).
+  pose proof (strongly k x xs) as a. pose proof (gradient_le L (f k) (g k) (low k) x ltac:(lra)
+    (proj1 (smooth_clients k)) (minima k)) as b.
+  replace (sq (z i s o - xs)) with (sq (x - xs) + 2 * e * ip (g k x) (xs - x) + e^2 * sq (g k x))
+    by (unfold z; fold k x e; ips; ring).
   assert (e^2 * sq (g k x) <= e^2 * (2 * L * (f k x - low k))) by (apply Rmult_le_compat_l; [apply pow2_ge_0 | easy]).
   apply (Rmult_le_compat_l (2 * e)) in a; [| lra]. replace (sq (xs - x)) with (sq (x - xs)) in a by (ips; ring). lra.
 Qed.
@@ -92,9 +99,11 @@ Proof.
   f_equal. now apply (gradient_adapted past u c xi g eta i s known).
 Qed.
 
-Lemma noise_adds i s : E P (fun o => sq (y i (S s) o - xs)) = E P (fun o => sq (z i s o - xs)) + eta s ^ 2 * E P (fun o => sq (xi i s o)).
+Lemma noise_adds i s : E P (fun o => sq (y i (S s) o - xs)) = E P (fun o => sq (z i s o - xs))
+  + eta s ^ 2 * E P (fun o => sq (xi i s o)).
 Proof.
-  transitivity (E P (fun o => sq (z i s o - xs) - 2 * eta s * ip (xi i s o) (z i s o - xs) + eta s ^ 2 * sq (xi i s o))).
+  transitivity (E P (fun o => sq (z i s o - xs) - 2 * eta s * ip (xi i s o) (z i s o - xs)
+    + eta s ^ 2 * sq (xi i s o))).
   - apply E_ext. intros o _. rewrite path_step. unfold z. ips. ring.
   - Es. rewrite (unbiased i s (fun o => z i s o - xs)%V); [ring |]. intros o o' h. f_equal. now apply z_adapted.
 Qed.
@@ -116,15 +125,18 @@ Proof.
   assert (q : E P (fun o => f (c o i) (z i s o) - low (c o i) - eta s * ip (xi i s o) (g (c o i) (z i s o)))
     = E P (fun o => f (c o i) (z i s o) - low (c o i))).
   { pose proof (unbiased i s (fun o => g (c o i) (z i s o))) as ub.
-    transitivity (E P (fun o => f (c o i) (z i s o) - low (c o i)) - eta s * E P (fun o => ip (xi i s o) (g (c o i) (z i s o))));
+    transitivity (E P (fun o => f (c o i) (z i s o) - low (c o i))
+      - eta s * E P (fun o => ip (xi i s o) (g (c o i) (z i s o))));
       [rewrite <- E_scal, <- E_minus; reflexivity |].
     rewrite ub; [ring |]. intros o o' h. rewrite (z_adapted i s o o' h). f_equal.
     destruct known as (hp & hu & hc & hx). apply (hc i). now apply (past_back past s). }
   apply Rle_trans with (E P (fun o => f (c o i) (z i s o) - low (c o i) - eta s * ip (xi i s o) (g (c o i) (z i s o)))).
   - rewrite q. apply E_le. intro o.
-    apply (power_of_choice_loss_after_step L (eta s) (f (c o i)) (g (c o i)) (low (c o i)) (y i s o)); try easy; try lra.
+    apply (power_of_choice_loss_after_step L (eta s) (f (c o i)) (g (c o i)) (low (c o i)) (y i s o)); try easy;
+      try lra.
     apply (lower_le mu); [lra | apply strongly].
-  - apply E_le. intro o. set (k := c o i). pose proof (strongly k (z i s o) (y i (S s) o)) as a. pose proof (sq_pos (y i (S s) o - z i s o)%V).
+  - apply E_le. intro o. set (k := c o i). pose proof (strongly k (z i s o) (y i (S s) o)) as a.
+    pose proof (sq_pos (y i (S s) o - z i s o)%V).
     assert (e : ip (g k (z i s o)) (y i (S s) o - z i s o) = - eta s * ip (xi i s o) (g k (z i s o))).
     { rewrite path_step. unfold z at 2. fold k. ips. ring. }
     rewrite e in a. assert (0 <= mu / 2 * sq (y i (S s) o - z i s o)) by pos. lra.
@@ -161,41 +173,51 @@ Lemma round_dist tau : E P (fun o => sq (round_mean tau o - xs))
 Proof.
   pose proof (lt_0_INR m hm) as pm. destruct tau as [| s].
   - cbn [contraction kept moved noise_of_round]. right.
-    rewrite (E_ext P _ (fun o => sq (u o - xs))); [ring |]. intros o _. apply same_sq. intro w. rewrite !ip_sub. f_equal.
+    rewrite (E_ext P _ (fun o => sq (u o - xs))); [ring |]. intros o _. apply same_sq. intro w. rewrite !ip_sub.
+    f_equal.
     unfold round_mean. exact (vE_const slots (u o) w).
   - set (zb o := vE slots (fun i => z i s o)). set (xb o := vE slots (fun i => xi i s o)).
-    assert (e : E P (fun o => sq (round_mean (S s) o - xs)) = E P (fun o => sq (zb o - xs)) + eta s ^ 2 * E P (fun o => sq (xb o))).
+    assert (e : E P (fun o => sq (round_mean (S s) o - xs)) = E P (fun o => sq (zb o - xs))
+      + eta s ^ 2 * E P (fun o => sq (xb o))).
     { transitivity (E P (fun o => sq (zb o - xs) - 2 * eta s * ip (xb o) (zb o - xs) + eta s ^ 2 * sq (xb o))).
       - apply E_ext. intros o _. transitivity (sq (zb o - eta s * xb o - xs)); [| ips; ring]. apply same_sq. intro w.
-        rewrite !ip_sub, ip_scale. f_equal. unfold round_mean, zb, xb. rewrite !ip_vE, <- E_scal, <- E_minus. apply E_ext. intros i _.
+        rewrite !ip_sub, ip_scale. f_equal. unfold round_mean, zb, xb. rewrite !ip_vE, <- E_scal, <- E_minus.
+        apply E_ext. intros i _.
         rewrite path_step. unfold z. rewrite !ip_sub, !ip_scale, ip_add. ring.
       - Es. replace (E P (fun o => ip (xb o) (zb o - xs))) with 0; [ring |]. symmetry.
         rewrite (E_ext P _ (fun o => E slots (fun i => ip (xi i s o) (zb o - xs)))) by (intros; apply ip_vE).
         rewrite swap, (E_ext slots _ (fun _ => 0)); [apply E_const |]. intros i _.
         apply (unbiased i s (fun o => zb o - xs)%V). intros o o' h. f_equal. unfold zb, vE. 
-        assert (q : forall n, vsum n (fun i => (weight slots i * z i s o)%V) = vsum n (fun i => (weight slots i * z i s o')%V)).
+        assert (q : forall n, vsum n (fun i => (weight slots i * z i s o)%V)
+          = vsum n (fun i => (weight slots i * z i s o')%V)).
         { induction n as [| n IHn]; [easy |]. cbn [vsum]. rewrite IHn. f_equal. f_equal. now apply z_adapted. }
         apply q. }
     rewrite e.
-    assert (b1 : E P (fun o => sq (zb o - xs)) <= E P (fun o => E slots (fun i => sq (z i s o - xs)))) by (apply E_le; intro; apply jensen).
+    assert (b1 : E P (fun o => sq (zb o - xs)) <= E P (fun o => E slots (fun i => sq (z i s o - xs))))
+      by (apply E_le; intro; apply jensen).
     assert (b2 : E P (fun o => sq (xb o)) <= sigma2 / INR m).
-    { unfold xb. pose proof (uncorrelated_mean slots P (fun i o => xi i s o)) as um. rewrite um by (intros i j h; now apply unrelated).
+    { unfold xb. pose proof (uncorrelated_mean slots P (fun i o => xi i s o)) as um.
+      rewrite um by (intros i j h; now apply unrelated).
       cbn [uniform size weight]. rewrite (uniform_squares m hm). unfold Rdiv. rewrite (Rmult_comm sigma2).
       apply Rmult_le_compat_l; [pos | apply variance]. }
-    pose proof (step_without_noise s) as st. pose proof (loss_after s) as l. rewrite loss_start in l. pose proof (dist_after s) as d. rewrite dist_start in d.
+    pose proof (step_without_noise s) as st. pose proof (loss_after s) as l. rewrite loss_start in l.
+    pose proof (dist_after s) as d. rewrite dist_start in d.
     pose proof (rest_pos mu L eta steps short curvatures s) as r. pose proof (steps s). pose proof (short s).
     apply (Rmult_le_compat_l (1 - eta s * mu)) in d; [| easy].
     assert (0 <= 2 * eta s * (1 - eta s * L)) by pos.
     apply (Rmult_le_compat_l (2 * eta s * (1 - eta s * L))) in l; [| easy].
     apply (Rmult_le_compat_l (eta s ^ 2)) in b2; [| apply pow2_ge_0].
-    cbn [contraction kept moved noise_of_round]. replace (eta s ^ 2 / INR m * sigma2) with (eta s ^ 2 * (sigma2 / INR m)) by (field; lra).
-    rewrite Rmult_plus_distr_r. replace (eta s ^ 2 / INR m * sigma2) with (eta s ^ 2 * (sigma2 / INR m)) by (field; lra). lra.
+    cbn [contraction kept moved noise_of_round]. replace (eta s ^ 2 / INR m * sigma2) with
+      (eta s ^ 2 * (sigma2 / INR m)) by (field; lra).
+    rewrite Rmult_plus_distr_r. replace (eta s ^ 2 / INR m * sigma2) with (eta s ^ 2 * (sigma2 / INR m))
+      by (field; lra). lra.
 Qed.
 
 Lemma mean_above_minimum : mu / 2 * E P (fun o => sq (u o - xs)) + Gamma <= E P (fun o => F (u o) - F xs + Gamma).
 Proof.
   rewrite <- E_scal, <- (E_const P Gamma), <- E_plus, (E_const P Gamma). apply E_le. intro o. apply Rplus_le_compat_r.
-  apply (above_minimum mu L F (mean_gradient clients g)); [apply mean_loss_lower; apply strongly | apply mean_loss_upper; intro; apply smooth_clients | exact best].
+  apply (above_minimum mu L F (mean_gradient clients g)); [apply mean_loss_lower; apply strongly |
+    apply mean_loss_upper; intro; apply smooth_clients | exact best].
 Qed.
 
 (** A round whose steps change: [fedtheory.bounds.power_of_choice.round_coefficients]. *)
@@ -206,7 +228,8 @@ Theorem power_of_choice_round_coefficients tau : skewed ->
       + noise_of_round mu eta (INR m) tau * sigma2.
 Proof.
   intros (hr & h1 & h2). pose proof (round_dist tau) as d. pose proof mean_above_minimum as a.
-  pose proof (kept_pos mu L eta steps short curvatures tau) as k. pose proof (moved_pos mu L eta steps short curvatures tau) as mv.
+  pose proof (kept_pos mu L eta steps short curvatures tau) as k.
+  pose proof (moved_pos mu L eta steps short curvatures tau) as mv.
   apply (Rmult_le_compat_l rho) in a; [| easy].
   assert (b : rho * (mu / 2 * E P (fun o => sq (u o - xs)) + Gamma) <= active_loss) by lra.
   apply (Rmult_le_compat_l (2 * kept mu L eta tau)) in b; [| lra].

@@ -29,28 +29,33 @@ Proof.
 Qed.
 Lemma kept_equal s : kept mu L (fun _ => eta) s = eta * (1 - x) * kept_sum s.
 Proof.
-  induction s as [| s IH]; [unfold kept_sum; cbn; ring |]. cbn [kept]. rewrite IH, loss_equal. unfold kept_sum. cbn [sum].
+  induction s as [| s IH]; [unfold kept_sum; cbn; ring |]. cbn [kept]. rewrite IH, loss_equal. unfold kept_sum.
+  cbn [sum].
   replace (S s - 1 - s)%nat with 0%nat by lia. rewrite (sum_ext s (fun i => c ^ (S s - 1 - i) * (1 - x) ^ (2 * i))
     (fun i => c * (c ^ (s - 1 - i) * (1 - x) ^ (2 * i)))).
   - rewrite sum_scal. cbn [pow]. unfold c, x. ring.
   - intros i hi. replace (S s - 1 - i)%nat with (S (s - 1 - i)) by lia. cbn [pow]. ring.
 Qed.
 Lemma noise_equal s : noise_kept mu (fun _ => eta) s = eta ^ 2 * powers c s.
-Proof. induction s as [| s IH]; [unfold powers; cbn; ring |]. cbn [noise_kept]. rewrite IH, powers_step. unfold c. ring. Qed.
+Proof. induction s as [| s IH]; [unfold powers; cbn; ring |]. cbn [noise_kept]. rewrite IH, powers_step. unfold c. ring.
+Qed.
 Lemma noise_round_equal m tau : m <> 0 -> (0 < tau)%nat ->
   noise_of_round mu (fun _ => eta) m tau = eta ^ 2 * (powers c tau - 1 + 1 / m).
-Proof. intros hm ht. destruct tau as [| s]; [lia |]. cbn [noise_of_round]. rewrite noise_equal, powers_step. unfold c. field. easy. Qed.
+Proof. intros hm ht. destruct tau as [| s]; [lia |]. cbn [noise_of_round]. rewrite noise_equal, powers_step. unfold c.
+field. easy. Qed.
 
 Hypothesis hmu : 0 < mu <= L.
 Hypothesis heta : 0 < eta.
 Hypothesis hx : eta * L <= 1.
 
 Lemma rest_range : 0 <= c <= 1 /\ 0 <= 1 - x <= c.
-Proof. unfold c, x. assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra). assert (0 < eta * mu) by pos. lra. Qed.
+Proof. unfold c, x. assert (eta * mu <= eta * L) by (apply Rmult_le_compat_l; lra). assert (0 < eta * mu) by pos. lra.
+Qed.
 
 Lemma powers_at_least_one tau : (0 < tau)%nat -> 1 <= powers c tau.
 Proof.
-  intro ht. destruct tau as [| s]; [lia |]. rewrite powers_step. pose proof (powers_pos (eta * mu) ltac:(pose proof rest_range; unfold c in *; lra) s) as p.
+  intro ht. destruct tau as [| s]; [lia |]. rewrite powers_step.
+  pose proof (powers_pos (eta * mu) ltac:(pose proof rest_range; unfold c in *; lra) s) as p.
   fold c in p. pose proof rest_range. assert (0 <= c * powers c s) by (apply Rmult_le_pos; lra). lra.
 Qed.
 
@@ -116,9 +121,11 @@ Lemma any_round r : (forall s, 0 < steps r s) -> (forall s, steps r s * L <= 1) 
     + 2 * (rho_tilde * moved mu (steps r) tau - rho * kept mu L (steps r) tau) * Gamma
     + noise_of_round mu (steps r) (INR m) tau * sigma2.
 Proof.
-  intros hp hs. rewrite (E_ext P (fun o => sq (u (S r) o - xs)) (fun o => sq (round_mean m hm g (u r) (c r) (xi r) (steps r) tau o - xs)))
+  intros hp hs. rewrite (E_ext P (fun o => sq (u (S r) o - xs))
+    (fun o => sq (round_mean m hm g (u r) (c r) (xi r) (steps r) tau o - xs)))
     by (intros; now rewrite next).
-  now apply (power_of_choice_round_coefficients P clients (past r) m hm f g low mu L sigma2 rho rho_tilde xs (u r) (c r) (xi r) (steps r)).
+  now apply (power_of_choice_round_coefficients P clients (past r) m hm f g low mu L sigma2 rho rho_tilde xs (u r) (c r)
+    (xi r) (steps r)).
 Qed.
 
 (** *** A fixed step size *)
@@ -136,11 +143,16 @@ Lemma same_coefficients r : contraction mu (steps r) tau = contraction mu (fun _
   /\ kept mu L (steps r) tau = kept mu L (fun _ => eta) tau /\ moved mu (steps r) tau = moved mu (fun _ => eta) tau
   /\ noise_of_round mu (steps r) (INR m) tau = noise_of_round mu (fun _ => eta) (INR m) tau.
 Proof.
-  assert (a : forall s, contraction mu (steps r) s = contraction mu (fun _ => eta) s) by (induction s; cbn; rewrite ?fixed; congruence).
-  assert (b : forall s, loss_left L (steps r) s = loss_left L (fun _ => eta) s) by (induction s; cbn; rewrite ?fixed; congruence).
-  assert (d : forall s, kept mu L (steps r) s = kept mu L (fun _ => eta) s) by (induction s; cbn; rewrite ?fixed, ?b; congruence).
-  assert (e : forall s, moved mu (steps r) s = moved mu (fun _ => eta) s) by (induction s; cbn; rewrite ?fixed; congruence).
-  assert (h : forall s, noise_kept mu (steps r) s = noise_kept mu (fun _ => eta) s) by (induction s; cbn; rewrite ?fixed; congruence).
+  assert (a : forall s, contraction mu (steps r) s = contraction mu (fun _ => eta) s)
+    by (induction s; cbn; rewrite ?fixed; congruence).
+  assert (b : forall s, loss_left L (steps r) s = loss_left L (fun _ => eta) s)
+    by (induction s; cbn; rewrite ?fixed; congruence).
+  assert (d : forall s, kept mu L (steps r) s = kept mu L (fun _ => eta) s)
+    by (induction s; cbn; rewrite ?fixed, ?b; congruence).
+  assert (e : forall s, moved mu (steps r) s = moved mu (fun _ => eta) s)
+    by (induction s; cbn; rewrite ?fixed; congruence).
+  assert (h : forall s, noise_kept mu (steps r) s = noise_kept mu (fun _ => eta) s)
+    by (induction s; cbn; rewrite ?fixed; congruence).
   repeat split; auto. destruct tau; cbn; rewrite ?fixed, ?h; reflexivity.
 Qed.
 
@@ -151,9 +163,11 @@ Theorem power_of_choice_one_round r :
   Delta (S r) <= (1 - (1 - cc ^ tau) * (1 + rho * th)) * Delta r + 2 * eta * A * Gamma * (rho_tilde - rho * th)
     + eta ^ 2 * sigma2 * (A - 1 + 1 / INR m).
 Proof.
-  pose proof (lt_0_INR m hm). apply Rle_trans with (1 := any_round r ltac:(intro; rewrite fixed; lra) ltac:(intro; rewrite fixed; lra)).
+  pose proof (lt_0_INR m hm). apply Rle_trans with (1 := any_round r ltac:(intro; rewrite fixed; lra)
+    ltac:(intro; rewrite fixed; lra)).
   destruct (same_coefficients r) as (-> & -> & -> & ->).
-  rewrite contraction_equal, moved_equal, (theta_eq mu L eta curvatures eta_pos short tau tau_pos), noise_round_equal by (try lra; easy).
+  rewrite contraction_equal, moved_equal, (theta_eq mu L eta curvatures eta_pos short tau tau_pos), noise_round_equal
+    by (try lra; easy).
   fold cc A th. rewrite power_sum. pose proof power_sum. right. nra.
 Qed.
 
@@ -163,7 +177,8 @@ Proof.
   pose proof (theta_eq mu L eta curvatures eta_pos short tau tau_pos) as t. fold cc A th in t.
   pose proof (rest_range mu L eta curvatures eta_pos short) as [h1 h2].
   pose proof (kept_pos mu L (fun _ => eta) (fun _ => eta_pos) (fun _ => short) curvatures tau) as kp.
-  assert (rm : rho * mu <= L) by (apply (Rmult_le_compat_r mu) in feasible; [| lra]; replace (L / mu * mu) with L in feasible by (field; lra); lra).
+  assert (rm : rho * mu <= L) by (apply (Rmult_le_compat_r mu) in feasible; [| lra];
+    replace (L / mu * mu) with L in feasible by (field; lra); lra).
   assert (0 <= (1 - eta * L) ^ (2 * tau)) by (apply pow_le; lra).
   assert (rho * mu * kept mu L (fun _ => eta) tau <= L * kept mu L (fun _ => eta) tau) by now apply Rmult_le_compat_r.
   rewrite power_sum in *. rewrite t in *. pose proof power_sum. nra.
@@ -181,7 +196,8 @@ Proof.
   assert (hrt : 0 <= rho * th) by pos. assert (hem : 0 < eta * mu * A) by pos.
   assert (ha : 1 - a = eta * mu * A * (1 + rho * th)) by (unfold a; rewrite power_sum; ring).
   rewrite <- start_distance.
-  apply Rle_trans with (a ^ r * Delta O + (1 - a ^ r) / (1 - a) * (2 * eta * A * Gamma * (rho_tilde - rho * th) + eta ^ 2 * sigma2 * (A - 1 + 1 / INR m))).
+  apply Rle_trans with (a ^ r * Delta O + (1 - a ^ r) / (1 - a) * (2 * eta * A * Gamma * (rho_tilde - rho * th)
+    + eta ^ 2 * sigma2 * (A - 1 + 1 / INR m))).
   - apply (geometric (fun r => Delta r)).
     + apply slope.
     + assert (0 < eta * mu * A * (1 + rho * th)) by pos. lra.
@@ -217,36 +233,46 @@ Proof.
   set (gap r := E P (fun o => F (u r o) - F xs)).
   set (B := 2 * eta * A * (rho_tilde * Gamma - rho * th * Gamma) + eta ^ 2 * sigma2 * (A - 1 + 1 / INR m)).
   assert (round : forall r, Delta (S r) <= q * Delta r - 2 * eta * A * th * rho * gap r + B).
-  { intro r. rewrite (E_ext P (fun o => sq (u (S r) o - xs)) (fun o => sq (round_mean m hm g (u r) (c r) (xi r) (steps r) tau o - xs)))
+  { intro r. rewrite (E_ext P (fun o => sq (u (S r) o - xs))
+      (fun o => sq (round_mean m hm g (u r) (c r) (xi r) (steps r) tau o - xs)))
       by (intros; now rewrite next).
-    apply Rle_trans with (1 := round_dist P (past r) m hm f g low mu L sigma2 xs (u r) (c r) (xi r) (steps r) curvatures strongly smooth_clients
-      minima ltac:(intro; rewrite fixed; lra) ltac:(intro; rewrite fixed; lra) (known r) (unbiased r) (unrelated r) (variance r) tau).
+    apply Rle_trans with (1 := round_dist P (past r) m hm f g low mu L sigma2 xs (u r) (c r) (xi r) (steps r) curvatures
+      strongly smooth_clients
+      minima ltac:(intro; rewrite fixed; lra) ltac:(intro; rewrite fixed; lra) (known r) (unbiased r) (unrelated r)
+        (variance r) tau).
     destruct (same_coefficients r) as (-> & -> & -> & ->).
-    rewrite contraction_equal, moved_equal, (theta_eq mu L eta curvatures eta_pos short tau tau_pos), noise_round_equal by (try lra; easy).
+    rewrite contraction_equal, moved_equal, (theta_eq mu L eta curvatures eta_pos short tau tau_pos), noise_round_equal
+      by (try lra; easy).
     fold cc A th. fold q. destruct (skews r) as (hr & s1 & s2).
-    assert (e : E P (fun o => F (u r o) - F xs + Gamma) = gap r + Gamma) by (unfold gap; rewrite E_plus; now rewrite E_const).
+    assert (e : E P (fun o => F (u r o) - F xs + Gamma) = gap r + Gamma)
+      by (unfold gap; rewrite E_plus; now rewrite E_const).
     rewrite e in s1. apply (Rmult_le_compat_l (2 * (eta * A * th))) in s1; [| assert (0 < eta * A * th) by pos; lra].
     apply (Rmult_le_compat_l (2 * (eta * A))) in s2; [| assert (0 < eta * A) by pos; lra]. unfold B. lra. }
   (* telescope *)
   set (K := 2 * eta * A * th * rho). assert (hK : 0 < K) by (unfold K; pos).
-  assert (tele : forall k, / q ^ k * Delta k + K / q * sum k (fun r => / q ^ r * gap r) <= Delta O + B / q * sum k (fun r => / q ^ r)).
+  assert (tele : forall k, / q ^ k * Delta k + K / q * sum k (fun r => / q ^ r * gap r)
+    <= Delta O + B / q * sum k (fun r => / q ^ r)).
   { induction k as [| k IH]; [cbn; rewrite Rinv_1; lra |]. cbn [sum pow]. pose proof (round k) as rd.
-    pose proof (pow_lt q k (proj1 hq)) as pk. apply (Rmult_le_compat_l (/ (q * q ^ k))) in rd; [| left; apply Rinv_0_lt_compat; pos].
+    pose proof (pow_lt q k (proj1 hq)) as pk. apply (Rmult_le_compat_l (/ (q * q ^ k))) in rd;
+      [| left; apply Rinv_0_lt_compat; pos].
     fold K in rd. replace (/ (q * q ^ k) * (q * Delta k - K * gap k + B)) with
       (/ q ^ k * Delta k - K / q * (/ q ^ k * gap k) + B / q * / q ^ k) in rd by (field; split; lra). lra. }
   pose proof (tele n) as t. set (Om := sum n (fun r => / q ^ r)) in *.
   assert (hOm : 0 < Om).
   { unfold Om. destruct n as [| k]; [lia |]. rewrite sum_shift. cbn [pow]. rewrite Rinv_1.
-    assert (0 <= sum k (fun i => / q ^ S i)) by (apply sum_pos; intros; left; apply Rinv_0_lt_compat, pow_lt; lra). cbn [pow] in *. lra. }
+    assert (0 <= sum k (fun i => / q ^ S i)) by (apply sum_pos; intros; left; apply Rinv_0_lt_compat, pow_lt; lra).
+    cbn [pow] in *. lra. }
   assert (eOm : Om * (1 - q) = q * (/ q ^ n - 1)).
-  { unfold Om. clear - hq. induction n as [| k IH]; [cbn; rewrite Rinv_1; ring |]. cbn [sum pow]. rewrite Rmult_plus_distr_r, IH.
+  { unfold Om. clear - hq. induction n as [| k IH]; [cbn; rewrite Rinv_1; ring |]. cbn [sum pow].
+    rewrite Rmult_plus_distr_r, IH.
     pose proof (pow_lt q k (proj1 hq)). field. split; lra. }
   (* convexity of F *)
   assert (conv : E P (fun o => F (average n o) - F xs) <= / Om * sum n (fun r => / q ^ r * gap r)).
   { unfold gap. rewrite <- (sum_ext n (fun r => E P (fun o => / q ^ r * (F (u r o) - F xs)))) by (intros; apply E_scal).
     rewrite <- E_sum, <- E_scal. apply E_le. intro o. set (a := average n o).
     assert (ea : forall v, ip a v = / Om * sum n (fun r => / q ^ r * ip (u r o) v)).
-    { intro v. unfold a, average. rewrite ip_scale, ip_vsum. unfold Om. rewrite (sum_ext n (fun r => / cc ^ (tau * r)) (fun r => / q ^ r)) by (intros; now rewrite qr).
+    { intro v. unfold a, average. rewrite ip_scale, ip_vsum. unfold Om.
+      rewrite (sum_ext n (fun r => / cc ^ (tau * r)) (fun r => / q ^ r)) by (intros; now rewrite qr).
       f_equal. apply sum_ext. intros r _. now rewrite ip_scale, qr. }
     apply Rmult_le_reg_l with Om; [easy |]. rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra.
     assert (low1 : forall r, F a + ip (mean_gradient clients g a) (u r o - a) <= F (u r o)).
@@ -254,17 +280,21 @@ Proof.
       assert (0 <= mu / 2 * sq (u r o - a)) by pos. lra. }
     apply Rle_trans with (sum n (fun r => / q ^ r * (F a + ip (mean_gradient clients g a) (u r o - a) - F xs))).
     - right. set (G := mean_gradient clients g a).
-      rewrite (sum_ext n (fun r => / q ^ r * (F a + ip G (u r o - a) - F xs)) (fun r => / q ^ r * (F a - F xs - ip G a) + / q ^ r * ip (u r o) G))
+      rewrite (sum_ext n (fun r => / q ^ r * (F a + ip G (u r o - a) - F xs))
+        (fun r => / q ^ r * (F a - F xs - ip G a) + / q ^ r * ip (u r o) G))
         by (intros; rewrite ip_sub_r, (ip_sym G (u _ o)); ring).
       rewrite sum_add, sum_scal_r. fold Om. pose proof (ea G) as h. rewrite (ip_sym G a), h. field. lra.
-    - apply sum_le. intros r _. apply Rmult_le_compat_l; [left; apply Rinv_0_lt_compat, pow_lt; lra | pose proof (low1 r); lra]. }
+    - apply sum_le. intros r _. apply Rmult_le_compat_l; [left; apply Rinv_0_lt_compat, pow_lt; lra |
+        pose proof (low1 r); lra]. }
   apply Rle_trans with (1 := conv).
   set (S := sum n (fun r => / q ^ r * gap r)) in *.
-  assert (hD : 0 <= / q ^ n * Delta n) by (apply Rmult_le_pos; [left; apply Rinv_0_lt_compat, pow_lt; lra | apply E_pos; intro; apply sq_pos]).
+  assert (hD : 0 <= / q ^ n * Delta n) by (apply Rmult_le_pos;
+    [left; apply Rinv_0_lt_compat, pow_lt; lra | apply E_pos; intro; apply sq_pos]).
   assert (hSb : S <= (q * Delta O + B * Om) / K).
   { apply Rmult_le_reg_r with (K / q); [apply Rdiv_lt_0_compat; lra |].
     replace ((q * Delta O + B * Om) / K * (K / q)) with (Delta O + B / q * Om) by (field; split; lra). lra. }
-  apply Rle_trans with (/ Om * ((q * Delta O + B * Om) / K)); [apply Rmult_le_compat_l; [left; now apply Rinv_0_lt_compat | easy] |].
+  apply Rle_trans with (/ Om * ((q * Delta O + B * Om) / K));
+    [apply Rmult_le_compat_l; [left; now apply Rinv_0_lt_compat | easy] |].
   right. rewrite start_distance, qr.
   assert (hqn : q ^ n < 1).
   { destruct n as [| k]; [lia |]. cbn [pow]. pose proof (geometric_one q k ltac:(lra)). nra. }
