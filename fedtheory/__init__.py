@@ -29,7 +29,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "statistics",
         "study",
         "sweeps",
-        "testing",
         "theorem",
         "valuation",
         "verification",
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from fedtheory import statistics as statistics
     from fedtheory import study as study
     from fedtheory import sweeps as sweeps
-    from fedtheory import testing as testing
     from fedtheory import theorem as theorem
     from fedtheory import valuation as valuation
     from fedtheory import verification as verification

@@ -32,7 +32,7 @@ GOALS = {
 
 def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
     """Time rounds and a horizon with their proofs, the assembly of a long program, and a round beside PEPit."""
-    sizes = decaying_step_sizes(config.worst_case_steps, mu=0.1, L=1.0)
+    sizes = [*map(Q, decaying_step_sizes(config.worst_case_steps, mu=0.1, L=1.0).tolist())]
     proved = (
         (_ROUND.format(_SHORT), 0.03, config.repetitions, partial(_round, _SHORT)),
         (_ROUND.format(config.long_round), 2.0, config.repetitions, partial(_round, config.long_round)),

@@ -30,6 +30,7 @@ flatten out at the bias that some federation with these skews keeps for ever; th
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,13 +156,22 @@ def _curves(config: Config, fed: Any, initial: "Array", skew: tuple[float, float
 
 def _worst(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any], functions: str) -> "Array":
     """Compose the rounds' worst cases from their proved upper ends: they are attained round after round."""
-    distances = [distance2]
+    # Certificates are about rationals: floats are taken as the numbers that they are.
+    constants: dict[str, Any] = {
+        name: value if isinstance(value, int) else Fraction(value) for name, value in known.items()
+    }
+    distances = [Fraction(distance2)]
     for steps in sizes.tolist():
         found = ft.worst_case.skew_class(
-            len(steps), steps, distance2=distances[-1], objective_gap=objective_gap, functions=functions, **known
+            len(steps),
+            [*map(Fraction, steps)],
+            distance2=distances[-1],
+            objective_gap=Fraction(objective_gap),
+            functions=functions,
+            **constants,
         )
-        distances.append(float(found.enclosure[1]))
-    return np.array(distances)
+        distances.append(Fraction(float(found.enclosure[1])))
+    return np.array([*map(float, distances)])
 
 
 def table(data: "Dataset") -> study.Table:

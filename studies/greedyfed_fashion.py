@@ -63,7 +63,7 @@ from _repeated import with_limits
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.datasets._underflow import underflowing_shares
+from fedtheory.datasets.class_shares import underflowing_shares
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     """Find the worst federations, train them, and evaluate the clients' losses on a plane."""
     import xarray
 
-    tau, eta = config.local_steps, config.step_size
+    tau, eta = config.local_steps, Fraction(config.step_size)
     found = {
         "all clients": ft.worst_case.fedavg(tau, eta, **_CLASS, num_clients=2, num_rounds=2),
         "one at random": ft.worst_case.fedavg(tau, eta, **_CLASS, **_ONE, num_rounds=2),

@@ -20,8 +20,8 @@ TREE = (
 # Tests that go through what is found by scanning; of the others none knows what is new.
 SCANNING = (
     *(f"tests/bounds/test_{name}.py" for name in ("digits", "domains", "doors", "glossary", "hand_computations")),
-    *("tests/bounds/test_hypotheses.py", "tests/bounds/test_transcriptions.py", "tests/testing"),
-    *(f"tests/conformance/test_{name}.py" for name in ("bounds", "own_strategies")),
+    *("tests/bounds/test_hypotheses.py", "tests/bounds/test_transcriptions.py"),
+    *(f"tests/conformance/test_{name}.py" for name in ("bounds", "drawing", "own_strategies")),
     *(f"tests/claims/test_{name}.py" for name in ("claims", "false_in_print", "looseness", "numbered_statements")),
     *("tests/claims/test_rediscoveries.py", "tests/exact/test_random_runs.py", "tests/worst_case/test_looseness.py"),
     *(f"tests/selection/test_{name}.py" for name in ("contract", "strategies")),

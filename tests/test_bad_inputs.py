@@ -1,11 +1,13 @@
 """Every input that makes no sense is answered with one sentence: what, wanted, got."""
 
 import re
+from fractions import Fraction as Q
 
 import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.bounds import power_of_choice as poc
 
 FED = ft.QuadraticFederation([1.0, 2.0], [[1.0], [-1.0]], [0.5, 0.5])
 POC = ft.selection.PowerOfChoice(1, 2)
@@ -173,6 +175,52 @@ def data(labels, **changes):
                 f"record must be a sequence of names, as ('gap', 'loss'), got {given!r}",
             )
             for given in (None, 5, "gap")
+        ),
+        (
+            lambda: ft.methods.ErrorFeedback(compressor=None),
+            TypeError,
+            "compressor must be a value with a method compress(dim), as TopK(3), got None",
+        ),
+        (lambda: ft.methods.RandK(k=1, scaled="no"), TypeError, "scaled must be True or False, got 'no'"),
+        (
+            lambda: ft.exact.for_run(poc.fixed_step_gap, None, POC, num_rounds=2, step_size=0.1),
+            TypeError,
+            "fed must be a federation, with num_clients, dim, weights, got None",
+        ),
+        (
+            lambda: ft.engine.inclusions(FED, POC, run()),
+            TypeError,
+            f"aligned must be a Prioritized federation, got {str(FED)[:50]}... of type QuadraticFederation",
+        ),
+        (
+            lambda: ft.verification.alignment_terms(None, mu=1.0, L=1.0, gamma=8.0, local_steps=1),
+            TypeError,
+            "found must be Inclusions, got None of type NoneType",
+        ),
+        (
+            lambda: ft.rational.mean_potentials(None, None, num_steps=1, step_size=Q(1), probability=Q(1)),
+            TypeError,
+            "fed must be a RationalQuadratics, got None of type NoneType",
+        ),
+        (
+            lambda: ft.statistics.against_law([1], {1: 1}),
+            TypeError,
+            "law must be a Law, got {1: 1} of type dict",
+        ),
+        (
+            lambda: ft.statistics.against_law(1, ft.statistics.Law.certain(1)),
+            TypeError,
+            "draws must be a sequence of outcomes, got 1 of type int",
+        ),
+        (
+            lambda: ft.sampling.solver_probabilities([1.0, 2.0], 1, "CLARABEL", unit=[1j, 1]),
+            TypeError,
+            "unit must hold real numbers, got an array of complex128",
+        ),
+        (
+            lambda: ft.datasets.class_shares_partition([0, 1], 1, 1e308, min_samples=1),
+            ValueError,
+            "concentration must be at most 1e+100, got 1e+308",
         ),
         # words
         (lambda: run(batches="half"), ValueError, "batches must be one of 'step', 'epoch', got 'half'"),

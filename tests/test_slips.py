@@ -3,6 +3,7 @@
 import json
 import pickle
 from dataclasses import dataclass
+from fractions import Fraction as Q
 from pathlib import Path
 
 import numpy as np
@@ -80,17 +81,23 @@ def test_a_wrong_argument_of_a_bound_is_named(slip, said) -> None:
         slip()
 
 
-@pytest.mark.parametrize(
-    ("module", "slip", "close"),
-    [
-        (ft.selection, "PowerOfChoise", "PowerOfChoice"),
-        (ft, "fedavgg", "fedavg"),
-        (poc, "fixed_step_gapp", "fixed_step_gap"),
-    ],
-)
-def test_a_misspelled_name_is_answered_with_what_is_close(module, slip, close) -> None:
-    with pytest.raises(AttributeError, match=rf"no attribute '{slip}' \(close: {close}"):
-        getattr(module, slip)
+SYNONYMS = {
+    "lr": "step_size", "learning_rate": "step_size", "lr_server": "server_step_size", "rounds": "num_rounds",
+    "n_rounds": "num_rounds", "num_steps": "num_rounds, local_steps", "epochs": "local_steps", "seed": "rng",
+    "batch": "batch_size", "repeats": "num_replicates", "num_replicate": "num_replicates", "momentun": "momentum",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYNONYMS)
+def test_fedavg_answers_the_name_of_another_library_with_its_own(name) -> None:
+    with pytest.raises(TypeError, match=rf"^fedavg takes no {name} \(close: {SYNONYMS[name]}\)$"):
+        ft.fedavg(PARABOLAS, ft.selection.Full(), num_rounds=1, step_size=0.1, **{name: 1})
+
+
+@pytest.mark.parametrize("name", ["lr", "learning_rate", "eta"])
+def test_a_bound_answers_the_name_of_another_library_with_its_own(name) -> None:
+    with pytest.raises(TypeError, match=rf"^Theorem A.1 takes no {name} \(close: step_size\)"):
+        poc.fixed_step_gap(10, **{name: 1})
 
 
 def test_a_word_that_is_close_to_none_is_answered_with_the_choice_alone() -> None:
@@ -228,7 +235,7 @@ def test_a_family_without_a_minimum_is_told_to_record_the_loss() -> None:
 
 
 def test_an_instance_of_a_worst_case_is_one_line_and_its_data_are_whole() -> None:
-    worst = ft.worst_case.fedavg(1, 0.25, mu=0.1, L=1, distance2=1, objective_gap=0.5)
+    worst = ft.worst_case.fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
     assert len(repr(worst.instance())) < 120
     assert repr(worst.instance()).startswith("Instance(num_clients=")
     assert len(worst.instance().as_data()["clients"]) == len(worst.instance().clients)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.errors import OracleError
-from fedtheory.rational._alignment_draws import DrawnAlignment
 from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
 from fedtheory.rational._rounds import distance2, gap
-from fedtheory.rational._run_draws import Drawn
+from fedtheory.rational._run_draws import Drawn, DrawnAlignment
 from fedtheory.rational.draws import pick, whole
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.claims import Claim, claim

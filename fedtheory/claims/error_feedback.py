@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -75,8 +75,7 @@ class Drawn:
 
 def draw_run(rng: np.random.Generator, *, common: bool) -> Drawn:
     """Draw a federation, with one minimizer for all clients if ``common``, a model, and constants."""
-    fed = draw_federation(rng)
-    fed = replace(fed, centers=fed.centers[:1] * fed.num_clients) if common else fed
+    fed = draw_federation(rng, common_minimizer=common)
     model, constants = draw_model(rng, fed.dim), draw_constants(rng, fed.strong_convexity, fed.smoothness)
     return Drawn(fed, model, constants, {**federation_in_words(fed), "model": in_words(model), **constants.words})
 

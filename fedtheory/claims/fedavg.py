@@ -24,7 +24,7 @@ from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
-from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
+from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
@@ -151,7 +151,7 @@ def _selected_variance(
     law: Callable[[Vector, int], Law[Selection]], bound: Callable[..., Fraction], *, is_balanced: bool
 ) -> Callable[[np.random.Generator], Finding]:
     def check(rng: np.random.Generator) -> Finding:
-        fed = balanced(draw_federation(rng)) if is_balanced else draw_federation(rng)
+        fed = draw_federation(rng, equal_weights=is_balanced)
         num_selected, local_steps = whole(rng, 1, fed.num_clients), whole(rng, 1, 5)
         first, start = local_steps * whole(rng, 0, 3), draw_model(rng, fed.dim)
         steps = delayed()(fed, local_steps)

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -37,8 +36,7 @@ def zeta2(fed: RationalQuadratics) -> Fraction:
 
 def draw_start(rng: np.random.Generator, longest: int = 3, *, is_balanced: bool = False) -> Start:
     """Draw a federation, a model relative to w*, and a step size up to ``longest/L``, which is excluded."""
-    fed = draw_federation(rng)
-    fed = replace(fed, weights=(Fraction(1, fed.num_clients),) * fed.num_clients) if is_balanced else fed
+    fed = draw_federation(rng, equal_weights=is_balanced)
     model = added(draw_model(rng, fed.dim), fed.minimizer)
     step_size = longest * Fraction(whole(rng, 1, 15), 16) / fed.smoothness
     known = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": step_size, "zeta2": zeta2(fed)}

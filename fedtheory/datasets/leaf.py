@@ -6,6 +6,7 @@ with a row of numbers per sample. Nothing is downloaded, and what is doubtful is
 """
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ __all__ = ["read_leaf"]
 
 _LARGEST_LABEL = 10**6
 _MAX_DIGITS = 18
+
+
+_Pair = tuple[Any, Any]
 
 
 class _Samples(NamedTuple):
@@ -39,13 +43,15 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
     Returns
     -------
     FederatedData
-        What ``test`` holds is held out; the order of clients is that of ``train``.
+        One client for each user of ``train``, in that order. Samples that ``test`` holds of these users (LEAF's split
+        by sample) are held out by their clients; those of other users (split by user) are a common test set.
 
     Raises
     ------
     ValueError
-        If a file is no JSON of this layout, a user occurs twice or has no training sample, counts disagree, rows are
-        ragged, or a value is not a finite number or a label not a whole one. The message names file and place.
+        If a file is no JSON of this layout, a user occurs twice or has no training sample, only some users of ``test``
+        are those of ``train``, counts disagree, rows are ragged, or a value is not a finite number or a label not a
+        whole one. The message names file and place.
     FileNotFoundError
         If the folder has no ``train/*.json``.
 
@@ -68,9 +74,10 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
     if not train:
         message = f"{root / 'train'} must hold at least one user in .json files, got none"
         raise FileNotFoundError(message)
-    for user, samples in test.items():
-        if user not in train:
-            raise _broken(samples.file, f"hold users of the train folder only, got {user!r}")
+    others = [user for user in test if user not in train]
+    if 0 < len(others) < len(test):
+        wanted = "hold users of the train folder (a split by sample) or no user of it (a split by user)"
+        raise _broken(test[others[0]].file, f"{wanted}, got {others[0]!r} beside some of them")
     width = next(iter(train.values())).features.shape[-1]
     for user, samples in [*train.items(), *test.items()]:
         if samples.labels.size and samples.features.shape[1] != width:
@@ -79,9 +86,23 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
             raise _broken(samples.file, f"hold a sample of each user, got none for {user!r}")
     nothing = np.empty((0, width)), np.empty(0)
     held_out = [_pair(test[user]) if user in test and test[user].labels.size else nothing for user in train]
-    return FederatedData.from_clients(
-        [_pair(samples) for samples in train.values()], test=held_out, num_classes=num_classes
-    )
+    common = [_pair(test[user]) for user in others if test[user].labels.size]
+    return _with_common_test(map(_pair, train.values()), held_out, common, num_classes)
+
+
+def _with_common_test(
+    train: Iterable[_Pair], held_out: Sequence[_Pair], common: Sequence[_Pair], num_classes: int | None
+) -> FederatedData:
+    """Return clients with what they hold out, and what belongs to none of them."""
+    data = FederatedData.from_clients([*train], test=held_out, num_classes=num_classes)
+    if not common:
+        return data
+    features, labels = (np.concatenate(parts) for parts in zip(*common, strict=True))
+    return FederatedData(
+        data.features, data.labels, data.offsets, num_classes or max(data.num_classes, 1 + int(labels.max())),
+        np.concatenate([data.test_features, features]), np.concatenate([data.test_labels, labels.astype(np.int64)]),
+        data.test_offsets,
+    )  # fmt: skip
 
 
 def _pair(samples: _Samples) -> tuple[Any, Any]:

@@ -159,7 +159,7 @@ def advance(template: Template, state: Running) -> Replicate | None:
     job, space, first = template.job, state.space, state.num_rounds
     plan = template.plan._replace(first_round=first) if first else template.plan
     work = job.work if job.method is None else job.work._replace(correction=space.correction)
-    with failures_named(job.name, repr(job.method), space, is_asking=job.rules.propose is not None):
+    with failures_named(job, state):
         ended = template.loop(
             state.problem, state.validation, state.test, state.server, space, state.recording, work, state.fleet,
             state.method, plan, state.streams,

@@ -25,6 +25,7 @@ from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.client_data import FederatedData, test_samples
+from fedtheory.federation.prioritized import unwrapped
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method, MethodRules, method_rules_of
 from fedtheory.selection.rules import Rules, Strategy, rules_of
@@ -35,6 +36,7 @@ __all__ = ["fedavg"]
 _EXECUTION = ("rng", "num_threads", "progress", "checkpoint", "checkpoint_every")
 
 
+@validate.names
 def fedavg(
     fed: Federation,
     strategy: Strategy,
@@ -73,7 +75,7 @@ def fedavg(
     Parameters
     ----------
     fed, strategy
-        The problem, and who takes part.
+        The problem, and who takes part. A prioritized federation is its ``federation``, of all clients.
     num_rounds, local_steps
         Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), or
         per round and client, shape (T, K), of which the largest is tau (a client that takes fewer takes the first of
@@ -147,6 +149,7 @@ def fedavg(
     >>> fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
     array([[0.5  , 0.125]])
     """
+    fed, validation = unwrapped(fed), unwrapped(validation)
     given = locals()  # before any of them is changed
     refuse_unknown(fed)
     num_rounds = validate.count("num_rounds", num_rounds, 0)
@@ -172,15 +175,12 @@ def fedavg(
     recorded = _recorded(record)
     family = _asking(layout(fed, work), rules, strategy)
     valuing = _valuing(fed, family, validation, work, rules)
+    mistakes = family.mistakes if "accuracy" in recorded else None
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = _minimum(fed) if "gap" in recorded else 0.0
     job = Job(
         strategy=strategy,
-        family=replace(
-            family,
-            mistakes=family.mistakes if "accuracy" in recorded else None,
-            coalition=None if valuing is None else valuing.coalition,
-        ),
+        family=replace(family, mistakes=mistakes, coalition=getattr(valuing, "coalition", None)),
         validation=valuing,
         test=_testing(fed, family, test, work) if "accuracy" in recorded else None,
         rules=rules,

@@ -15,7 +15,7 @@ from fedtheory._storage.recipes import Recipe
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import written
+from fedtheory._support.wording import short, written
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Trajectory:
         rows = {name: self.config[name] for name in ("strategy", "local_steps", "step_size") if name in self.config}
         for name in ("gap", "loss"):
             if name in self.records:
-                mean = self.band(name).mean
+                mean = _mean(self.records[name])
                 rows[name] = f"{written(float(mean[0]))} -> {written(float(mean[-1]))} (mean of replicates)"
         rows |= {"recorded": f"{', '.join(self.records)} at {len(self.rounds)} of rounds 0..{last}"}
         rows |= {"diverged": f"{lost} of {len(self.diverged_at)}"} if lost else {}
@@ -118,8 +118,8 @@ class Trajectory:
 
     def recorded(self, name: str) -> Array:
         """Return a record by name; ValueError if the run did not keep it."""
-        if name not in self.records:
-            message = f"{name} was not recorded (record={tuple(self.records)}), ask for it with record=(..., {name!r})"
+        if validate.text("name", name) not in self.records:
+            message = f"name must be one of {tuple(self.records)}, got {short(name)}, which was not recorded (record=)"
             raise ValueError(message)
         return self.records[name]
 
@@ -127,15 +127,15 @@ class Trajectory:
         """Return the ``mean`` over replicates with Student's confidence limits ``lower`` and ``upper``, pointwise.
 
         A diverged replicate makes mean and limits infinite from there on: leaving it out would flatter the mean.
-        One replicate has no limits (they are infinite).
+        One replicate has no limits: a ValueError.
         """
         values = self.recorded(name)
+        if len(values) < 2:
+            message = f"num_replicates must be at least 2 for confidence limits, got 1: its values are {name}[0]"
+            raise ValueError(message)
         lost = ~np.isfinite(values).all(axis=0)
-        finite = np.where(lost, 0.0, values)
-        lower, upper = student_mean(finite, confidence)
-        return Band(
-            np.where(lost, np.inf, finite.mean(axis=0)), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper)
-        )
+        lower, upper = student_mean(np.where(lost, 0.0, values), confidence)
+        return Band(_mean(values), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper))
 
     def plot(self, name: str = "gap", axes: Axes | None = None, **look: Any) -> Axes:
         """Draw what was recorded over the rounds, the mean over replicates with its 95% confidence band.
@@ -223,3 +223,9 @@ class Trajectory:
         from fedtheory.engine._saved import read
 
         return cls(**read(Path(path)))
+
+
+def _mean(values: Array) -> Array:
+    """Mean over replicates, infinite where one has diverged."""
+    lost = ~np.isfinite(values).all(axis=0)
+    return np.where(lost, np.inf, np.where(lost, 0.0, values).mean(axis=0))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._support.semidefinite import is_semidefinite
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.exact._crossings import Place, places, roots
 from fedtheory.exact._extremes import infimum
 from fedtheory.exact._integer_forms import Integers, Quotient, largest_proved

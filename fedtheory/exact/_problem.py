@@ -6,8 +6,8 @@ from typing import final
 
 import numpy as np
 
-from fedtheory._support.semidefinite import is_semidefinite
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.exact._crossings import order_of
 from fedtheory.exact._forms import Forms, Optimum, forms, is_homogeneous
 from fedtheory.exact._integer_forms import (

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._support.semidefinite import is_semidefinite
 from fedtheory._support.validate import Array, Mask
+from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.exact._forms import smallest_of_sums
 from fedtheory.exact._integer_forms import IntegerForms, Integers, integers, solve
 from fedtheory.exact._problem import Problem

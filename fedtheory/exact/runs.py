@@ -23,6 +23,7 @@ from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.federation.constants import gradient_bound
+from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.rules import Strategy, rules_of
@@ -167,7 +168,7 @@ class Run:
         while not hasattr(strategy, "num_selected") and hasattr(strategy, "strategy"):
             strategy = strategy.strategy
         if not hasattr(strategy, "num_selected"):
-            message = f"strategy must say num_selected, got {self.strategy!r}"
+            message = f"strategy must say num_selected, got {short(self.strategy)}"
             raise TypeError(message)
         return int(strategy.num_selected)
 
@@ -180,7 +181,7 @@ class Run:
     def scheme(self) -> Scheme:
         scheme = getattr(self.strategy, "scheme", None)
         if not isinstance(scheme, Scheme):
-            message = f"strategy must say its scheme, a fedtheory.theorem.scheme.Scheme, got {self.strategy!r}"
+            message = f"strategy must say its scheme, a fedtheory.theorem.scheme.Scheme, got {short(self.strategy)}"
             raise TypeError(message)
         return scheme
 
@@ -276,7 +277,7 @@ class Run:
     def step_size(self) -> float:
         sizes = np.unique([] if self.step_sizes is None else self.step_sizes)
         if sizes.size != 1:
-            message = f"{self.bound.__name__} needs one step_size for all steps, got {self.options['step_size']!r}"
+            message = f"{self.bound.__name__} needs one step_size for all steps, got {short(self.options['step_size'])}"
             raise ValueError(message)
         return float(sizes[0])
 
@@ -357,7 +358,7 @@ class Run:
             return 1.0
         if getattr(self.strategy, "probabilities", None) not in ("uniform", "optimal"):
             message = (
-                f"the improvement of {self.strategy!r} over uniform sampling is not known: give gamma= or the like"
+                f"the improvement of {short(self.strategy)} over uniform sampling is not known: give gamma= or the like"
             )
             raise AssumptionViolated(message)
         return float(self.strategy.expected_size / self.num_clients)
@@ -459,9 +460,12 @@ def for_run(
     Traceback (most recent call last):
     fedtheory.errors.AssumptionViolated: Theorem A.1 speaks about momentum = 0, got 0.9
     """
+    validate.instance("bound", bound, Bound, "one of fedtheory.bounds")
     if isinstance(fed, Trajectory):
         return for_run(bound, **{**_made_with(fed, strategy), **settings})
-    run = described(bound, fed, strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings})
+    run = described(
+        bound, federation_given(fed), strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings}
+    )
     reasons = (check(run) for check in (_other_scheme, _broken_hypothesis, _other_option, _other_steps, _other_count))
     reason = next(filter(None, reasons), None)
     if reason is not None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.matrices import solved
 from fedtheory.rational import _checks
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled, solved
+from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
 
 @final

@@ -70,7 +70,7 @@ def round_in_words(drawn: SampledRound, law: str) -> dict[str, Any]:
     """Name the numbers that define a round with independent sampling, apart from its clients.
 
     >>> import numpy as np
-    >>> from fedtheory.rational._round_draws import draw_quadratic_round
+    >>> from fedtheory.rational._run_draws import draw_quadratic_round
     >>> drawn = draw_quadratic_round(np.random.default_rng(0))
     >>> sorted(round_in_words(drawn.round, "optimal"))
     ['law', 'local_steps', 'model', 'relative_noise', 'server_step_size', 'sigma2', 'step_size']

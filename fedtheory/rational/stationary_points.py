@@ -8,6 +8,7 @@ from typing import Any, final
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
+from fedtheory.arithmetic.matrices import solved
 from fedtheory.rational import _checks
 from fedtheory.rational.vectors import (
     Matrix,
@@ -19,7 +20,6 @@ from fedtheory.rational.vectors import (
     inner,
     product,
     scaled,
-    solved,
 )
 
 __all__ = ["StationaryPoints"]
@@ -94,7 +94,7 @@ class StationaryPoints:
             for _ in range(t):
                 y = difference(y, scaled(step_size, _times(self.hessians[k], difference(y, self.centers[k]))))
             moves.append(difference(y, model))
-        if not normalize:
+        if not validate.boolean("normalize", normalize):
             return added(model, combination(self.weights, moves))
         effective = sum((p * t for p, t in zip(self.weights, counts, strict=True)), start=Fraction(0))
         return added(model, combination([effective * p / t for p, t in zip(self.weights, counts, strict=True)], moves))

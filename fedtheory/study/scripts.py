@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from fedtheory._storage.digests import data_differences
 from fedtheory._storage.provenance import changes, provenance
-from fedtheory._support.console import first_sentence, live_progress, say, show_blocks, warn
+from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
 from fedtheory._support.streams import flushed, nowhere, opened
 from fedtheory._support.streams import sentence as of_system
 from fedtheory.study._folder import Folder
@@ -392,7 +392,7 @@ def _drawn_again(study: Study, stored: Result) -> Result:
 
 def _show(study: Study, result: Result) -> int:
     """Print the table and how many checks hold; return how many do not."""
-    show_blocks(*result.table)
+    show_table(*result.table)
     failed = {name: check for name, check in result.checks.items() if not check.holds}
     _complain(study, *(f"check failed: {name}: {check.detail}" for name, check in failed.items()))
     say(f"{len(result.checks) - len(failed)} of {len(result.checks)} checks hold", end="; ")

@@ -13,6 +13,7 @@ from fedtheory.verification.conformance import check_method as check_method
 from fedtheory.verification.conformance import check_probabilities as check_probabilities
 from fedtheory.verification.conformance import check_shapley as check_shapley
 from fedtheory.verification.conformance import check_strategy as check_strategy
+from fedtheory.verification.conformance import checks_of as checks_of
 from fedtheory.verification.findings import Finding as Finding
 from fedtheory.verification.findings import at_least as at_least
 from fedtheory.verification.findings import at_most as at_most

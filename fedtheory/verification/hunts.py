@@ -100,6 +100,7 @@ def hunt(
     >>> hunt("power-of-choice:lemma-b1", evaluations=20).worst.holds
     True
     """
+    validate.boolean("small", small)
     *_, last = hunting(claim, seconds, rng, evaluations=evaluations, start=start, jobs=jobs, small=small)
     return last
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds import fedalign
 from fedtheory.engine.inclusion import Inclusions
@@ -63,7 +64,7 @@ def alignment_terms(
     >>> terms.theta.upper, terms.rho.lower
     (array([0.125, 0.2  , 0.25 ]), array([1. , 1.6, 2. ]))
     """
-    if found.included_gaps is None:
+    if validate.instance("found", found, Inclusions, "Inclusions").included_gaps is None:
         message = "the included gaps are needed for rho, got inclusions without them (with_gaps=True)"
         raise ValueError(message)
     sums: dict[str, Any] = {"gamma": gamma, "local_steps": local_steps, "first_step": first_step}

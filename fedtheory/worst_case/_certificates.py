@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._support.semidefinite import is_semidefinite
+from fedtheory.arithmetic.matrices import is_semidefinite, over_common
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._gram import Program
-from fedtheory.worst_case._rational import over_common
 
 __all__: list[str] = []
 

@@ -1,12 +1,12 @@
 """Which points, gradients and values belong to one function, or one operator, of a class: conditions on all pairs.
 
 Each condition is a form that is at most a number. Those of a class that is exact hold if and only if there is such a
-function; those of the others hold for every such function, so that what is proved from them is an upper bound.
+function. Those of the others hold for every such function, so that what is proved from them is an upper bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -69,9 +69,21 @@ class FunctionClass:
         """Whether the conditions are also sufficient, as they are for each hypothesis beside convexity alone."""
         others = (self.lipschitz, self.diameter, self.quadratic_growth, self.polyak)
         beside = sum(one is not None for one in others)
+        if self.quadratic:
+            return not beside
         if self.L is not None:
             return not beside and (self.mu >= 0 or self.mu == -self.L)
         return self.polyak is None and beside <= (1 if self.mu == 0 else 0)
+
+    @property
+    def compares_outcomes(self) -> bool:
+        """Whether there are conditions on points of two outcomes of a noise."""
+        return self.L is not None
+
+    @property
+    def has_minimizer(self) -> bool:
+        """Whether each stationary point is a minimizer, or conditions tell a minimizer from the others."""
+        return self.mu >= 0 or (self.L is not None and not self.quadratic)
 
     @property
     def compares_no_gradients(self) -> bool:
@@ -80,7 +92,7 @@ class FunctionClass:
 
     def conditions(self, points: Sequence[Point], minimum: int | None) -> Iterator[Condition]:
         """Yield the conditions on all points, of which one may be known to be the minimizer."""
-        for (i, one), (j, other) in permutations(enumerate(points), 2):
+        for (i, one), (j, other) in permutations(enumerate(points), 2) if not self.quadratic else ():
             if self.L is not None:
                 yield Condition((i, j), of_pair(one, other, self.mu, self.L))
             else:
@@ -109,17 +121,18 @@ class FunctionClass:
 
         >>> from fedtheory.worst_case._gram import Draft, Value
         >>> draft = Draft()
-        >>> noises = [draft.block(), draft.block()]
-        >>> points = [Point(draft.vector(*range(s + 1)), draft.vector(*range(s + 1)), Value()) for s in range(3)]
+        >>> noises, blocks = [draft.block(), draft.block()], range(3)
+        >>> points = [Point(*(draft.vector(blocks=blocks[: s + 1]) for _ in range(2)), Value()) for s in blocks]
         >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(points, noises)))
         5
         """
-        if self.L is None:
+        if self.L is None or self.quadratic:
             return
         for (s, i), (t, j) in product(enumerate(points), repeat=2):
-            common = [block for block in noises if block in i.at.blocks & j.at.blocks]
+            one, other = (point.at.blocks | point.gradient.blocks for point in (i, j))
+            common = [block for block in noises if block in one & other]
             for shared in range(len(common)):
-                blocks = (i.at.blocks | i.gradient.blocks) - {*common[shared:]}
+                blocks = one - {*common[shared:]}
                 seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
                 yield Condition((s, t), of_pair(i, j, self.mu, self.L, seen))
 
@@ -149,6 +162,9 @@ class OperatorClass:
     strongly_monotone: Fraction | None = None
     cocoercive: Fraction | None = None
     lipschitz: Fraction | None = None
+
+    compares_outcomes = False
+    """There are no conditions on points of two outcomes of a noise."""
 
     @property
     def exact(self) -> bool:
@@ -200,12 +216,16 @@ def _factors(mu: Fraction, L: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     return half / L, half * mu, half * 2 * mu / L
 
 
-def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: Fraction, L: Fraction) -> None:
+def impose_quadratic(
+    draft: Draft, first: Point, others: Sequence[Point], curvatures: tuple[Fraction, Fraction], own: Sequence[int]
+) -> None:
     r"""Demand that one quadratic function with curvatures in [mu, L] takes these values.
 
-    With X the points less the minimizer and Y their gradients: ``f = f* + <x, y>/2``, ``X'Y`` is symmetric, and
-    ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which a block of its own
-    says.
+    With X the points less the first one and Y their gradients less its gradient: ``f - f_1 = <x - x_1, y + y_1>/2``,
+    ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024),
+    which a block of its own says. The matrix of the function is one for all outcomes of a noise. So it also maps what
+    a noise adds to a point to what the noise adds to the gradient, block by block; the function's ``own`` blocks belong
+    to one point.
 
     Examples
     --------
@@ -214,28 +234,31 @@ def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: 
     >>> from fedtheory.worst_case._gram import Draft, Form, Value, Vector
     >>> draft, zero = Draft(), Vector({})
     >>> point = Point(draft.vector(), draft.vector(), Value())
-    >>> impose_quadratic(draft, Point(zero, zero, draft.zero()), [point], Fraction(1), Fraction(3))
+    >>> impose_quadratic(draft, Point(zero, zero, draft.zero()), [point], (Fraction(1), Fraction(3)), [0])
     >>> len(draft.maximize(point.value).equalities)
     2
     """
-    half, block = Fraction(1, 2), draft.block()
-    moved = [Point(point.at - minimum.at, point.gradient, point.value) for point in points]
-    low = [point.gradient - mu * point.at for point in moved]
-    high = [L * point.at - point.gradient for point in moved]
-    slack = [draft.vector(block) for _ in moved]
-    for i, point in enumerate(moved):
-        draft.equal_to(Form.of(point.value) - minimum.value - half * (point.at @ point.gradient))
-        for j in range(i + 1):
-            if j < i:
-                draft.equal_to(point.at @ moved[j].gradient - moved[j].at @ point.gradient)
-            draft.equal_to(half * (low[i] @ high[j] + low[j] @ high[i]) - slack[i] @ slack[j])
+    half, (mu, L) = Fraction(1, 2), curvatures
+    for point in others:
+        chord = (point.at - first.at) @ (point.gradient + first.gradient)
+        draft.equal_to(Form.of(point.value) - first.value - half * chord)
+    moved = [(point.at - first.at, point.gradient - first.gradient) for point in others]
+    for blocks, pairs in _by_source([(point.at, point.gradient) for point in (first, *others)], moved, own):
+        xs, ys = ([vector.within(blocks) for vector in side] for side in zip(*pairs, strict=True))
+        low = [y - mu * x for x, y in zip(xs, ys, strict=True)]
+        high = [L * x - y for x, y in zip(xs, ys, strict=True)]
+        upper = combinations_with_replacement(range(len(xs)), 2)
+        _impose_positive(draft, {(i, j): half * (low[i] @ high[j] + low[j] @ high[i]) for i, j in upper})
+        for i, j in combinations(range(len(xs)), 2):
+            draft.equal_to(xs[j] @ ys[i] - xs[i] @ ys[j])
 
 
 def impose_linear(draft: Draft, values: Sequence[Point], adjoints: Sequence[Point], largest: Fraction) -> None:
     r"""Demand that one linear operator with singular values of at most ``largest``, and its adjoint, take these values.
 
     With ``Y = M X`` and ``V = M' U``: ``X'V = Y'U``, and ``largest^2 X'X - Y'Y`` and ``largest^2 U'U - V'V`` are
-    positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which blocks of their own say.
+    positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which blocks of their own say, for each source of
+    variation.
 
     Examples
     --------
@@ -248,14 +271,32 @@ def impose_linear(draft: Draft, values: Sequence[Point], adjoints: Sequence[Poin
     >>> len(draft.maximize(one.gradient.square).equalities)
     3
     """
-    for one in values:
-        for other in adjoints:
-            draft.equal_to(one.at @ other.gradient - one.gradient @ other.at)
-    for points in (values, adjoints):
-        if not points:
-            continue
-        block = draft.block()
-        slack = [draft.vector(block) for _ in points]
-        for (i, one), (j, other) in combinations_with_replacement(enumerate(points), 2):
-            short = largest**2 * (one.at @ other.at) - one.gradient @ other.gradient
-            draft.equal_to(short - slack[i] @ slack[j])
+    known = [[(point.at, point.gradient) for point in points] for points in (values, adjoints)]
+    for pairs in known:
+        for blocks, some in _by_source(pairs, [], []):
+            parts = [(x.within(blocks), y.within(blocks)) for x, y in some]
+            upper = combinations_with_replacement(enumerate(parts), 2)
+            _impose_positive(draft, {(i, j): largest**2 * (x @ u) - y @ v for (i, (x, y)), (j, (u, v)) in upper})
+    for (x, y), (u, v) in product(*known):
+        for block in x.blocks.union(y.blocks) & u.blocks.union(v.blocks):
+            draft.equal_to(x.within([block]) @ v.within([block]) - y.within([block]) @ u.within([block]))
+
+
+Pairs = list[tuple[Vector, Vector]]
+"""Points, and their images under one linear map."""
+
+
+def _by_source(pairs: Pairs, moved: Pairs, own: Sequence[int]) -> Iterator[tuple[Sequence[int], Pairs]]:
+    """Yield the own blocks with moved pairs, and each other block with the pairs that are not 0 there."""
+    if moved:
+        yield own, moved
+    for block in sorted(set().union(*(x.blocks | y.blocks for x, y in pairs)) - {*own}):
+        yield [block], [(x, y) for x, y in pairs if block in x.blocks | y.blocks]
+
+
+def _impose_positive(draft: Draft, entries: Mapping[tuple[int, int], Form]) -> None:
+    """Demand that a matrix of forms is positive semidefinite, as the Gram matrix of a block of its own."""
+    block = draft.block()
+    slack = [draft.vector(blocks=(block,)) for i, j in entries if i == j]
+    for (i, j), form in entries.items():
+        draft.equal_to(form - slack[i] @ slack[j])

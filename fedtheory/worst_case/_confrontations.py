@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from fedtheory._support.validate import Array
 from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._settings import Setting
@@ -65,6 +66,11 @@ class Confrontation(NamedTuple):
 
 Way = Callable[[Bound, Mapping[str, Any]], Confrontation]
 """From a bound and its arguments to promise and worst case."""
+
+
+def as_fractions(sizes: Array) -> list[Fraction]:
+    """Return a statement's step sizes, which are floats, as the numbers that they are."""
+    return [*map(Fraction, sizes.tolist())]
 
 
 def demand_0(given: Mapping[str, Any], *names: str, of: str) -> None:

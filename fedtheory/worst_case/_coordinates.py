@@ -18,11 +18,19 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.matrices import (
+    Exact,
+    independent,
+    inverse,
+    over_common,
+    product,
+    solve_exactly,
+    whole_product,
+)
 from fedtheory.worst_case._certificates import FeasiblePoint, Multipliers, forms_at, value_balance
 from fedtheory.worst_case._double_double import DoubleDouble, Numbers, cholesky, rounded, widened
 from fedtheory.worst_case._gram import Block, Constraint, Program
 from fedtheory.worst_case._interior import Data, State, power_of_two
-from fedtheory.worst_case._rational import Exact, independent, inverse, over_common, solve_exactly
 
 __all__ = ["Coordinates", "first_coordinates"]
 
@@ -105,7 +113,7 @@ class Coordinates:
         bounds = np.array([Fraction(0), *(one.bound for one in self._constraints)], dtype=object)
         if self.pivots is None:
             return _Table([_selected(self.program, *pair) for pair in enumerate(self.turns)], self._levels, bounds)
-        lost = _product(self._levels, self._to_values)
+        lost = product(self._levels, self._to_values)
         slacks = [self._pivot_rows.index(row) for row in self._slack_rows]
         blocks = [_turned(self.program, number, turn, lost, self._pivot_rows) for number, turn in enumerate(self.turns)]
         return _Table(blocks, -lost[:, slacks], bounds - lost @ bounds[self._pivot_rows])
@@ -140,7 +148,7 @@ class Coordinates:
     def recast(self, state: State) -> tuple[Coordinates, State]:
         """Return coordinates in which a state's Gram matrices are unit matrices, and the state in them."""
         triangles = [cholesky(widened(_safely_definite(rounded(G)) / rounded(state.tau))) for G in state.grams]
-        turns = tuple(_product(T, _exact(L)) for T, L in zip(self.turns, triangles, strict=True))
+        turns = tuple(product(T, _exact(L)) for T, L in zip(self.turns, triangles, strict=True))
         # Equalities first, and then what a small change of the slack costs most.
         own = self._kept[1:]
         loose = own > len(self.program.equalities)
@@ -202,7 +210,7 @@ class Coordinates:
 
     def _in_program(self, own: Sequence[Exact], variables: Exact, bounds: Sequence[Fraction]) -> FeasiblePoint:
         """Return a point of these coordinates as one of the program, for these bounds of the constraints."""
-        grams = [_product(_product(T, _symmetric(G)), T.T) for T, G in zip(self.turns, own, strict=True)]
+        grams = [product(product(T, _symmetric(G)), T.T) for T, G in zip(self.turns, own, strict=True)]
         values = np.full(len(self.program.values), Fraction(0), dtype=object)
         if self.pivots is not None:
             # A pivot's row, function values left out, says what these are.
@@ -280,24 +288,16 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
     doubled[block.forms, block.columns, block.rows] += block.wholes
     wholes, unit = over_common(turn.ravel().tolist())
     T = wholes.reshape(size, rank)
-    rows = ((doubled @ T).swapaxes(1, 2) @ T).reshape(len(doubled), rank**2)
+    half = whole_product(doubled.reshape(-1, size), T).reshape(len(doubled), size, rank)
+    rows = whole_product(half.swapaxes(1, 2).reshape(-1, size), T).reshape(len(doubled), rank**2)
     factors, share = over_common(lost.ravel().tolist())
-    left = share * rows - factors.reshape(lost.shape) @ rows[list(pivots)]
+    left = share * rows - whole_product(factors.reshape(lost.shape), rows[list(pivots)])
     i, j = np.triu_indices(rank)
     # Twice the matrix: an entry off the diagonal stands for its mirror image, too.
     entries = left.reshape(len(doubled), rank, rank)[:, i, j] * np.where(i == j, 1, 2)
     forms, columns = entries.nonzero()
     found = Block(forms, i[columns], j[columns], entries[forms, columns])
     return found, 2 * program.rows.denominator * unit**2 * share
-
-
-def _product(left: Exact, right: Exact) -> Exact:
-    """Multiply matrices of rationals in whole numbers."""
-    (a, unit), (b, share) = over_common(left.ravel().tolist()), over_common(right.ravel().tolist())
-    product, denominator = a.reshape(left.shape) @ b.reshape(right.shape), unit * share
-    found = np.empty(product.shape, dtype=object)
-    found.ravel()[:] = [Fraction(entry, denominator) for entry in product.ravel().tolist()]
-    return found
 
 
 def _ratios(numbers: Exact) -> Iterable[tuple[int, int]]:

@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from fedtheory._support.semidefinite import root
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.matrices import root
 from fedtheory.worst_case._actors import Function
 from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Vector

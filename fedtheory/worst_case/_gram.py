@@ -8,16 +8,18 @@ dimension of the space is not restricted. All coefficients are exact rationals.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import short, shown
 
 __all__: list[str] = []
 
@@ -40,6 +42,9 @@ class Vector:
         self.coordinates = {place: c for place, c in coordinates.items() if c}
         self.owner = owner
 
+    def __repr__(self) -> str:
+        return "<vector>"
+
     def __add__(self, other: Vector) -> Vector:
         if not isinstance(other, Vector):
             return NotImplemented
@@ -59,12 +64,14 @@ class Vector:
     __mul__ = __rmul__
 
     def __truediv__(self, divisor: Fraction | int) -> Vector:
-        return self * (1 / Fraction(exact("a divisor", divisor)))
+        return self * inverse_of(divisor)
 
     def __getitem__(self, place: Basis) -> Fraction:
         return self.coordinates.get(place, Fraction(0))
 
     def __matmul__(self, other: Vector) -> Form:
+        if not isinstance(other, Vector):
+            return NotImplemented
         one_owner(self, other)
         return Form({(self, other): Fraction(1)})
 
@@ -90,12 +97,39 @@ class Vector:
 
 
 def exact(name: str, number: Any) -> Fraction | int:
-    """Return an integer or a fraction; a float is refused, as it is seldom the number that was meant."""
-    if isinstance(number, int | Fraction) and not isinstance(number, bool):
+    """Return an integer or a fraction. A float is refused, as it is seldom the number that was meant.
+
+    >>> exact("step_size", 0.1)
+    Traceback (most recent call last):
+    TypeError: step_size must be an int or a Fraction, got 0.1 (Fraction(1, 10))
+    """
+    meant = ""
+    if isinstance(number, bool):
+        pass  # which is an integer for Python
+    elif isinstance(number, int | Fraction):
         return number
-    message = (
-        f"{name} must be an int or a Fraction, got {short(number)} (Fraction(x) takes a float as the number that it is)"
-    )
+    elif isinstance(number, numbers.Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    elif isinstance(number, numbers.Real) and math.isfinite(number):
+        meant = f" ({Fraction(repr(float(number)))!r})"
+    message = f"{name} must be an int or a Fraction, got {short(number)}{meant}"
+    raise TypeError(message)
+
+
+def inverse_of(divisor: Any) -> Fraction:
+    """Return 1 over a rational that is not 0."""
+    number = Fraction(exact("a divisor", divisor))
+    if not number:
+        message = "a divisor must differ from 0, got 0"
+        raise ValueError(message)
+    return 1 / number
+
+
+def text(name: Any) -> str:
+    """Return what something is called."""
+    if isinstance(name, str):
+        return name
+    message = f"name must be a string, got {short(name)}"
     raise TypeError(message)
 
 
@@ -147,6 +181,9 @@ class Form:
         self.products = products
         self.values = values or {}
 
+    def __repr__(self) -> str:
+        return "<form>"
+
     @classmethod
     def total(
         cls, products: Iterable[tuple[tuple[Vector, Vector], Fraction]], values: Iterable[tuple[Value, Fraction]] = ()
@@ -161,7 +198,7 @@ class Form:
             return term
         if isinstance(term, Value):
             return cls({}, {term: Fraction(1)})
-        message = f"a form must be made of inner products and function values, got {term!r}"
+        message = f"a form must be made of inner products and function values, got {short(term)}"
         raise TypeError(message)
 
     @property
@@ -188,7 +225,7 @@ class Form:
     __mul__ = __rmul__
 
     def __truediv__(self, divisor: Fraction | int) -> Form:
-        return self * (1 / Fraction(exact("a divisor", divisor)))
+        return self * inverse_of(divisor)
 
     def __neg__(self) -> Form:
         return -1 * self
@@ -311,25 +348,43 @@ def _numbered(keys: Iterable[Key]) -> dict[Key, int]:
     return {key: number for number, key in enumerate(dict.fromkeys(keys))}
 
 
+class _Source(NamedTuple):
+    """What the vectors of a block depend on: the owner, clients by name or the server, and other blocks."""
+
+    owner: str
+    behind: frozenset[int]
+
+
+_SERVER = "the server's noise"
+
+
 @final
 class Draft:
-    """A program in the making: hands out basis vectors and function values, and collects constraints."""
+    """A program in the making: makes vectors and function values, and collects constraints.
+
+    Block 0 holds what is fixed, or a mean. Every other block holds what one source of variation adds: the difference
+    of a client from the mean of all clients, or a noise. The law of a noise may depend on all that was drawn before.
+    """
 
     def __init__(self) -> None:
         self._sizes = [0]
+        self._sources = [_Source("", frozenset())]
         self.inequalities: list[Constraint] = []
         self.equalities: list[Constraint] = []
         self._zeros: set[Value] = set()
+        self._numbers: dict[str, Fraction] = {}
         self.noises: list[int] = []
 
     @contextmanager
     def undone(self) -> Iterator[None]:
-        """Forget at the end what was made and demanded within."""
-        kept = [*self._sizes], [*self.inequalities], [*self.equalities], {*self._zeros}
+        """Remove at the end what was made and demanded within."""
+        kept = [*self._sizes], [*self._sources], [*self.inequalities], [*self.equalities], {*self._zeros}
+        numbers = {**self._numbers}
         try:
             yield
         finally:
-            self._sizes, self.inequalities, self.equalities, self._zeros = kept
+            self._sizes, self._sources, self.inequalities, self.equalities, self._zeros = kept
+            self._numbers = numbers
 
     def zero(self) -> Value:
         """Make a function value that is 0."""
@@ -337,23 +392,64 @@ class Draft:
         self._zeros.add(level)
         return level
 
-    def block(self) -> int:
+    def block(self, owner: str = "", behind: Iterable[int] = ()) -> int:
         """Open another block, and return its number."""
         self._sizes.append(0)
+        self._sources.append(_Source(owner, frozenset(behind)))
         return len(self._sizes) - 1
 
-    def vector(self, *blocks: int) -> Vector:
-        """Make a vector that is free in each of these blocks; in block 0 by default."""
+    def vector(self, *inputs: Vector, blocks: Iterable[int] = (0,)) -> Vector:
+        """Make a vector that may depend on everything that some vectors depend on; no vector is made otherwise.
+
+        It is free in each of the given blocks, and in each block on which an input depends.
+
+        Examples
+        --------
+        A function of a noise has a mean, and a function of a client's noise differs among the clients, too.
+
+        >>> draft = Draft()
+        >>> deviations = draft.block("f0")
+        >>> noise = draft.noise("f0", draft.vector(), blocks=(0, deviations))
+        >>> sorted(noise.blocks), sorted(draft.vector(noise).blocks)
+        ([2], [0, 1, 2])
+        """
         coordinates = {}
-        for block in blocks or (0,):
+        for block in self._closed(inputs, blocks):
             coordinates[block, self._sizes[block]] = Fraction(1)
             self._sizes[block] += 1
         return Vector(coordinates, self)
 
-    def noise(self) -> Vector:
-        """Make a random vector of mean 0, independent of all others, in a block of its own for what depends on it."""
-        self.noises.append(self.block())
-        return self.vector(self.noises[-1])
+    def noise(self, owner: str, at: Vector, blocks: Iterable[int]) -> Vector:
+        """Make a random vector, of mean 0 whatever its client has drawn before, in a block of its own.
+
+        The noises of different clients are independent. Noise of the server, whose ``owner`` is empty, is one vector.
+        """
+        owner = owner or _SERVER
+        behind = {*self._closed([at], blocks), *self.noises_of(owner)}
+        block = self.block(owner, behind - {0})
+        self._closed([], [block])
+        self.noises.append(block)
+        self._sizes[block] = 1
+        return Vector({(block, 0): Fraction(1)}, self)
+
+    def noises_of(self, owner: str) -> list[int]:
+        """Return the blocks of the noises that are drawn by each of some clients."""
+        return [block for block in self.noises if self._sources[block].owner == owner]
+
+    def _closed(self, inputs: Iterable[Vector], blocks: Iterable[int]) -> list[int]:
+        """Return the blocks of what is computed from some inputs, the given ones first."""
+        own = [*blocks]
+        found = {*own}.union(*(vector.blocks for vector in inputs))
+        found = found.union(*(self._sources[block].behind for block in found))
+        owners = sorted({self._sources[block].owner for block in found} - {""})
+        if len(owners) > 1:
+            message = (
+                "a gradient or a point must depend on one group of clients or on the server's noise, got one that "
+                f"depends on {' and on '.join(owners)} (p.function for each client, and p.mean over outcomes, can "
+                "say more)"
+            )
+            raise ValueError(message)
+        return [*own, *sorted(found - {*own})]
 
     def value(self) -> Value:
         """Make a function value."""
@@ -363,12 +459,25 @@ class Draft:
         self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1
     ) -> None:
         """Demand that a form is at most a constant, or some share of it."""
+        name = self._named(name, Fraction(constant))
         bound = Fraction(share) * constant
         self.inequalities.append(Constraint(Form.of(form), bound, name, Fraction(share if name else 0)))
 
     def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
         """Demand that a form equals a number."""
-        self.equalities.append(Constraint(Form.of(form), Fraction(bound), name))
+        name = self._named(name, Fraction(bound))
+        self.equalities.append(Constraint(Form.of(form), Fraction(bound), name, Fraction(1 if name else 0)))
+
+    def _named(self, name: str, number: Fraction) -> str:
+        """Return the name of a number, which stands for no other: a proof is a sum of multiplier times number."""
+        name = text(name)
+        if not name and number:
+            name = next(free for n in count(1) if (free := f"bound {n}") not in self._numbers)
+        known = self._numbers.setdefault(name, number) if name else number
+        if known != number:
+            message = f"a name must stand for one number, got {name!r} for {shown(known)} and for {shown(number)}"
+            raise ValueError(message)
+        return name
 
     def maximize(self, objective: Form | Value) -> Program:
         """Return the finished program."""

@@ -7,13 +7,13 @@ multipliers have one, where it has none as a matrix with a row for ``a``: that r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from fedtheory.arithmetic.matrices import kernel, solve_exactly
 from fedtheory.worst_case._certificates import FeasiblePoint
 from fedtheory.worst_case._gram import Basis, Block, Form, Program, Value, Vector
-from fedtheory.worst_case._rational import kernel, solve_exactly
 
 __all__ = ["Direction", "Products", "lifted", "null_squares", "without"]
 
@@ -125,7 +125,7 @@ def _sparse(entries: Sequence[Fraction]) -> dict[int, Fraction]:
     return {place: entry for place, entry in enumerate(entries) if entry}
 
 
-def _unseen(block: Block, size: int) -> list[Mapping[int, Fraction]]:
+def _unseen(block: Block, size: int) -> list[dict[int, Fraction]]:
     """Return combinations of basis vectors that change no form of a program when they are added to the vectors."""
     columns: list[dict[int, Fraction]] = [{} for _ in range(size)]
     for form, *places, whole in zip(block.forms, block.rows, block.columns, block.wholes, strict=True):

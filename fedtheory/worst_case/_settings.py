@@ -1,15 +1,23 @@
 """What all worst cases are given: checked, exact, and in units in which L and the largest constant are 1."""
 
+import functools
+import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, ParamSpec, TypeVar, final
+
+import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import close_to, short, shown
+from fedtheory.worst_case._gram import exact
 
-__all__ = ["Setting", "check_block", "rational", "setting", "step_sizes"]
+__all__ = ["Setting", "check_block", "listed", "rational", "setting", "spelled", "step_sizes"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # Powers of the unit of length and of L in each constant.
 _UNITS = {
@@ -57,16 +65,48 @@ class Setting:
         return self.constants[name]
 
 
+def spelled(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function answer an argument that it does not have with the nearest name.
+
+    >>> @spelled
+    ... def squared(length):
+    ...     return length**2
+    >>> squared(lenght=3)
+    Traceback (most recent call last):
+    TypeError: squared takes no lenght (close: length), it takes length
+    """
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name in kwargs:
+            if name not in names:
+                message = f"{function.__name__} takes no {name}{close_to(name, names)}, it takes {', '.join(names)}"
+                raise TypeError(message)
+        return function(*args, **kwargs)
+
+    return called
+
+
+def listed(name: str, items: Any, what: str) -> list[Any]:
+    """Return the entries of a collection, which is no text."""
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        message = f"{name} must be {what}, got {short(items)}"
+        raise TypeError(message)
+    return list(items)
+
+
 def rational(name: str, value: Any, check: Any = validate.nonnegative) -> Fraction:
-    """Return a number as the exact rational that it is."""
-    number = validate.one(name, check(name, value))
-    return Fraction(number) if isinstance(number, int | Fraction) else Fraction(float(number))
+    """Return a rational that passes a check."""
+    number = Fraction(exact(name, value))
+    check(name, number)
+    return number
 
 
 def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
     """Return one step size per step, from one number or a sequence of them."""
     validate.count("the number of all local steps", num_steps, high=_MOST_STEPS)
-    if not isinstance(value, Sequence) and getattr(value, "ndim", 0) == 0:
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
         return (rational("step_size", value, validate.positive),) * num_steps
     sizes = tuple(rational("step_size", size, validate.positive) for size in validate.sequence("step_size", value))
     if len(sizes) != num_steps:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import count
 
+from fedtheory.arithmetic.matrices import kernel
 from fedtheory.worst_case._actors import Function, Linear, Operator
 from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Form, Vector
 from fedtheory.worst_case._null_squares import Direction
-from fedtheory.worst_case._rational import kernel
 
 __all__ = ["tilts"]
 

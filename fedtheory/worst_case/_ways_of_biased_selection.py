@@ -7,7 +7,7 @@ from typing import Any
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.bound import Bound
 from fedtheory.worst_case._actors import Function
-from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0, worst_problem
+from fedtheory.worst_case._confrontations import Confrontation, Way, as_fractions, demand_0, worst_problem
 from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting, setting
 from fedtheory.worst_case.problem import Problem
@@ -59,7 +59,7 @@ def _sizes(bound: Bound, given: Mapping[str, Any], num_steps: int) -> Any:
     if bound.step_sizes is None:
         return given["step_size"]
     counts = {"num_selected": given["num_selected"]} if bound in _WEIGHTED else {}
-    return bound.step_sizes(num_steps, mu=float(given["mu"]), L=float(given["L"]), **counts)
+    return as_fractions(bound.step_sizes(num_steps, mu=float(given["mu"]), L=float(given["L"]), **counts))
 
 
 def _weighted(bound: Bound, given: Mapping[str, Any]) -> Confrontation:

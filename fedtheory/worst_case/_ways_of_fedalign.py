@@ -6,7 +6,7 @@ from typing import Any
 
 from fedtheory.bounds import fedalign as align
 from fedtheory.theorem.bound import Bound
-from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0
+from fedtheory.worst_case._confrontations import Confrontation, Way, as_fractions, demand_0
 from fedtheory.worst_case._ways_of_biased_selection import gradient_norm
 from fedtheory.worst_case.aligned_selection import fedalign
 
@@ -51,7 +51,7 @@ def _sizes(bound: Bound, given: Mapping[str, Any]) -> Any:
         message = f"{bound.__name__} must prescribe step sizes"
         raise ValueError(message)
     sizes = {name: float(given[name]) for name in ("mu", "L")}
-    return bound.step_sizes(given["num_steps"], local_steps=given["local_steps"], **sizes)
+    return as_fractions(bound.step_sizes(given["num_steps"], local_steps=given["local_steps"], **sizes))
 
 
 def _of_the_round(given: Mapping[str, Any], tau: int) -> tuple[Any, Any]:

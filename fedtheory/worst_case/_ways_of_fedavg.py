@@ -5,7 +5,7 @@ from typing import Any
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.theorem.bound import Bound
-from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0
+from fedtheory.worst_case._confrontations import Confrontation, Way, as_fractions, demand_0
 from fedtheory.worst_case._ways_of_biased_selection import WITHOUT_G2
 from fedtheory.worst_case.full_or_uniform import fedavg
 
@@ -33,7 +33,7 @@ def _rounds(given: Mapping[str, Any]) -> tuple[int, int]:
 def _sizes(bound: Bound, given: Mapping[str, Any]) -> Any:
     tau = {} if bound is li.decaying_steps_gap else {"local_steps": given["local_steps"]}
     steps = bound.step_sizes or li.decaying_step_sizes
-    return steps(given["num_steps"], mu=float(given["mu"]), L=float(given["L"]), **tau)
+    return as_fractions(steps(given["num_steps"], mu=float(given["mu"]), L=float(given["L"]), **tau))
 
 
 def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Confrontation:

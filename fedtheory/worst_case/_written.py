@@ -133,6 +133,7 @@ class Names:
         self.values: dict[Value, str] = {}
         self.basis: dict[Basis, str] = {}
         self.made: list[tuple[str, Vector]] = []
+        self.taken: set[str] = set()
         for name, vector in points.items():
             self._call(style.point(name), vector)
         for actor in known:
@@ -154,7 +155,7 @@ class Names:
         """Name a vector that has no name yet, and what it alone is made of."""
         if not vector.coordinates or vector.key in self.vectors:
             return
-        self.vectors[vector.key] = name
+        self.vectors[vector.key] = name = self._free(name)
         self.made.append((name, vector))
         if all(c == 1 for c in vector.coordinates.values()) and len({b for b, _ in vector.coordinates}) == len(
             vector.coordinates
@@ -175,7 +176,15 @@ class Names:
         return self.sum((c, self.basis.get(place) or self._unnamed(place)) for place, c in coordinates.items())
 
     def _unnamed(self, place: Basis) -> str:
-        return self.style.point(f"v{place[1]}" if not place[0] else f"u{place[0]}{place[1]:02}")
+        name = self.style.point(f"v{place[1]}" if not place[0] else f"u{place[0]}{place[1]:02}")
+        return self.basis.setdefault(place, self._free(name))
+
+    def _free(self, name: str) -> str:
+        """Return a name that nothing else has."""
+        while name in self.taken:
+            name += "'"
+        self.taken.add(name)
+        return name
 
     def sum(self, terms: Any) -> str:
         """Write numbers times what they belong to."""
@@ -197,8 +206,11 @@ class Names:
                 sides = sorted((self.vector(u), self.vector(v)))
                 term = style.square.format(sides[0]) if sides[0] == sides[1] else style.product.format(*sides)
                 products[term] = products.get(term, Fraction(0)) + c
-        values = ((c, self.values.get(value, "t")) for value, c in form.values.items())
+        values = ((c, self.values.get(value) or self._number(value)) for value, c in form.values.items())
         return self.sum((*values, *((c, term) for term, c in products.items())))
+
+    def _number(self, value: Value) -> str:
+        return self.values.setdefault(value, self._free(self.style.point("t")))
 
 
 class Written(NamedTuple):

@@ -12,7 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, rational, setting
+from fedtheory.worst_case._settings import Setting, check_block, listed, rational, setting, spelled
 from fedtheory.worst_case.instances import History, Instance, Interpolant, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
@@ -34,6 +34,7 @@ class _Rule(NamedTuple):
     ruled: bool
 
 
+@spelled
 def fedalign(
     local_steps: int,
     step_size: Any,
@@ -44,7 +45,7 @@ def fedalign(
     objective_gap: Any,
     client_gap: Any,
     threshold: Any,
-    share: Any = 0.5,
+    share: Any = Fraction(1, 2),
     minima: str = "equal",
     objective: str = "distance",
     cells: Sequence[str] = CELLS,
@@ -105,6 +106,7 @@ def fedalign(
     given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
     validate.choice("objective", objective, ("distance", "gap"))
     validate.choice("minima", minima, ("equal", "free"))
+    cells = listed("cells", cells, "a list of outcomes")
     for cell in cells:
         validate.choice("cells", cell, CELLS)
     rule = _Rule(rational("share", share, validate.positive), given["threshold"], minima == "equal")

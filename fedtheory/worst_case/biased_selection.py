@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, setting
+from fedtheory.worst_case._settings import Setting, check_block, setting, spelled
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
 from fedtheory.worst_case.instances import History, Instance, Outcome
 from fedtheory.worst_case.problem import Problem
@@ -39,6 +39,7 @@ class _Choice(NamedTuple):
         return math.comb(self.num_clients - self.num_candidates + self.num_selected, self.num_selected)
 
 
+@spelled
 def power_of_choice(
     num_clients: int,
     num_candidates: int,

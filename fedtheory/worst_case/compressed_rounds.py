@@ -4,13 +4,15 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._actors import Function, positive_number
+from fedtheory.worst_case._actors import Function, nonnegative_number, positive_number
+from fedtheory.worst_case._settings import spelled
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["compressed_gradients", "ef21", "error_feedback"]
 
 
+@spelled
 def error_feedback(
     num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any
 ) -> Solution:
@@ -49,7 +51,9 @@ def error_feedback(
     """
     p, f, eta, s = _begun(step_size, mu, L, compression_error)
     best, w, left_out = f.minimizer(), p.point("start"), p.vector()
-    p.at_most((w - best - left_out).square + left_out.square / s, potential, name="potential")
+    p.at_most(
+        (w - best - left_out).square + left_out.square / s, nonnegative_number("potential", potential), name="potential"
+    )
     for _ in counted("num_rounds", num_rounds):
         wanted = left_out + eta * f.gradient(w)
         sent = p.compressed(wanted, s**2)
@@ -58,6 +62,7 @@ def error_feedback(
     return p.solve()
 
 
+@spelled
 def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any) -> Solution:
     """Largest ``s |grad F(w)|^2 + |grad F(w) - d|^2`` after rounds of EF21.
 
@@ -88,7 +93,8 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
     """
     p, f, eta, s = _begun(step_size, mu, L, compression_error)
     w, memory = p.point("start"), p.vector()
-    p.at_most(s * f.gradient(w).square + (f.gradient(w) - memory).square, potential, name="potential")
+    given = nonnegative_number("potential", potential)
+    p.at_most(s * f.gradient(w).square + (f.gradient(w) - memory).square, given, name="potential")
     for _ in counted("num_rounds", num_rounds):
         w = w - eta * memory
         memory = memory + p.compressed(f.gradient(w) - memory, s**2)
@@ -96,6 +102,7 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
     return p.solve()
 
 
+@spelled
 def compressed_gradients(
     num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, gap: Any, error: str = "gap"
 ) -> Solution:
@@ -131,7 +138,8 @@ def compressed_gradients(
     p, f, eta, s = _begun(step_size, mu, L, compression_error)
     best, w = f.minimizer(), p.point("start")
     is_gap = validate.choice("error", error, ("gap", "distance2")) == "gap"
-    p.at_most(f.value(w) - f.value(best) if is_gap else (w - best).square, gap, name="gap")
+    known = f.value(w) - f.value(best) if is_gap else (w - best).square
+    p.at_most(known, nonnegative_number("gap", gap), name="gap")
     for _ in counted("num_rounds", num_rounds):
         w = w - eta * p.compressed(f.gradient(w), s**2)
     p.maximize(f.value(w) - f.value(best) if is_gap else (w - best).square)
@@ -141,4 +149,5 @@ def compressed_gradients(
 def _begun(step_size: Any, mu: Any, L: Any, compression_error: Any) -> tuple[Problem, Function, Fraction, Fraction]:
     """Return a problem with a function, the step size and the compression error."""
     p, s = Problem(), positive_number("compression_error", compression_error)
-    return p, p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size), s
+    f = p.function(mu=nonnegative_number("mu", mu), L=positive_number("L", L))
+    return p, f, positive_number("step_size", step_size), s

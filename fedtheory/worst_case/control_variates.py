@@ -4,14 +4,16 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._actors import Clients, positive_number
+from fedtheory.worst_case._actors import Clients, nonnegative_number, positive_number
 from fedtheory.worst_case._gram import Vector
+from fedtheory.worst_case._settings import spelled
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["scaffold"]
 
 
+@spelled
 def scaffold(
     local_steps: int, step_size: Any, *, mu: Any, L: Any, potential: Any = 1, num_rounds: int = 1, option: int = 2
 ) -> Solution:
@@ -55,11 +57,12 @@ def scaffold(
     """
     tau, eta = len(counted("local_steps", local_steps)), positive_number("step_size", step_size)
     first = validate.count("option", option, 1, 2) == 1
+    given = nonnegative_number("potential", potential)
     p = Problem()
-    clients = p.clients(2, mu=mu, L=L)
+    clients = p.clients(2, mu=mu, L=positive_number("L", L))
     best, w, error = clients.minimizer(objective_gap=0), p.point("start"), clients.deviation()
     length = eta * tau
-    p.at_most((w - best).square + length**2 * error.square, potential, name="potential")
+    p.at_most((w - best).square + length**2 * error.square, given, name="potential")
     for _ in counted("num_rounds", num_rounds):
         w, error = after_round(clients, w, error, tau, eta, first=first)
     p.maximize((w - best).square + length**2 * error.square)

@@ -114,9 +114,10 @@ class Proof:
 
 
 def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
-    """Return the coefficient of each constant in what multipliers make of the bounds."""
+    """Return the coefficient of each constant in what multipliers make of the bounds, of equalities too."""
+    constraints = (*proof.program.inequalities, *proof.program.equalities)
     shares: dict[str, Fraction] = {}
-    for one, multiplier in zip(proof.program.inequalities, multipliers.inequalities, strict=True):
+    for one, multiplier in zip(constraints, (*multipliers.inequalities, *multipliers.equalities), strict=True):
         if one.name:
             shares[one.name] = shares.get(one.name, Fraction(0)) + multiplier * one.share
     return shares

@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, setting
+from fedtheory.worst_case._settings import Setting, check_block, setting, spelled
 from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.skewed_selection import attained, skewed_floor, skews
@@ -15,6 +15,7 @@ from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 __all__ = ["error_floor"]
 
 
+@spelled
 def error_floor(
     local_steps: int,
     step_size: Any,
@@ -60,8 +61,9 @@ def error_floor(
     --------
     For one local step and equal skews the floor shrinks with the step size:
 
-    >>> floors = [error_floor(1, eta, mu=1, L=4, objective_gap=0.5, rho_diagonal=1, rho_tilde=1) for eta in (0.1, 0.01)]
-    >>> [round(floor.value, 3) for floor in floors]
+    >>> from fractions import Fraction as Q
+    >>> known = dict(mu=1, L=4, objective_gap=Q(1, 2), rho_diagonal=1, rho_tilde=1)
+    >>> [round(error_floor(1, eta, **known).value, 3) for eta in (Q(1, 10), Q(1, 100))]
     [0.234, 0.02]
     """
     given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, setting
+from fedtheory.worst_case._settings import Setting, check_block, setting, spelled
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
 from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.problem import Problem
@@ -33,6 +33,7 @@ class Sampling(NamedTuple):
 _ALL = Sampling()
 
 
+@spelled
 def fedavg(
     local_steps: int,
     step_size: Any,
@@ -86,10 +87,12 @@ def fedavg(
     Returns
     -------
     WorstCase
-        Its value in a proved enclosure, the lemma, the instance. Numbers are taken as the exact rationals they are.
+        Its value in a proved enclosure, the lemma, the instance.
 
     Raises
     ------
+    TypeError
+        If a number is neither an integer nor a fraction.
     ValueError
         If an argument is unsuitable or the program too large.
     OracleError

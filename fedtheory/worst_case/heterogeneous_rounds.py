@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from fedtheory._support import validate
+from fedtheory.worst_case._actors import nonnegative_number, positive_number
+from fedtheory.worst_case._settings import spelled
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["heterogeneous_round"]
 
 
+@spelled
 def heterogeneous_round(
     local_steps: int,
     step_size: Any,
@@ -56,12 +60,15 @@ def heterogeneous_round(
     >>> lower <= 9 <= upper
     True
     """
+    num_clients = validate.count("num_clients", num_clients)
+    drawn = num_clients if num_selected is None else validate.count("num_selected", num_selected)
+    validate.choice("sampling", sampling, ("distinct", "independent"))
     p = Problem()
-    clients = p.clients(num_clients, mu=mu, L=L)
+    clients = p.clients(num_clients, mu=mu, L=positive_number("L", L))
     best, w = clients.minimizer(), p.point("start")
-    p.at_most((w - best).square, distance2, name="distance2")
+    p.at_most((w - best).square, nonnegative_number("distance2", distance2), name="distance2")
     clients.heterogeneity(zeta2=zeta2)
     for _ in counted("local_steps", local_steps):
         w = clients.step(w, step_size)
-    p.maximize(clients.sample(num_selected or num_clients, sampling).square(w - best))
+    p.maximize(clients.sample(drawn, sampling).square(w - best))
     return p.solve()

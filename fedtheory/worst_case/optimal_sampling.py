@@ -14,7 +14,7 @@ from fedtheory._support.validate import Array
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Form, Vector
-from fedtheory.worst_case._settings import Setting, check_block, rational, setting
+from fedtheory.worst_case._settings import Setting, check_block, listed, rational, setting, spelled
 from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
@@ -22,6 +22,7 @@ from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 __all__ = ["optimal_client_sampling"]
 
 
+@spelled
 def optimal_client_sampling(
     weights: Sequence[Any],
     expected_size: Any,
@@ -43,7 +44,7 @@ def optimal_client_sampling(
     Parameters
     ----------
     weights
-        Of the clients, positive, with sum 1 exactly (``Fraction`` where floats do not).
+        Of the clients, positive, with sum 1.
     expected_size
         Expected number of clients m, ``0 < m <= n``.
     step_size
@@ -80,7 +81,7 @@ def optimal_client_sampling(
     [0.99274, 1.0009]
     """
     given = setting(1, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
-    shares = [rational("weights", weight, validate.positive) for weight in weights]
+    shares = [rational("weights", one, validate.positive) for one in listed("weights", weights, "a list of numbers")]
     if sum(shares) != 1 or len(shares) < 2:
         message = f"weights must be those of two or more clients and sum to 1 exactly, got the sum {float(sum(shares))}"
         raise ValueError(message)

@@ -10,15 +10,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from itertools import count
 from operator import add
 from typing import Any, TypeVar, final, overload
 
 from fedtheory._support import validate
-from fedtheory._support.wording import shown
-from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, Sum, Term, positive_number
+from fedtheory._support.wording import short, shown
+from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._classes import FunctionClass, OperatorClass
-from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner
+from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner, text
 from fedtheory.worst_case._null_squares import Direction
+from fedtheory.worst_case._settings import listed, spelled
 from fedtheory.worst_case._tilts import tilts
 from fedtheory.worst_case._written import Known
 from fedtheory.worst_case.enclosures import NARROW, Proof, prove
@@ -66,7 +68,7 @@ class Problem:
         self.actors: list[Function | Operator] = []
         self.points: dict[str, Vector] = {}
         self._objectives: list[Form] = []
-        self._unnamed = 0
+        self._geometric_means: list[tuple[Vector, Vector]] = []
 
     def point(self, name: str = "") -> Vector:
         """Return a point that may lie anywhere.
@@ -74,15 +76,19 @@ class Problem:
         Parameters
         ----------
         name
-            By which ``instance()`` and messages call it.
+            Its name in ``instance()``, in proofs and in messages; no other point has it.
 
         Returns
         -------
         Vector
             The point. Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
         """
+        if text(name) in self.points:
+            message = f"a point must have a name that no other point has, got {short(name)}"
+            raise ValueError(message)
         found = self._draft.vector()
-        self.points[name or f"x{len(self.points)}"] = found
+        free = (f"x{number}" for number in count(len(self.points)))
+        self.points[name or next(one for one in free if one not in self.points)] = found
         return found
 
     @property
@@ -99,6 +105,7 @@ class Problem:
         """Return a vector without a name, a direction or a disturbance."""
         return self._draft.vector()
 
+    @spelled
     def function(
         self,
         mu: Any = 0,
@@ -142,7 +149,7 @@ class Problem:
             If a number is neither an integer nor a fraction.
         """
         of = _function_class(mu, L, lipschitz, quadratic, quadratic_growth, polyak)
-        return self._with(Function(self._draft, f"f{len(self.actors)}", of, least=self._least(minimum)))
+        return self._with(Function(self._draft, f"f{len(self.actors)}", of, least=self._least(minimum, of)))
 
     def indicator(self, diameter: Any = None) -> Function:
         """Return the indicator of a convex set: 0 on it, infinite outside.
@@ -161,6 +168,7 @@ class Problem:
         of = FunctionClass(indicator=True, diameter=size)
         return self._with(Function(self._draft, f"f{len(self.actors)}", of))
 
+    @spelled
     def operator(
         self,
         *,
@@ -191,6 +199,8 @@ class Problem:
         ValueError
             If nothing is said of it, or the same twice.
         """
+        validate.boolean("monotone", monotone)
+        validate.boolean("nonexpansive", nonexpansive)
         if (monotone and strongly_monotone is not None) or (nonexpansive and lipschitz is not None):
             message = (
                 "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
@@ -222,6 +232,7 @@ class Problem:
         of = OperatorClass(lipschitz=positive_number("largest", largest))
         return self._with(Linear(self._draft, f"T{len(self.actors)}", of))
 
+    @spelled
     def clients(
         self,
         num_clients: int,
@@ -247,9 +258,9 @@ class Problem:
             A vector of theirs stands for one vector of each client, and a product of two such vectors for its mean over
             the clients. ``mean(v)`` is the mean of a vector, ``minimizer()`` that of the mean of all functions.
         """
-        count = validate.count("num_clients", num_clients)
+        number = validate.count("num_clients", num_clients)
         of = _function_class(mu, L, lipschitz, quadratic, None, None)
-        return self._with(Clients(self._draft, f"f{len(self.actors)}", of, count, self._least(minimum)))
+        return self._with(Clients(self._draft, f"f{len(self.actors)}", of, number, self._least(minimum, of)))
 
     @overload
     def mean(self, outcomes: Sequence[Vector], weights: Sequence[Any] | None = None) -> Vector: ...
@@ -280,14 +291,17 @@ class Problem:
         ValueError
             If the weights are negative, or do not sum to 1.
         """
-        outcomes = list(outcomes)
+        outcomes = listed("outcomes", outcomes, "a list of vectors, of forms or of functions")
         if not outcomes:
             message = "a mean must have an outcome, got none"
             raise ValueError(message)
         shares = (
             [Fraction(1, len(outcomes))] * len(outcomes) if weights is None else _probabilities(weights, len(outcomes))
         )
-        terms = (one if isinstance(one, Vector | Term) else Form.of(one) for one in outcomes)
+        terms = [one if isinstance(one, Vector | Term) else Form.of(one) for one in outcomes]
+        if not any(all(isinstance(term, kind) for term in terms) for kind in (Vector, Term, Form)):
+            message = "outcomes must be vectors, or forms, or functions, got some of several kinds"
+            raise TypeError(message)
         return reduce(add, (share * term for share, term in zip(shares, terms, strict=True)))
 
     def number(self) -> Value:
@@ -305,12 +319,14 @@ class Problem:
         Returns
         -------
         Form
-            What is to be large: the root is reached.
+            The root, where it is maximized. Where it should be small, or equal to something, only an upper bound is
+            proved.
         """
         block = self._draft.block()
-        u, v = self._draft.vector(block), self._draft.vector(block)
+        u, v = (self._draft.vector(blocks=(block,)) for _ in range(2))
         self.at_most(u.square - one, 0)
         self.at_most(v.square - other, 0)
+        self._geometric_means.append((u, v))
         return u @ v
 
     def compressed(self, vector: Vector, eps: Any) -> Vector:
@@ -329,7 +345,7 @@ class Problem:
             What arrives.
         """
         share = positive_number("eps", eps)
-        found = self._draft.vector(*dict.fromkeys(block for block, _ in vector.coordinates) or (0,))
+        found = self._draft.vector(own_vector("compressed", vector, self._draft))
         self._draft.at_most((found - vector).square - share * vector.square)
         return found
 
@@ -349,7 +365,7 @@ class Problem:
         """
         number = Fraction(exact("bound", bound))
         part = Fraction(exact("share", share))
-        self._draft.at_most(self._own(form), number, self._named(name) if number else name, part)
+        self._draft.at_most(self._own(form), number, name, part)
 
     def equal_to(self, form: Form | Value, bound: Any, name: str = "") -> None:
         """Demand that a form equals a number, as ``at_most`` demands that it is at most one."""
@@ -419,15 +435,16 @@ class Problem:
         kept = [number for number, label in enumerate(labels) if label not in omitted]
         program = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
         labels = tuple(labels[number] for number in kept)
+        relaxed = (*self._relaxed(program), *omitted)
         if max(program.sizes) > LARGEST_BLOCK:
             message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
         if not program.inequalities and not program.equalities:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        relaxed = (*(actor.name for actor in self.actors if not actor.is_exact), *omitted)
         known = tuple(Known(actor.name, actor.of, tuple(actor.points)) for actor in self.actors)
-        return solved(prove(program, narrow, directions), labels, dict(self.points), known, relaxed)
+        proof = prove(program, validate.positive("narrow", narrow), directions)
+        return solved(proof, labels, dict(self.points), known, relaxed)
 
     def prove(self, narrow: float = NARROW) -> Proof:
         """Prove what can be proved, of a program of any size: that there is no largest value, or nothing at all, too.
@@ -440,10 +457,19 @@ class Problem:
         Returns
         -------
         Proof
-            What ``solve`` reads.
+            What ``solve`` reads; its upper side, or a contradiction, only, where not all that is known is demanded.
         """
         program, _, directions = self.program()
-        return prove(program, narrow, directions)
+        found = prove(program, validate.positive("narrow", narrow), directions)
+        return replace(found, lower=None, point=None, direction=None) if self._relaxed(program) else found
+
+    def _relaxed(self, program: Program) -> tuple[str, ...]:
+        """Return the names of what the constraints demand in part only, so that just an upper bound is proved."""
+        # A geometric mean is bounded from above: it must be better if it is large.
+        bounded = [(program.objective, -1), *((one.form, 1) for one in program.inequalities)]
+        low = any(sign * form.products.get(pair, 0) > 0 for form, sign in bounded for pair in self._geometric_means)
+        low |= any(one.form.products.get(pair, 0) for one in program.equalities for pair in self._geometric_means)
+        return (*(actor.name for actor in self.actors if not actor.is_exact), *["a geometric mean"] * low)
 
     def program(self) -> tuple[Program, tuple[str, ...], list[Direction]]:
         """Return the program, with a label for each inequality, and directions whose squares are in no form."""
@@ -471,22 +497,22 @@ class Problem:
                     labels.append(f"objective {number}")
             program = draft.maximize(objective)
         asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
-        return program, tuple(labels), tilts(self.actors, asked)
+        return program, _told_apart(labels), tilts(self.actors, asked)
 
-    def _least(self, minimum: int | None) -> Value | None:
-        if minimum not in (None, 0):
-            message = f"minimum must be 0 or None, got {minimum}"
+    def _least(self, minimum: int | None, of: FunctionClass) -> Value | None:
+        if minimum is None:
+            return None
+        if exact("minimum", minimum) != 0:
+            message = f"minimum must be 0 or None, got {short(minimum)}"
             raise ValueError(message)
-        return None if minimum is None else self._draft.zero()
+        if not of.has_minimizer:
+            message = f"minimum must be None for functions without a least value, got 0 for mu={shown(of.mu)}"
+            raise ValueError(message)
+        return self._draft.zero()
 
     def _with(self, actor: Actor) -> Actor:
         self.actors.append(actor)
         return actor
-
-    def _named(self, name: str) -> str:
-        if not name:
-            self._unnamed += 1
-        return name or f"bound {self._unnamed}"
 
     def _own(self, form: Form | Value) -> Form:
         """Return a form of this problem."""
@@ -499,7 +525,7 @@ class Problem:
 
 
 def counted(name: str, number: int) -> range:
-    """Return what counts the steps or rounds of a method, no more than there may be vectors."""
+    """Return the numbers of the steps or rounds of a method, no more than there may be vectors."""
     return range(validate.count(name, number, 1, LARGEST_BLOCK))
 
 
@@ -511,7 +537,8 @@ def _function_class(
     high = _optional("L", L)
     of = FunctionClass(
         low, high, _optional("lipschitz", lipschitz), False, None,
-        _optional("quadratic_growth", quadratic_growth), _optional("polyak", polyak), bool(quadratic),
+        _optional("quadratic_growth", quadratic_growth), _optional("polyak", polyak),
+        validate.boolean("quadratic", quadratic),
     )  # fmt: skip
     if high is not None and low >= high:
         message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)}"
@@ -519,17 +546,37 @@ def _function_class(
     if high is None and (of.quadratic or of.polyak is not None):
         message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
         raise ValueError(message)
+    for name, most, least in (("polyak", high, of.polyak), ("mu", of.quadratic_growth, low)):
+        if most is not None and least is not None and least > most:
+            message = f"{name} must be at most {shown(most)}, the largest curvature or growth, got {shown(least)}"
+            raise ValueError(message)
+    if low < 0 and (of.quadratic_growth is not None or (of.polyak is not None and of.quadratic)):
+        message = f"mu must be at least 0 for quadratic growth, and for quadratics of Polyak's class, got {shown(low)}"
+        raise ValueError(message)
     return of
+
+
+def _told_apart(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return labels of which those that occur again are numbered.
+
+    >>> _told_apart(["G2", "f0: x0, x1", "G2"])
+    ('G2', 'f0: x0, x1', 'G2 (2)')
+    """
+    found: dict[str, None] = {}
+    for label in labels:
+        numbered = (f"{label} ({number})" for number in count(2))
+        found[label if label not in found else next(one for one in numbered if one not in found)] = None
+    return tuple(found)
 
 
 def _optional(name: str, number: Any) -> Fraction | None:
     return None if number is None else positive_number(name, number)
 
 
-def _probabilities(weights: Iterable[Any], count: int) -> list[Fraction]:
+def _probabilities(weights: Iterable[Any], number: int) -> list[Fraction]:
     """Return rational probabilities."""
-    shares = [Fraction(exact("a weight", weight)) for weight in weights]
-    if len(shares) != count or min(shares) < 0 or sum(shares) != 1:
-        message = f"weights must be {count} numbers of at least 0 that sum to 1, got {[*map(str, shares)]}"
+    shares = [Fraction(exact("a weight", weight)) for weight in listed("weights", weights, "a list of numbers")]
+    if len(shares) != number or min(shares) < 0 or sum(shares) != 1:
+        message = f"weights must be {number} numbers of at least 0 that sum to 1, got {[*map(str, shares)]}"
         raise ValueError(message)
     return shares

@@ -1,10 +1,11 @@
 """What bounds promise beside the exact worst case of the class that they speak about."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.theorem.bound import Bound
+from fedtheory._support.wording import short
+from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.worst_case import (
     _ways_of_biased_selection,
     _ways_of_control_variates,
@@ -14,6 +15,7 @@ from fedtheory.worst_case import (
     _ways_of_rounds,
 )
 from fedtheory.worst_case._confrontations import Charge, Confrontation, Way
+from fedtheory.worst_case._gram import exact
 
 __all__ = ["confront"]
 
@@ -48,6 +50,8 @@ def confront(bound: Bound, **arguments: Any) -> Confrontation:
 
     Raises
     ------
+    TypeError
+        If an argument is missing or misspelled, or is neither an integer nor a fraction.
     ValueError
         If no worst case of the bound is known, or an argument is unsuitable.
     AssumptionViolated
@@ -64,6 +68,9 @@ def confront(bound: Bound, **arguments: Any) -> Confrontation:
     >>> found.charges["objective_gap"].promise, round(float(found.charges["objective_gap"].worst), 4)
     (Fraction(11, 20), 0.55)
     """
+    if not is_bound(bound):
+        message = f"bound must be a bound of the library, got {short(bound)}"
+        raise TypeError(message)
     found = compared(bound, arguments)
     # A descent stands on the other side.
     constants = {**arguments, "gap": 0} if "gap" in arguments else arguments
@@ -102,14 +109,16 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
     """
     for known, way in CONFRONTED.items():
         if known is bound:
-            try:
-                return way(bound, arguments)
-            except ZeroDivisionError:
-                bound(**arguments)  # which says in its own words what may not be 0
-                raise
+            bound(**arguments, strict=False)  # which says what is missing, misspelled, or may not be
+            return way(bound, {name: _rational(name, value) for name, value in arguments.items()})
     names = ", ".join(sorted(f"{known.statement.paper.key}: {known.__name__}" for known in CONFRONTED))
     message = f"bound must be one whose worst case is known, got {bound.__name__} (known: {names})"
     raise ValueError(message)
+
+
+def _rational(name: str, value: Any) -> Any:
+    """Return a number, or a list of numbers, that is rational."""
+    return [exact(name, one) for one in value] if isinstance(value, Sequence) else exact(name, value)
 
 
 def _charges(bound: Bound, given: Mapping[str, Any], found: Confrontation) -> dict[str, Charge]:

@@ -6,12 +6,14 @@ from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.worst_case._actors import positive_number
 from fedtheory.worst_case._gram import exact
+from fedtheory.worst_case._settings import spelled
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["fedprox"]
 
 
+@spelled
 def fedprox(
     proximal_weight: Any, *, L: Any, negative_curvature: Any, gradient_dissimilarity: Any, gradient2: Any = 1
 ) -> Solution:

@@ -16,7 +16,7 @@ from fedtheory.theorem.assumptions import unmet
 from fedtheory.worst_case._actors import Clients
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Vector
-from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
+from fedtheory.worst_case._settings import Setting, check_block, rational, setting, spelled, step_sizes
 from fedtheory.worst_case.enclosures import NARROW, Proof
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
 from fedtheory.worst_case.problem import Problem
@@ -64,6 +64,7 @@ class Round(NamedTuple):
         return lemma_of([self.proof], self.given, "distance")
 
 
+@spelled
 def skew_class(
     local_steps: int,
     step_size: Any,
@@ -204,6 +205,7 @@ def averaged_gap(given: Setting, ratios: Skews, weights: Sequence[Fraction]) -> 
     return p
 
 
+@spelled
 def skew_class_horizon(
     num_steps: int,
     local_steps: int,
@@ -232,7 +234,8 @@ def skew_class_horizon(
     num_steps
         Local steps T, a multiple of ``local_steps``.
     step_size
-        One number, or one for each of the ``num_steps`` steps (``power_of_choice.decaying_step_sizes``).
+        One number, or one for each of the ``num_steps`` steps; ``[Fraction(x) for x in sizes.tolist()]`` takes floats
+        as the numbers that they are.
     local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde
         As in ``skew_class``; distance2 is that of the first model.
     gradient_noise, num_selected, functions, max_block
@@ -258,7 +261,7 @@ def skew_class_horizon(
     >>> constants = dict(mu=1, L=4, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5), rho_tilde=2)
     >>> two = skew_class_horizon(2, 1, Q(1, 8), distance2=25, **constants)
     >>> one = skew_class(1, Q(1, 8), distance2=25, **constants)
-    >>> again = skew_class(1, Q(1, 8), distance2=one.value, **constants)
+    >>> again = skew_class(1, Q(1, 8), distance2=Q(one.value), **constants)
     >>> abs(two.value - again.value) < 1e-4
     True
     """

@@ -36,9 +36,9 @@ class Solution:
     labels
         Of the inequalities of the program.
     relaxed
-        Functions and operators of which not all that is known is demanded, since not every condition of their class is
-        known, or a line was searched, and conditions that were left out: what is proved is an upper bound, and what
-        reaches it may belong to no function.
+        What is demanded in part only: functions and operators for whose class, or for whose points (of several clients,
+        or of outcomes of a noise), sufficient conditions are not known, or on which a line was searched; geometric
+        means that should be small; and conditions that were left out. Then only an upper bound is proved.
     """
 
     lower: Fraction | None
@@ -148,7 +148,12 @@ class Solution:
     def __repr__(self) -> str:
         more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
         note = f"; upper bound only, for {' and '.join(self.relaxed[:2])}{more}" if self.relaxed else ""
-        lemma = " + ".join(f"{float(c):.6g} {name}" for name, c in self.multipliers.items() if c)
+        # Rounded so that the sum stays above the value for all numbers of the same signs.
+        constraints = (*self._proof.program.equalities, *self._proof.program.inequalities)
+        negative = {one.name for one in constraints if one.bound * one.share < 0}
+        lemma = " + ".join(
+            f"{outward(c, 6, up=name not in negative)} {name}" for name, c in self.multipliers.items() if c
+        ).replace("+ -", "- ")
         return f"Solution({self._sides()}{'; at most ' + lemma if lemma else ''}{note})"
 
     def _sides(self) -> str:

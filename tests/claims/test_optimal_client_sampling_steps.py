@@ -12,12 +12,12 @@ import pytest
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims import fedavg as fedavg_claims
 from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, many_rounds
-from fedtheory.rational import _round_draws as round_draws
+from fedtheory.rational import _run_draws as round_draws
 from fedtheory.rational._sampled_rounds import SampledRound, uniform_law
 from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling._selections import with_replacement
+from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import equal_to
 from tests.claims.refutation import refuted

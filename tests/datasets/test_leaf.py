@@ -41,6 +41,18 @@ def test_users_of_several_files_become_clients_in_order(tmp_path):
     assert data.num_classes == 3
 
 
+def test_held_out_users_of_a_split_by_user_are_a_common_test_set(tmp_path):
+    carl, dora = ([[7.0, 8.0]], [4]), ([[5.0, 6.0], [3.0, 2.0]], [0, 1])
+    write(tmp_path, train_a=shard(anna=ANNA, bert=BERT), test_a=shard(carl=carl), test_b=shard(dora=dora))
+    data = read_leaf(tmp_path)
+    assert (data.num_clients, data.num_classes) == (2, 5)
+    assert data.test_client(0)[1].size == data.test_client(1)[1].size == 0
+    np.testing.assert_array_equal(data.test_features, [*carl[0], *dora[0]])
+    assert data.test_labels.tolist() == [4, 0, 1]
+    with pytest.raises(ValueError, match=r"test_labels must be in 0..3, got 4"):
+        read_leaf(tmp_path, num_classes=4)
+
+
 def test_a_folder_without_test_files_holds_out_nothing(tmp_path):
     write(tmp_path, train_a=shard(anna=ANNA, bert=BERT))
     data = read_leaf(tmp_path, num_classes=7)
@@ -132,8 +144,8 @@ def test_users_in_two_files_or_only_held_out_or_of_another_width_are_refused(tmp
     write(tmp_path, train_a=shard(anna=ANNA), train_b=shard(anna=BERT))
     with pytest.raises(ValueError, match=r"b\.json must hold users of no other file, got 'anna' of a\.json again"):
         read_leaf(tmp_path)
-    write(tmp_path, train_b=shard(bert=BERT), test_a=shard(carl=BERT))
-    with pytest.raises(ValueError, match=r"a\.json must hold users of the train folder only, got 'carl'"):
+    write(tmp_path, train_b=shard(bert=BERT), test_a=shard(anna=BERT, carl=BERT))
+    with pytest.raises(ValueError, match=r"a\.json must hold users of the train .* got 'carl' beside some of them"):
         read_leaf(tmp_path)
     write(tmp_path, test_a=shard(bert=([[1.0]], [0])))
     with pytest.raises(ValueError, match=r"a\.json must have 2 features, got 1 for user 'bert'"):

@@ -18,7 +18,7 @@ from fedtheory.engine.reruns import differences
 from fedtheory.engine.schedule import Halving, InverseTime
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import UnsealedWarning
-from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.power_of_choice import HalvingCandidates
 from fedtheory.selection.rules import Rules
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [2.0], [7.0]], [0.5, 0.3, 0.2], minima=[1.0, -1.0, 0.1])

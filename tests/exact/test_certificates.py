@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
 
-from fedtheory._support.semidefinite import is_semidefinite
+from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.exact._crossings import Place
 from fedtheory.exact._integer_forms import integer_forms, largest_proved
 from fedtheory.exact._one_dimension import _is_above

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from fedtheory._support.semidefinite import is_semidefinite
+from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.exact._extremes import infimum
 from fedtheory.exact._forms import forms
 from fedtheory.exact._integer_forms import integer_forms

@@ -395,26 +395,26 @@ def stated(*assumes, schemes=MEAN, **more):
 
 def test_a_hypothesis_that_is_a_text_refuses_every_run_and_so_does_one_of_an_unknown_kind():
     run = {"num_rounds": 3, "step_size": 0.001}
-    assert stated(Smooth()).for_run(EIGHT, Proportional(2), **run)["num_rounds"] == 3
+    assert for_run(stated(Smooth()), EIGHT, Proportional(2), **run)["num_rounds"] == 3
     polite = stated(Smooth(), Hypothesis("clients are polite"))
     with pytest.raises(AssumptionViolated, match="needs clients are polite, which nothing checks on a run"):
         for_run(polite, EIGHT, Proportional(2), **run)
     foreign = SimpleNamespace(text="gradients are light", violation=lambda arguments: None)
     with pytest.raises(AssumptionViolated, match="needs gradients are light, which nothing checks on a run"):
-        stated(foreign).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(foreign), EIGHT, Proportional(2), **run)
     with pytest.raises(AssumptionViolated, match="needs h is L-smooth, which nothing checks on a run"):
-        stated(Smooth(of="h")).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(Smooth(of="h")), EIGHT, Proportional(2), **run)
     lively = Hypothesis("there are three clients", of_run=lambda run: f"{run.num_clients}")
     with pytest.raises(AssumptionViolated, match="needs there are three clients: got 8"):
-        stated(lively).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(lively), EIGHT, Proportional(2), **run)
 
 
 @pytest.mark.parametrize("option", ["gradient_noise", "relative_noise", "server_step_size", "local_steps", "momentum"])
 def test_a_new_bound_refuses_what_its_author_has_not_named(option):
     run = {"num_rounds": 3, "step_size": 0.001, option: 2 if option == "local_steps" else 0.5}
     with pytest.raises(AssumptionViolated, match=f"speaks about {option} = [01], got (2|0.5)"):
-        stated(Smooth()).for_run(EIGHT, Proportional(2), **run)
-    assert stated(Smooth(), options=(option,)).for_run(EIGHT, Proportional(2), **run)["step_size"] == 0.001
+        for_run(stated(Smooth()), EIGHT, Proportional(2), **run)
+    assert for_run(stated(Smooth(), options=(option,)), EIGHT, Proportional(2), **run)["step_size"] == 0.001
 
 
 def test_noise_is_named_by_a_hypothesis_only_with_its_constant_and_where_that_is_known_of_a_run():
@@ -442,8 +442,8 @@ def test_noise_is_named_by_a_hypothesis_only_with_its_constant_and_where_that_is
 def test_a_new_bound_says_whom_and_which_steps_it_speaks_about():
     run = {"num_rounds": 3, "step_size": 0.001}
     with pytest.raises(AssumptionViolated, match="does not say about which selection and aggregation it speaks"):
-        stated(Smooth(), schemes=(ANY_SCHEME,)).for_run(EIGHT, Proportional(2), **run)
-    assert stated(Smooth(), schemes=(ANY_SCHEME,), options=("strategy",)).for_run(EIGHT, Proportional(2), **run)
+        for_run(stated(Smooth(), schemes=(ANY_SCHEME,)), EIGHT, Proportional(2), **run)
+    assert for_run(stated(Smooth(), schemes=(ANY_SCHEME,), options=("strategy",)), EIGHT, Proportional(2), **run)
 
     @states(PAPER, "Theorem 2", assumes=(Smooth(),), schemes=MEAN)
     def timeless(num_rounds, *, L):

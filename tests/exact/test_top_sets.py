@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fedtheory.exact._top_sets as module
-from fedtheory._support.semidefinite import is_semidefinite
+from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact._integer_forms import integer_forms
 from fedtheory.exact._problem import problem_of

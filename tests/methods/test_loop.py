@@ -11,7 +11,7 @@ import fedtheory as ft
 from fedtheory.engine import _execution
 from fedtheory.exact.runs import for_run
 from fedtheory.methods.rules import METHOD_RULES, MethodRules
-from fedtheory.selection import Full, Uniform
+from fedtheory.selection import Full, Proportional, Uniform
 from tests.testing_methods import PLANE, TWO, states_of
 
 EVERY = {
@@ -249,6 +249,15 @@ class Failing:
 
 
 def test_a_rule_that_fails_is_named_with_its_method() -> None:
-    with pytest.raises(ArithmeticError) as caught:
+    wanted = r"the rule combine of Failing\(\) must not raise, got ArithmeticError in round 0: no$"
+    with pytest.raises(ValueError, match=wanted):
         run(Failing())
-    assert caught.value.__notes__ == ["raised by the rule combine of Failing() in round 0"]
+
+
+@pytest.mark.parametrize("method", [ft.methods.Scaffold(), ft.methods.EF21(ft.methods.TopK(1))])
+def test_a_method_with_a_state_of_each_client_refuses_copies_of_a_client(method: Any) -> None:
+    wanted = (
+        r"the rule select of Proportional\(num_selected=9\) must choose different clients .* got \[\d, .* in round 0"
+    )
+    with pytest.raises(ValueError, match=wanted):
+        run(method, strategy=Proportional(9), num_rounds=1)

@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.rational._alignment_draws import draw_alignment
-from fedtheory.rational._norm_draws import draw_budget, draw_law, draw_norms, draw_updates
-from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational._run_draws import draw_run
-from fedtheory.rational.draws import draw_federation, draw_noise, draw_phi
+from fedtheory.rational._run_draws import draw_alignment, draw_phi_round, draw_quadratic_round, draw_run
+from fedtheory.rational.draws import (
+    draw_budget,
+    draw_federation,
+    draw_law,
+    draw_noise,
+    draw_norms,
+    draw_phi,
+    draw_updates,
+)
 from fedtheory.rational.vectors import inner
 
 DRAWS = 200

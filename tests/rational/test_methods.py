@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.arithmetic.matrices import solved
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import sgd
 from fedtheory.exact.runs import for_run
@@ -26,7 +27,6 @@ from fedtheory.rational.scaffnew import (
     scaffnew_step,
 )
 from fedtheory.rational.stationary_points import StationaryPoints
-from fedtheory.rational.vectors import solved
 
 ZERO = (Q(0),)
 EIGHTH = {"step_size": Q(1, 8), "local_steps": 2}

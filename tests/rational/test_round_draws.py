@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.rational._alignment_draws import draw_alignment
-from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational._run_draws import draw_run
+from fedtheory.rational._run_draws import draw_alignment, draw_phi_round, draw_quadratic_round, draw_run
 
 DRAWS = 200
 # A corner that a fifth of the draws should reach is missed by this share of 200 only once in 10^6.

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._run_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational._sampled_rounds import SampledRound, everybody, optimal_law, uniform_law
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import combination, norm2, vector

@@ -64,8 +64,10 @@ def test_the_command_says_the_same(certificate: Path, capsys: pytest.CaptureFixt
 
 def test_the_file_is_short_and_imports_the_standard_library_only() -> None:
     text = Path(str(checker.__file__)).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 200
-    imported = {line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))}
+    assert len(text.splitlines()) <= 300
+    imported = {
+        line.split()[1].partition(".")[0] for line in text.splitlines() if line.startswith(("import ", "from "))
+    }
     assert imported <= set(sys.stdlib_module_names)
 
 
@@ -135,24 +137,29 @@ def sealed(document: Any) -> Any:
     return {**content, "digest": hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}
 
 
-def test_a_thousand_changed_certificates_are_all_refused(certificate: Path) -> None:
+MANY = [30, pytest.param(1000, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("number", MANY)
+def test_changed_certificates_are_all_refused(certificate: Path, number: int) -> None:
     document, rng = json.loads(certificate.read_text(encoding="utf-8")), random.Random(1)
-    for _ in range(1000):
+    for _ in range(number):
         with pytest.raises(checker.Refused):
             checker.check(changed(document, rng))
 
 
-def test_a_forged_certificate_is_refused_unless_what_it_says_is_true_of_the_problem_in_it(certificate: Path) -> None:
+@pytest.mark.parametrize("number", MANY)
+def test_a_forged_certificate_is_refused_unless_it_is_true_of_the_problem_in_it(certificate: Path, number: int) -> None:
     """What survives has a slack that the change does not use up, or drops what the proof does not need."""
     document, rng = json.loads(certificate.read_text(encoding="utf-8")), random.Random(2)
     first = checker.check(document)
     survivors = []
-    for _ in range(1000):
+    for _ in range(number):
         forged = sealed(changed(document, rng))
         with contextlib.suppress(checker.Refused):
             survivors.append(checker.check(forged))
-    assert len(survivors) < 400
-    assert set(survivors) == {first}
+    assert len(survivors) < 0.7 * number
+    assert set(survivors) <= {first}
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
@@ -178,23 +185,72 @@ def test_a_point_outside_proves_nothing(certificate: Path) -> None:
         checker.check(sealed(document))
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (" ", "not proved: Expecting value"),
-        ("[" * 100000, "not proved:"),
-        ("[]", "not proved: its format is not"),
-        ('{"format": "fedtheory certificate 1"}', "not proved: it was changed"),
-    ],
-)
-def test_what_is_no_certificate_is_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:
-    (tmp_path / "file.json").write_text(text)
+def trivial(blocks: list[Any], **parts: Any) -> str:
+    """Write a certificate whose objective is 0, with other parts."""
+    form: dict[str, Any] = {"entries": [], "values": []}
+    document = {"format": checker.FORMAT, "blocks": blocks, "num_values": 0, "objective": form, "equalities": []}
+    document |= {"inequalities": [], "upper": "0", "multipliers": {"equalities": [], "inequalities": []}}
+    return json.dumps(sealed(document | parts))
+
+
+def dense(size: int, digits: int, over: str = "") -> str:
+    """Write a certificate of a block whose entries are long."""
+    rng = random.Random(size)
+    entries = [[0, i, j, f"{over}{rng.randrange(10**digits)}"] for i in range(size) for j in range(i, size)]
+    return trivial([size], objective={"entries": entries, "values": []})
+
+
+def with_a_number(text: str) -> str:
+    return trivial([1])[:-1] + f', "more": {text}}}'
+
+
+TWICE = {"entries": [[0, 0, 0, "-1"], [0, 0, 0, "-1"]], "values": []}
+NOT_READ: dict[str, tuple[str | bytes, str]] = {
+    "nothing but a space": (" ", "it is no JSON: Expecting value"),
+    "UTF-16": ("{}".encode("utf-16"), "it is no text in UTF-8"),
+    "deep lists": ("[" * 100_000, "its lists and objects are nested too deeply"),
+    "deep objects": ('{"a":' * 100_000, "its lists and objects are nested too deeply"),
+    "many lists": ("[" + "[]," * 2_000_000, "it has 4000001 parts, and at most 3000000 are checked"),
+    "a key twice": (trivial([1])[:-1] + ', "upper": "1"}', "a key of an object occurs twice"),
+    "NaN": (with_a_number("NaN"), "'NaN' is no number of a certificate"),
+    "infinity": (with_a_number("-Infinity"), "'-Infinity' is no number of a certificate"),
+    "a large exponent": (with_a_number("1e999999999"), "'1e999999999' is no number of a certificate"),
+    "a long place": (with_a_number("1" * 5000), "'11111111111111111111' is no number of a certificate"),
+    "many blocks": (trivial([200] * 20_000), "it has 800000000 entries in its blocks, and at most 1000000"),
+    "a large block": (trivial([201]), "it has 201 rows in a block, and at most 200 are checked"),
+    "many values": (trivial([1], num_values=10**8), "it has 100000000 values, and at most 1000000 are checked"),
+    "a long number": (trivial([1], upper="1" * 5000), "it has 5000 characters in a number, and at most 4000"),
+    "long entries": (dense(60, 300), "steps, of some digits each, in the elimination of its blocks"),
+    "denominators": (dense(60, 300, over="1/1"), "binary digits in a common denominator, and at most 6000 are checked"),
+}
+NOT_PROVED: dict[str, tuple[str, str]] = {
+    "a list": ("[]", "its format is not"),
+    "a text": ('"x"', "its format is not"),
+    "no digest": ('{"format": "fedtheory certificate 1"}', "it was changed"),
+    "a negative size": (trivial([-3]), "a block is no number from 0"),
+    "a size that is true": (trivial([True]), "a block is no number from 0"),
+    "a text as a size": (trivial(["1"]), "a block is no number from 0"),
+    "no form": (trivial([1], objective=None), "a form is no object"),
+    "an entry twice": (trivial([1], objective=TWICE), "an entry of a form occurs twice"),
+    "a decimal": (trivial([1], upper="0.5"), "upper is no rational number"),
+    "an exponent": (trivial([1], upper="1e999999999"), "upper is no rational number"),
+    "a number": (trivial([1], upper=0), "upper is no rational number"),
+    "another bound": (trivial([1], upper="1"), "which is not what it says"),
+}
+
+
+@pytest.mark.parametrize("case", [*NOT_READ, *NOT_PROVED])
+def test_what_is_no_certificate_is_one_sentence(case: str, tmp_path: Path) -> None:
+    content, sentence = NOT_READ[case] if case in NOT_READ else NOT_PROVED[case]
+    (tmp_path / "file.json").write_bytes(content if isinstance(content, bytes) else content.encode())
     said, code = told(tmp_path / "file.json")
-    assert said.startswith(sentence)
+    assert said.startswith("not read: " if case in NOT_READ else "not proved: ")
+    assert code == (2 if case in NOT_READ else 1)
+    assert sentence in said
     assert "\n" not in said
-    assert code == 1
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert told(tmp_path / "none.json") == ("not read: No such file or directory", 2)
+    assert checker.main(["a\0b"]) == ("not read: 'a\\x00b' is no name of a file", 2)
     assert checker.main([]) == ("usage: checker.py certificate.json, got 0 arguments", 2)

@@ -23,52 +23,60 @@ HALF = [Q(1, 2), Q(1, 2)]
 
 
 def aligned(**options: Any) -> WorstCase:
-    return fedalign(1, 0.25, **CLASS | {"client_gap": Q(1, 2), "threshold": Q(1, 5)} | options)
+    return fedalign(1, Q(1, 4), **CLASS | {"client_gap": Q(1, 2), "threshold": Q(1, 5)} | options)
 
 
 REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
-    "mu >= L": (lambda: fedavg(1, 0.25, **CLASS | {"mu": 1}), ValueError, "mu must be below L, got mu=1 and L=1"),
-    "negative gap": (lambda: fedavg(1, 0.25, **CLASS | {"objective_gap": -1}), ValueError, "objective_gap must be"),
-    "at w*": (lambda: fedavg(1, 0.25, **CLASS | {"distance2": 0}), ValueError, "distance2 must be finite and positive"),
-    "no floor": (lambda: error_floor(2, 0.25, mu=0.1, L=1, objective_gap=0), ValueError, "objective_gap must be pos"),
-    "step sizes": (lambda: fedavg(2, [0.1, 0.2, 0.3], **CLASS), ValueError, "one number or 2, one per step, got 3"),
-    "sampling": (lambda: fedavg(1, 0.25, **CLASS, sampling="some"), ValueError, "sampling must be one of 'all'"),
-    "who": (lambda: fedavg(1, 0.25, **CLASS, sampling="distinct"), ValueError, "num_clients must be given"),
+    "mu >= L": (lambda: fedavg(1, Q(1, 4), **CLASS | {"mu": 1}), ValueError, "mu must be below L, got mu=1 and L=1"),
+    "negative gap": (lambda: fedavg(1, Q(1, 4), **CLASS | {"objective_gap": -1}), ValueError, "objective_gap must be"),
+    "at w*": (
+        lambda: fedavg(1, Q(1, 4), **CLASS | {"distance2": 0}),
+        ValueError,
+        "distance2 must be finite and positive",
+    ),
+    "no floor": (
+        lambda: error_floor(2, Q(1, 4), mu=Q(1, 10), L=1, objective_gap=0),
+        ValueError,
+        "objective_gap must be pos",
+    ),
+    "step sizes": (lambda: fedavg(2, [Q(1, 9)] * 3, **CLASS), ValueError, "one number or 2, one per step, got 3"),
+    "sampling": (lambda: fedavg(1, Q(1, 4), **CLASS, sampling="some"), ValueError, "sampling must be one of 'all'"),
+    "who": (lambda: fedavg(1, Q(1, 4), **CLASS, sampling="distinct"), ValueError, "num_clients must be given"),
     "m > K": (
-        lambda: fedavg(1, 0.25, **CLASS, sampling="distinct", num_clients=3, num_selected=4),
+        lambda: fedavg(1, Q(1, 4), **CLASS, sampling="distinct", num_clients=3, num_selected=4),
         ValueError,
         r"num_selected must be in 1\.\.3, got 4",
     ),
     "noise in rounds": (
-        lambda: fedavg(1, 0.25, **CLASS, num_clients=3, gradient_noise=1, num_rounds=2),
+        lambda: fedavg(1, Q(1, 4), **CLASS, num_clients=3, gradient_noise=1, num_rounds=2),
         ValueError,
         "gradient_noise must be 0 .* later rounds mix a client's own noise",
     ),
-    "block": (lambda: fedavg(60, 0.25, **CLASS), ValueError, r"at most 50 rows \(max_block= raises it\), got 62"),
+    "block": (lambda: fedavg(60, Q(1, 4), **CLASS), ValueError, r"at most 50 rows \(max_block= raises it\), got 62"),
     "tree": (
-        lambda: fedavg(3, 0.25, **CLASS, sampling="distinct", num_clients=5, num_selected=2, num_rounds=3),
+        lambda: fedavg(3, Q(1, 4), **CLASS, sampling="distinct", num_clients=5, num_selected=2, num_rounds=3),
         ValueError,
         "largest block",
     ),
-    "d > K": (lambda: power_of_choice(3, 4, 1, 1, 0.25, **CLASS), ValueError, r"num_candidates must be in 1\.\.3"),
-    "m > d": (lambda: power_of_choice(3, 2, 3, 1, 0.25, **CLASS), ValueError, r"num_selected must be in 1\.\.2"),
+    "d > K": (lambda: power_of_choice(3, 4, 1, 1, Q(1, 4), **CLASS), ValueError, r"num_candidates must be in 1\.\.3"),
+    "m > d": (lambda: power_of_choice(3, 2, 3, 1, Q(1, 4), **CLASS), ValueError, r"num_selected must be in 1\.\.2"),
     "orders": (
-        lambda: power_of_choice(4, 2, 1, 1, 0.25, **CLASS, num_rounds=2, max_block=99),
+        lambda: power_of_choice(4, 2, 1, 1, Q(1, 4), **CLASS, num_rounds=2, max_block=99),
         ValueError,
         r"orders of the losses must be at most 1000, got 4!\^3",
     ),
     "orders of three rounds": (
-        lambda: power_of_choice(3, 1, 1, 1, 0.25, **CLASS, num_rounds=3, max_block=99),
+        lambda: power_of_choice(3, 1, 1, 1, Q(1, 4), **CLASS, num_rounds=3, max_block=99),
         ValueError,
         r"at most 1000, got 3!\^12",
     ),
     "skews": (
-        lambda: skew_class(1, 0.25, **CLASS, rho_diagonal=2, rho_tilde=1),
+        lambda: skew_class(1, Q(1, 4), **CLASS, rho_diagonal=2, rho_tilde=1),
         AssumptionViolated,
         "rho_tilde >= rho_diagonal: got 1 < 2",
     ),
     "skew above L/mu": (
-        lambda: skew_class(1, 0.25, **CLASS, rho_diagonal=11, rho_tilde=12),
+        lambda: skew_class(1, Q(1, 4), **CLASS, rho_diagonal=11, rho_tilde=12),
         AssumptionViolated,
         "rho_diagonal <= L/mu: got 11 > 10",
     ),
@@ -78,17 +86,17 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
         "no federation has these constants: G2 and objective_gap contradict each other",
     ),
     "all quadratic, noise": (
-        lambda: skew_class(2, 0.25, **CLASS, **SKEWS, gradient_noise=1, functions="quadratic"),
+        lambda: skew_class(2, Q(1, 4), **CLASS, **SKEWS, gradient_noise=1, functions="quadratic"),
         ValueError,
         "gradient_noise must be 0 with functions='quadratic'",
     ),
     "no such functions": (
-        lambda: skew_class(2, 0.25, **CLASS, **SKEWS, functions="parabolas"),
+        lambda: skew_class(2, Q(1, 4), **CLASS, **SKEWS, functions="parabolas"),
         ValueError,
         "functions must be one of 'all', 'quadratic'",
     ),
     "block of a horizon": (
-        lambda: skew_class_horizon(6, 3, 0.25, **CLASS, **SKEWS, max_block=5),
+        lambda: skew_class_horizon(6, 3, Q(1, 4), **CLASS, **SKEWS, max_block=5),
         ValueError,
         "at most 5 rows .*, got 6",
     ),
@@ -104,16 +112,24 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
         AssumptionViolated,
         "no federation has these constants: client_gap and .*threshold contradict each other",
     ),
-    "raised block": (lambda: fedavg(5, 0.25, **CLASS, max_block=6), ValueError, "at most 6 rows .*, got 7"),
-    "rounds": (lambda: skew_class_horizon(3, 2, 0.25, **CLASS, **SKEWS), ValueError, "multiple of local_steps"),
-    "floor": (lambda: error_floor(1, 0.25, mu=0.1, L=1, objective_gap=1), ValueError, "local_steps must be at least 2"),
+    "raised block": (lambda: fedavg(5, Q(1, 4), **CLASS, max_block=6), ValueError, "at most 6 rows .*, got 7"),
+    "rounds": (lambda: skew_class_horizon(3, 2, Q(1, 4), **CLASS, **SKEWS), ValueError, "multiple of local_steps"),
+    "floor": (
+        lambda: error_floor(1, Q(1, 4), mu=Q(1, 10), L=1, objective_gap=1),
+        ValueError,
+        "local_steps must be at least 2",
+    ),
     "endless": (
-        lambda: error_floor(3, 30, mu=0.1, L=1, objective_gap=1),
+        lambda: error_floor(3, 30, mu=Q(1, 10), L=1, objective_gap=1),
         AssumptionViolated,
         "worst case must be finite",
     ),
-    "weights": (lambda: optimal_client_sampling([0.5, 0.4], 1, 0.25, **CLASS), ValueError, "sum to 1 exactly"),
-    "size": (lambda: optimal_client_sampling(HALF, 3, 0.25, **CLASS), ValueError, "expected_size must be at most"),
+    "weights": (
+        lambda: optimal_client_sampling([Q(1, 2), Q(2, 5)], 1, Q(1, 4), **CLASS),
+        ValueError,
+        "sum to 1 exactly",
+    ),
+    "size": (lambda: optimal_client_sampling(HALF, 3, Q(1, 4), **CLASS), ValueError, "expected_size must be at most"),
 }
 
 
@@ -132,7 +148,7 @@ def test_a_bound_on_gradients_that_just_fits_is_taken() -> None:
 
 
 def test_a_larger_block_is_taken_where_that_is_asked_for() -> None:
-    assert fedavg(5, 0.25, **CLASS, max_block=7).program.blocks == (7, 7)
+    assert fedavg(5, Q(1, 4), **CLASS, max_block=7).program.blocks == (7, 7)
 
 
 @pytest.mark.parametrize("cell", ["included", "above", "below"])
@@ -162,7 +178,7 @@ def test_free_minima_put_the_third_client_where_the_outcome_wants_it_whatever_th
 
 
 def test_whom_fedalign_leaves_out_does_not_matter() -> None:
-    alone = fedavg(1, 0.25, **CLASS)
+    alone = fedavg(1, Q(1, 4), **CLASS)
     assert aligned(cells=["above"]).value == pytest.approx(alone.value, rel=1e-5)
     worst = aligned()
     assert worst.value == pytest.approx(aligned(cells=["included"]).value, rel=1e-5)
@@ -179,8 +195,8 @@ def test_the_nearest_point_of_a_polygon_has_weights_that_sum_to_one() -> None:
 
 
 def test_a_round_that_is_composed_with_others_is_enclosed_twice_as_narrowly_as_one_alone() -> None:
-    alone = skew_class(2, 0.25, **CLASS, **SKEWS)
-    composed = skew_class_horizon(2, 2, 0.25, **CLASS, **SKEWS)
+    alone = skew_class(2, Q(1, 4), **CLASS, **SKEWS)
+    composed = skew_class_horizon(2, 2, Q(1, 4), **CLASS, **SKEWS)
     assert 2 * composed.relative_width < alone.relative_width < 1e-5
     assert max(alone.enclosure[0], composed.enclosure[0]) <= min(alone.enclosure[1], composed.enclosure[1])
 
@@ -188,13 +204,13 @@ def test_a_round_that_is_composed_with_others_is_enclosed_twice_as_narrowly_as_o
 def test_an_objective_gap_of_zero_is_imposed() -> None:
     given = CLASS | {"objective_gap": 0}
     for worst in (
-        fedavg(2, 0.25, **given),
-        fedavg(2, 0.25, **given, sampling="independent", num_selected=2),
-        power_of_choice(3, 2, 1, 1, 0.25, **given),
-        power_of_choice(3, 3, 1, 1, 0.25, **given),
-        skew_class(2, 0.25, **given, **SKEWS),
-        optimal_client_sampling(HALF, 1, 0.25, **given),
-        fedavg(2, 0.25, **given, functions="quadratic"),
+        fedavg(2, Q(1, 4), **given),
+        fedavg(2, Q(1, 4), **given, sampling="independent", num_selected=2),
+        power_of_choice(3, 2, 1, 1, Q(1, 4), **given),
+        power_of_choice(3, 3, 1, 1, Q(1, 4), **given),
+        skew_class(2, Q(1, 4), **given, **SKEWS),
+        optimal_client_sampling(HALF, 1, Q(1, 4), **given),
+        fedavg(2, Q(1, 4), **given, functions="quadratic"),
     ):
         assert "objective_gap" not in worst.multipliers
         assert worst.instance().run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6, abs=1e-9)
@@ -212,7 +228,7 @@ def test_a_little_noise_leaves_little_room_but_enough() -> None:
 def test_units_do_not_matter() -> None:
     # Lengths times 7, losses times 3: curvatures times 3/49, squared distances times 49.
     small, large = (
-        fedavg(2, 0.25, **CLASS),
+        fedavg(2, Q(1, 4), **CLASS),
         fedavg(2, Q(1, 4) * Q(49, 3), mu=Q(3, 490), L=Q(3, 49), distance2=49, objective_gap=Q(3, 2)),
     )
     assert large.value == pytest.approx(49 * small.value, rel=1e-6)
@@ -227,16 +243,16 @@ def test_worst_cases_are_ordered_as_their_classes_are() -> None:
     one: dict[str, Any] = {"sampling": "distinct", "num_clients": 2, "num_selected": 1}
     assert above(fedavg(2, 1, **CLASS), fedavg(2, 1, **CLASS, functions="quadratic"))
     # Composing rounds forgets that clients persist.
-    first = fedavg(1, 0.25, **CLASS, **one)
-    composed = fedavg(1, 0.25, **CLASS | {"distance2": first.enclosure[1]}, **one)
-    assert above(composed, fedavg(1, 0.25, **CLASS, **one, num_rounds=2))
+    first = fedavg(1, Q(1, 4), **CLASS, **one)
+    composed = fedavg(1, Q(1, 4), **CLASS | {"distance2": first.enclosure[1]}, **one)
+    assert above(composed, fedavg(1, Q(1, 4), **CLASS, **one, num_rounds=2))
     # The class of all laws of skew 1 holds uniform sampling of one client.
-    skewed = skew_class(2, 0.25, **CLASS, rho_diagonal=1, rho_tilde=1)
-    assert above(skewed, fedavg(2, 0.25, **CLASS, sampling="independent", num_selected=1))
+    skewed = skew_class(2, Q(1, 4), **CLASS, rho_diagonal=1, rho_tilde=1)
+    assert above(skewed, fedavg(2, Q(1, 4), **CLASS, sampling="independent", num_selected=1))
 
 
 def test_a_worst_case_reads_well() -> None:
-    worst = fedavg(2, 0.25, **CLASS)
+    worst = fedavg(2, Q(1, 4), **CLASS)
     assert repr(worst).startswith("WorstCase(0.9098")
     assert "objective_gap" in worst.multipliers.text
     assert "<table>" in worst._repr_html_()

@@ -10,6 +10,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from fedtheory.arithmetic.matrices import solve_exactly
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import OracleError
@@ -17,7 +18,6 @@ from fedtheory.worst_case import _confrontations as confrontations
 from fedtheory.worst_case import _ways_of_fedalign, skewed_selection
 from fedtheory.worst_case._embedding import vertices
 from fedtheory.worst_case._gram import Value
-from fedtheory.worst_case._rational import solve_exactly
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.aligned_selection import _align
 from fedtheory.worst_case.biased_selection import _Choice, _largest
@@ -31,7 +31,7 @@ from fedtheory.worst_case.skewed_selection import _turned
 from fedtheory.worst_case.worst_cases import Lemma
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
-FLOOR: dict[str, Any] = {"mu": 0.1, "L": 1, "objective_gap": 1}
+FLOOR: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "objective_gap": 1}
 
 
 def twice(distance2: Q) -> Any:
@@ -50,13 +50,25 @@ def broken_chain() -> Any:
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "entry left": (lambda: solve_exactly([{0: Q(1)}], {0: Q(1), 2: Q(3)}), ArithmeticError, "but entry 2 is left"),
+    "entry left": (
+        lambda: solve_exactly([{0: Q(1)}], {0: Q(1), 2: Q(3)}),
+        ArithmeticError,
+        "must be a combination of 1 columns",
+    ),
     "no steps": (lambda: _ways_of_fedalign._sizes(align.gradient_norm, {}), ValueError, "gradient_norm must prescribe"),
     "no instance": (lambda: twice(Q(3)).instance(), ValueError, "a lemma's gap are programs without a federation"),
-    "one skew": (lambda: error_floor(2, 0.25, **FLOOR, rho_diagonal=1), ValueError, "rho_diagonal and rho_tilde must"),
-    "other skew": (lambda: error_floor(2, 0.25, **FLOOR, rho_tilde=2), ValueError, "given both, and for the distance"),
+    "one skew": (
+        lambda: error_floor(2, Q(1, 4), **FLOOR, rho_diagonal=1),
+        ValueError,
+        "rho_diagonal and rho_tilde must",
+    ),
+    "other skew": (
+        lambda: error_floor(2, Q(1, 4), **FLOOR, rho_tilde=2),
+        ValueError,
+        "given both, and for the distance",
+    ),
     "skewed gap": (
-        lambda: error_floor(2, 0.25, **FLOOR, rho_diagonal=1, rho_tilde=2, objective="gap"),
+        lambda: error_floor(2, Q(1, 4), **FLOOR, rho_diagonal=1, rho_tilde=2, objective="gap"),
         ValueError,
         "must be given both, and for the distance, or neither",
     ),

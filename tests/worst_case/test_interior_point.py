@@ -127,7 +127,7 @@ def walking() -> Program:
     points = [Point(draft.vector(), draft.vector(), Value())]
     for _ in range(2):
         points.append(Point(points[-1].at - Q(1, 3) * points[-1].gradient, draft.vector(), Value()))
-    impose_quadratic(draft, Point(origin, origin, draft.zero()), points, Q(1, 5), Q(1))
+    impose_quadratic(draft, Point(origin, origin, draft.zero()), points, (Q(1, 5), Q(1)), [0])
     draft.at_most(points[0].at.square, 1, "distance2")
     return draft.maximize(points[-1].at.square)
 

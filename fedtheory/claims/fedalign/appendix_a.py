@@ -9,9 +9,9 @@ from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
 from fedtheory.claims._comparisons import as_texts, at_steps
 from fedtheory.rational._alignment import AlignedRun, drawn_averages, two_parabolas
-from fedtheory.rational._alignment_draws import draw_alignment
 from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound
 from fedtheory.rational._rounds import Snapshot, distance2, elapsed, gap
+from fedtheory.rational._run_draws import draw_alignment
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.vectors import combination, difference, norm2, vector

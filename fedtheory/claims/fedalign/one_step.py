@@ -10,9 +10,9 @@ import numpy as np
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims._comparisons import ascending
 from fedtheory.rational._alignment import AlignedRun, two_parabolas
-from fedtheory.rational._alignment_draws import draw_alignment
 from fedtheory.rational._noises import two_point_noise
 from fedtheory.rational._rounds import Snapshot, distance2
+from fedtheory.rational._run_draws import draw_alignment
 from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import draw_model, pick, whole

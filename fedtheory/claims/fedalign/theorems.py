@@ -18,9 +18,9 @@ from fedtheory.claims._comparisons import (
     tenths,
 )
 from fedtheory.rational._alignment import AlignedRun, two_parabolas
-from fedtheory.rational._alignment_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound, initial_distance2
 from fedtheory.rational._rounds import elapsed, gap
+from fedtheory.rational._run_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational._step_sizes import Delay, delay, delayed, short_steps
 from fedtheory.rational.draws import whole
 from fedtheory.theorem.bound import Bound

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.rational._norm_draws import draw_budget, draw_norms, norms_in_words
 from fedtheory.rational._sampled_rounds import SampledRound
+from fedtheory.rational.draws import draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
 

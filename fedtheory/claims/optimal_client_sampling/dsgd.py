@@ -11,7 +11,7 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling import PAPER, fedavg_strongly_convex
 from fedtheory.claims._comparisons import ascending
 from fedtheory.claims.optimal_client_sampling._checks import distance2_after, round_constants, squared_weight
-from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._run_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational._sampled_rounds import SampledRound, everybody, optimal_law
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_phi, pick, whole

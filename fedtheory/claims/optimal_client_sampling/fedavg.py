@@ -11,11 +11,11 @@ import numpy as np
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims._comparisons import as_texts, ascending
 from fedtheory.claims.optimal_client_sampling._checks import distance2_after, round_constants, squared_weight
-from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._run_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational._sampled_rounds import LocalUpdate, SampledRound, everybody, inverse_estimate, uniform_law
 from fedtheory.rational.draws import draw_shares, whole
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, scaled, vector
-from fedtheory.sampling._selections import independent
+from fedtheory.sampling.cohorts import independent
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -10,8 +10,7 @@ import numpy as np
 from fedtheory.bounds.optimal_client_sampling import PAPER
 from fedtheory.claims.optimal_client_sampling._checks import draw_problem
 from fedtheory.errors import OracleError
-from fedtheory.rational._norm_draws import as_floats
-from fedtheory.rational.draws import whole
+from fedtheory.rational.draws import as_floats, whole
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities

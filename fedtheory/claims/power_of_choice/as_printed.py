@@ -3,7 +3,6 @@
 The counterexamples derived by hand have claims of their own beside the statements; these draw from all there is.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_shares, whole
-from fedtheory.sampling._selections import frequencies, power_of_choice
+from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, equal_to, not_applicable, worst_of
@@ -85,8 +84,7 @@ def candidates_equal_selected(rng: np.random.Generator) -> Finding:
     remark="where w' is near the optima of the clients that are selected at w, their losses there are below average",
 )
 def rho_bar_as_printed(rng: np.random.Generator) -> Finding:
-    fed = draw_federation(rng)
-    fed = replace(fed, minima=(Fraction(0),) * fed.num_clients)
+    fed = draw_federation(rng, equal_minima=True)
     d = whole(rng, 2, fed.num_clients)
     m = whole(rng, 1, d)
     w, other = draw_model(rng, fed.dim), draw_model(rng, fed.dim)

@@ -1,7 +1,6 @@
 """Power-of-Choice, sections 3.1 and 5: how the selection skews are ordered, and what more candidates do to them."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +14,7 @@ from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import Vector, vector
-from fedtheory.sampling._selections import power_of_choice
+from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
@@ -91,9 +90,7 @@ def rho_bar_grows() -> Finding:
 
 def diagonal_growth(rng: np.random.Generator, *, equal_minima: bool = True) -> Finding:
     """Compare the numerators of the diagonal skew with d + 1 and with d candidates at a random model."""
-    fed = draw_federation(rng)
-    if equal_minima:
-        fed = replace(fed, minima=(Fraction(0),) * fed.num_clients)
+    fed = draw_federation(rng, equal_minima=equal_minima)
     w = draw_model(rng, fed.dim)
     d = whole(rng, 1, fed.num_clients - 1)
     m = whole(rng, 1, d)

@@ -1,7 +1,5 @@
-"""The Hypothesis strategies that the package offers: they draw what they say, and need Hypothesis only when used."""
+"""The Hypothesis strategies that the package offers draw what they say."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
@@ -11,13 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 
-import fedtheory.testing
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.federation.prioritized import Prioritized
-from fedtheory.sampling import JointLaw
-from fedtheory.testing import (
+from fedtheory.conformance import (
     constants,
     constants_of,
+    drawing,
     games,
     laws,
     norms,
@@ -30,6 +26,8 @@ from fedtheory.testing import (
     seeds,
     weights,
 )
+from fedtheory.federation.prioritized import Prioritized
+from fedtheory.sampling import JointLaw
 from fedtheory.theorem.bound import states
 from fedtheory.theorem.paper import Paper
 from fedtheory.verification import known_bounds
@@ -49,7 +47,7 @@ def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(name, bo
     try:
         strategy = constants_of(bound)
     except ValueError as error:
-        leave_out_if_new(name, f"constants in fedtheory/testing/constants.py: {error}")
+        leave_out_if_new(name, f"constants in fedtheory/conformance/constants.py: {error}")
         raise
 
     @settings(max_examples=5)
@@ -177,20 +175,6 @@ def test_random_sets_of_any_law_may_hold_a_client_sometimes() -> None:
     assert has_some(found)
 
 
-def test_hypothesis_is_loaded_when_used_and_missed_in_one_sentence() -> None:
-    script = (
-        "import sys; sys.modules['hypothesis'] = None\n"
-        "import fedtheory.testing as t\n"
-        "from fedtheory.testing import checks_of, constants_of, norms, games, samplings, quadratic_federations\n"
-        "print([check.name for check in checks_of(lambda rng, weights, losses: [0])][0])\n"
-        "try: t.norms()\n"
-        "except ImportError as error: print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "runs\nfedtheory.testing needs Hypothesis for this, got none: pip install hypothesis\n"
-
-
 def test_everything_that_is_offered_says_what_it_draws() -> None:
-    for name in dir(fedtheory.testing):
-        offered = getattr(fedtheory.testing, name)
-        assert offered.__doc__, name
+    for name in drawing.__all__:
+        assert getattr(drawing, name).__doc__, name

@@ -5,27 +5,23 @@ gaps between mu/2 and L/2 times squared distances, G^2 at least the gradients th
 zero. Worlds are drawn by ``random.Random``, whose numbers Hypothesis can choose and shrink.
 """
 
-# mypy: warn_return_any = false
-# (Hypothesis is loaded when used, and what is then called has no types here)
-
 import inspect
 from collections.abc import Callable
 from fractions import Fraction as Q
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fedtheory.testing._hypothesis import strategies
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
 from fedtheory.theorem.bound import Bound
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 __all__ = ["constants_of"]
 
 World = dict[str, Any]
 
 
-def constants_of(bound: Bound) -> "SearchStrategy[dict[str, Any]]":
+def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
     """Arguments of a bound, by name, that satisfy its hypotheses and those of all bounds of its paper; none is zero.
 
     Parameters
@@ -71,10 +67,8 @@ def constants_of(bound: Bound) -> "SearchStrategy[dict[str, Any]]":
     if missing:
         message = f"bound must be one whose constants are known here, got {bound.__name__}, of {missing}"
         raise ValueError(message)
-    return (
-        strategies()
-        .randoms(use_true_random=False)
-        .map(lambda rng: {name: value for name, value in known[paper](rng).items() if name in names})
+    return st.randoms(use_true_random=False).map(
+        lambda rng: {name: value for name, value in known[paper](rng).items() if name in names}
     )
 
 

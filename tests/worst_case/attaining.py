@@ -1,0 +1,151 @@
+"""Whether what reaches the lower side of a worst case is made of functions of the classes, client by client.
+
+The Gram matrices of a proof are turned into vectors, one for each client and for each of some outcomes of the noises.
+Different outcomes are orthogonal, as they are in the limit of many. Then all points of a function, of all outcomes
+together, must fulfill the interpolation conditions of its class, which are written here a second time.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from fedtheory.worst_case import Problem
+from fedtheory.worst_case._actors import Clients, Linear
+from fedtheory.worst_case._classes import FunctionClass
+from fedtheory.worst_case.solution import Solution
+
+Array = Any
+CLOSE = 1e-6
+LONG = 1e6
+"""Vectors that may be as long as one likes have been taken so long that doubles do not see the others."""
+
+
+class Space:
+    """Vectors of a problem as a feasible point has them, for a client and outcomes of the noises."""
+
+    def __init__(self, problem: Problem, solution: Solution, num_clients: int) -> None:
+        point, program = solution._proof.point, solution._proof.program
+        assert point is not None
+        self.problem, self.num_clients = problem, num_clients
+        self.noises = {block: place for place, block in enumerate(problem.noises)}
+        self.factors = [factor(np.array([[float(x) for x in row] for row in gram])) for gram in point.grams]
+        self.values = {value: float(point.values[place]) for value, place in program.values.items()}
+
+    def vector(self, vector: Any, client: int, outcomes: Sequence[int]) -> Array:
+        """Return a vector in space: each block has a subspace for each client, or for each history of outcomes."""
+        sources, centered = self.problem._draft._sources, np.eye(self.num_clients) - 1 / self.num_clients
+        parts = []
+        for block, rows in enumerate(self.factors[: len(sources)]):  # beyond them, slacks have blocks
+            inside = sum(
+                (float(c) * rows[place] for (home, place), c in vector.coordinates.items() if home == block),
+                0 * rows[0],
+            )
+            if block in self.noises:
+                before = [outcomes[place] for other, place in self.noises.items() if other in sources[block].behind]
+                own = client if sources[block].owner in {actor.name for actor in self.problem.actors} else 0
+                history = (*before, outcomes[self.noises[block]], own)
+                spot = np.zeros((2,) * (len(history) - 1) + (self.num_clients,))
+                spot[history] = 1
+            else:
+                spot = centered[client] / np.linalg.norm(centered[client]) if sources[block].owner else np.ones(1)
+            parts.append(np.kron(spot.ravel(), inside))
+        return np.concatenate(parts)
+
+
+def factor(gram: Array) -> Array:
+    values, vectors = np.linalg.eigh(gram)
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+def pooled(space: Space, actor: Any, points: Sequence[Any]) -> Iterator[list[tuple[Array, Array, float]]]:
+    """Yield the points of a function, or of each client's function, of all outcomes together."""
+    every = range(space.num_clients)
+    for clients in [[k] for k in every] if isinstance(actor, Clients) else [[*every]]:
+        yield [
+            (
+                space.vector(one.at, k, outcomes),
+                space.vector(one.gradient, k, outcomes),
+                space.values.get(one.value, 0.0),
+            )
+            for k in clients
+            for outcomes in product((0, 1), repeat=len(space.noises))
+            for one in points
+        ]
+
+
+def check_attained(problem: Problem, solution: Solution, num_clients: int = 3, floors: Sequence[Any] = ()) -> None:
+    """Refuse a lower side whose functions are of no class; values of ``floors`` must be at least 0."""
+    space = Space(problem, solution, num_clients)
+    if max(float(np.abs(rows).max()) for rows in space.factors) > LONG:
+        return
+    for actor in problem.actors:
+        for points in pooled(space, actor, actor.points):
+            scale = 1 + max((float(x @ x + g @ g) + abs(f) for x, g, f in points), default=0.0)
+            if isinstance(actor, Linear):
+                for adjoint in pooled(space, actor.adjoint, actor.adjoint.points):
+                    off = linear(float(actor.of.lipschitz or 0), points, adjoint)
+                    assert off <= CLOSE * scale, f"{actor.name} is no linear operator"
+            elif isinstance(actor.of, FunctionClass):
+                off = outside(actor.of, points, actor.minimum)
+                assert off <= CLOSE * scale, f"{actor.name} is of no function, by {off / scale:.1e}"
+                assert min((f for _, _, f in points), default=0) >= (-CLOSE * scale if actor in floors else -np.inf)
+            else:
+                assert operator(actor.of, points) <= CLOSE * scale, f"{actor.name} is of no operator"
+
+
+def outside(of: FunctionClass, points: Sequence[tuple[Array, Array, float]], minimum: int | None) -> float:
+    """Return by how much the conditions of a class of functions are broken."""
+    mu, L, off = float(of.mu), float(of.L or np.inf), [0.0]
+    if of.quadratic:
+        xs, gs, fs = (np.array(side) for side in zip(*points, strict=True))
+        X, Y = xs - xs[0], gs - gs[0]
+        off += [
+            float(np.abs(X @ Y.T - Y @ X.T).max()),
+            -float(np.linalg.eigvalsh(symmetric((Y - mu * X) @ (L * X - Y).T)).min()),
+        ]
+        off.append(float(np.abs(fs - fs[0] - ((X * (gs + gs[0])).sum(axis=1) / 2)).max()))
+    else:
+        for (x, g, f), (y, h, e) in product(points, repeat=2):
+            steep = (g - mu * x) - (h - mu * y)
+            below = e - mu / 2 * y @ y + (h - mu * y) @ (x - y) + steep @ steep / (2 * (L - mu))
+            off.append(float(below - (f - mu / 2 * x @ x)))
+    for x, g, f in points:
+        off += [] if of.lipschitz is None else [float(np.linalg.norm(g)) - float(of.lipschitz)]
+        if of.diameter is not None:
+            off += [float(np.linalg.norm(x - y)) - float(of.diameter) for y, _, _ in points]
+        if minimum is not None:
+            at, _, least = points[minimum]
+            off.append(least - f + float(g @ g) / (2 * L) * (mu < 0))
+            if of.quadratic_growth is not None:
+                off.append(f - least + float(g @ (at - x)) + float(g @ g) / 2 / float(of.quadratic_growth))
+    return max(off)
+
+
+def operator(of: Any, points: Sequence[tuple[Array, Array, float]]) -> float:
+    off = [0.0]
+    for (x, t, _), (y, s, _) in product(points, repeat=2):
+        apart, between = x - y, t - s
+        if of.strongly_monotone is not None:
+            off.append(float(of.strongly_monotone) * apart @ apart - apart @ between)
+        if of.cocoercive is not None:
+            off.append(float(of.cocoercive) * between @ between - apart @ between)
+        if of.lipschitz is not None:
+            off.append(between @ between - float(of.lipschitz) ** 2 * apart @ apart)
+    return float(max(off))
+
+
+def linear(largest: float, points: Sequence[Any], adjoint: Sequence[Any]) -> float:
+    """Return by how much points and their images belong to no linear operator, with the points of its adjoint."""
+    off = [0.0]
+    for some in (points, adjoint):
+        if some:
+            x, y, _ = (np.array(side) for side in zip(*some, strict=True))
+            off.append(-float(np.linalg.eigvalsh(largest**2 * x @ x.T - y @ y.T).min()))
+    off += [abs(float(x @ v - y @ u)) for (x, y, _), (u, v, _) in product(points, adjoint)]
+    return max(off)
+
+
+def symmetric(matrix: Array) -> Array:
+    return (matrix + matrix.T) / 2
