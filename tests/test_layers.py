@@ -18,7 +18,7 @@ from tests.environment import ROOT
 FLOORS = {
     **dict.fromkeys(("_support", "errors"), 1),
     **dict.fromkeys(("_storage", "statistics"), 2),
-    **dict.fromkeys(("arithmetic",), 2),
+    **dict.fromkeys(("arithmetic", "formal"), 2),
     "theorem": 3,
     **dict.fromkeys(("bounds", "federation", "plotting", "sampling", "study", "valuation"), 4),
     **dict.fromkeys(("datasets", "methods", "rational", "selection", "worst_case"), 5),
