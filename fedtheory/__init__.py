@@ -36,7 +36,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "worst_case",
     ],
     submod_attrs={
-        "engine.reruns": ["rerun"],
         "engine.simulation": ["fedavg"],
         "federation": ["PerceptronFederation", "QuadraticFederation", "SoftmaxFederation"],
         "sweeps": ["sweep"],
@@ -66,7 +65,6 @@ if TYPE_CHECKING:
     from fedtheory import valuation as valuation
     from fedtheory import verification as verification
     from fedtheory import worst_case as worst_case
-    from fedtheory.engine.reruns import rerun as rerun
     from fedtheory.engine.simulation import fedavg as fedavg
     from fedtheory.federation import PerceptronFederation as PerceptronFederation
     from fedtheory.federation import QuadraticFederation as QuadraticFederation

@@ -152,7 +152,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
             continue
         grid: dict[str, list[Any]] = {"common": [common], "setting": [alike], "variant": [variant]}
         kept = None if config.runs is None else f"{config.runs}/{variant}/{alike}/{config.seed + k}"
-        one = ft.sweep(accuracy_curve, grid, seeds=[config.seed + k], backend="serial", out=kept)
+        one = ft.sweep(accuracy_curve, grid, seeds=[config.seed + k], backend="sequential", out=kept)
         if one.failures:
             message = f"{variant} with {setting} must run, got {one.failures[0].error}"
             raise ValueError(message)

@@ -193,11 +193,6 @@ def data(labels, **changes):
             f"aligned must be a Prioritized federation, got {str(FED)[:50]}... of type QuadraticFederation",
         ),
         (
-            lambda: ft.verification.alignment_terms(None, mu=1.0, L=1.0, gamma=8.0, local_steps=1),
-            TypeError,
-            "found must be Inclusions, got None of type NoneType",
-        ),
-        (
             lambda: ft.rational.mean_potentials(None, None, num_steps=1, step_size=Q(1), probability=Q(1)),
             TypeError,
             "fed must be a RationalQuadratics, got None of type NoneType",
@@ -240,7 +235,7 @@ def data(labels, **changes):
             "num_candidates must be one of 'all', got 'some'",
         ),
         (lambda: run(progress=5), TypeError, "progress must be True, False or a function, got 5"),
-        (lambda: run(checkpoint=5), TypeError, "checkpoint must be the path of a file, got 5"),
+        (lambda: run(checkpoint=5), TypeError, "checkpoint must be a path, got 5"),
         (lambda: run(validation=3), TypeError, "validation must be a QuadraticFederation as fed is, got a int"),
     ],
 )

@@ -5,20 +5,18 @@ Each file holds some of the users,
 with a row of numbers per sample. Nothing is downloaded, and what is doubtful is refused with the file and the place.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._storage.files import regular
+from fedtheory._storage.files import OtherFileError, parsed_json, regular
 from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["read_leaf"]
 
 _LARGEST_LABEL = 10**6
-_MAX_DIGITS = 18
 
 
 _Pair = tuple[Any, Any]
@@ -166,8 +164,8 @@ def _is_label(value: Any) -> bool:
 
 def _row(file: Path, user: str, i: int, row: Any) -> np.ndarray[Any, Any]:
     try:
-        numbers = np.asarray(row)
-    except ValueError:
+        numbers = np.asarray(row, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
         numbers = np.asarray(None)
     # NumPy takes true for 1 where it stands among numbers.
     if numbers.ndim == 0 or numbers.size == 0 or not _types(row) <= {int, float}:
@@ -183,30 +181,10 @@ def _types(row: list[Any]) -> set[type]:
 
 
 def _parsed(file: Path) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise _broken(file, f"name each entry once, got {twice!r} again")
-        return dict(pairs)
-
-    def constant(word: str) -> Any:
-        raise _broken(file, f"hold finite numbers, got {word}")
-
-    def whole(digits: str) -> int:
-        if len(digits) > _MAX_DIGITS:
-            raise _broken(file, f"hold whole numbers of at most {_MAX_DIGITS} digits, got {digits:.30}")
-        return int(digits)
-
     try:
-        text = regular(file).read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=unique, parse_constant=constant, parse_int=whole)
-    except json.JSONDecodeError as error:
-        raise _broken(file, f"be JSON, got: {error}") from error
-    except UnicodeDecodeError as error:
-        raise _broken(file, f"be UTF-8 text, got byte {error.object[error.start]:#x} at byte {error.start}") from error
-    except RecursionError as error:
-        raise _broken(file, "be JSON of a few levels, got a deeper one") from error
+        return parsed_json(regular(file).read_bytes())
+    except OtherFileError as error:
+        raise _broken(file, f"be a JSON file, got one {error}") from error
 
 
 def _broken(file: Path, wanted: str) -> ValueError:

@@ -29,7 +29,6 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
     ``test`` is the problem whose only client has the test samples, or 0. All three are places in memory.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
-    All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
 
     Two rounds of everybody, with a step half way to 2 and to 7: from 0 half way to their mean 4, and half way again.
 
@@ -60,7 +59,7 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
     attends, corrects = addresses.attend != 0, space.starts.shape[0] > 0
-    for t in range(plan.first_round, num_rounds + 1):
+    for t in range(num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         space.report[0] = _PLACE.excess
         if row >= 0 and not _measure(slots, problem, test, recording, row, model, method.states, totals, training_rng):
@@ -68,7 +67,7 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
         space.report[1] = t
         if t == num_rounds:
             break
-        if plan.stop[0] and t > plan.first_round:  # pauses, however short they are apart, let it get on
+        if plan.stop[0]:
             return STOPPED
         here = _attend(slots, server, space, fleet, t, attends, attendance_rng)
         if here < 0:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._storage.files import place
-from fedtheory._storage.recipes import Recipe
+from fedtheory._storage.files import as_path, place
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
     from xarray import Dataset
+
+    from fedtheory.engine.settings import Settings
 
 __all__ = ["Trajectory"]
 
@@ -56,8 +57,11 @@ class Trajectory:
         Round in which a replicate's model stopped being finite, -1 if it never did, shape (R,).
     config
         What was run: strategy, step sizes in words, seed entropy and so on (JSON-serializable).
-    recipe
-        From what, as `rerun` needs it; None if the run was not made by ``fedavg``.
+    settings
+        The arguments that ``fedavg`` was called with, from which ``exact.for_run`` reads its constants; None of a run
+        that was loaded from a file, which holds data only.
+    provenance
+        Versions and machine of a run that was loaded from a file; None of a run that was made here.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -65,7 +69,8 @@ class Trajectory:
     counts: npt.NDArray[np.int64]
     diverged_at: npt.NDArray[np.int64]
     config: Mapping[str, Any]
-    recipe: Recipe | None = None
+    settings: Settings | None = None
+    provenance: Mapping[str, str] | None = None
 
     def __repr__(self) -> str:
         return self._summary.text
@@ -183,8 +188,8 @@ class Trajectory:
 
         return long_table(self)
 
-    def save(self, path: str | Path, *, overwrite: bool = False, federation: bool = True) -> None:
-        """Write netCDF, whole or not at all, with all that it takes to `rerun` it.
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the data set of the run as netCDF-3, whole or not at all, with versions and machine.
 
         Parameters
         ----------
@@ -192,24 +197,21 @@ class Trajectory:
             Of the file.
         overwrite
             Whether a file of that name is replaced.
-        federation
-            Whether the federation is kept. Without it the file is small, and who runs it again must have it.
 
         Raises
         ------
         FileExistsError
             If there is such a file, unless it may be overwritten; of two processes that ask at once, one gets it.
         OSError
-            If there is no room for it.
+            If it cannot be written there, or there is no room for it.
         """
         from fedtheory.engine._saved import run_bytes
 
-        target, new = Path(path), not validate.boolean("overwrite", overwrite)
-        content = run_bytes(self, federation=validate.boolean("federation", federation))
+        target, new = as_path("path", path), not validate.boolean("overwrite", overwrite)
         if new and target.exists():
             message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
             raise FileExistsError(message)
-        place(target, content, new=new)
+        place(target, run_bytes(self), new=new)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -218,11 +220,11 @@ class Trajectory:
         Raises
         ------
         ValueError
-            If it is another file, or a damaged one; what is missing is named.
+            If it is another file, or not a whole one; what is missing is named.
         """
         from fedtheory.engine._saved import read
 
-        return cls(**read(Path(path)))
+        return cls(**read(as_path("path", path)))
 
 
 def _mean(values: Array) -> Array:

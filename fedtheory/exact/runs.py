@@ -15,7 +15,6 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import close_to, short
 from fedtheory.engine._fleet import own_steps
-from fedtheory.engine._received import placeholder, settings_of
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
@@ -483,12 +482,12 @@ def for_run(
 
 def _made_with(run: Trajectory, strategy: Strategy | None) -> dict[str, Any]:
     """Return the arguments of ``fedavg`` that a run was made with, its strategy perhaps as it is given."""
-    arguments = settings_of(run, fedavg, {} if strategy is None else {"strategy": strategy})
-    for name in set(run.recipe.form if run.recipe else ()) - set(arguments):
-        kept = placeholder(run.recipe.form[name]) if run.recipe else ""
-        message = f"a run keeps parts of fedtheory only, got {name} as {kept}: give fed, strategy and settings instead"
+    if run.settings is None:
+        message = (
+            "a run that was loaded from a file holds data only: give for_run the fed, the strategy and the settings"
+        )
         raise ValueError(message)
-    return arguments
+    return vars(run.settings) | ({} if strategy is None else {"strategy": strategy})
 
 
 def _other_scheme(run: Run) -> str | None:
