@@ -311,7 +311,7 @@ Proof.
   apply (Rmult_le_compat_l (L^2 * ((1 + / d) * k + / e / gamma))) in t4; [| easy]. lra.
 Qed.
 
-Theorem optimal_client_sampling_fedavg_second_moment : e = 1 / 3 -> d = 1 / 2 ->
+Lemma second_moment_with_constants : e = 1 / 3 -> d = 1 / 2 ->
   E2 noise draw (fun a b => sq (server_direction a b))
     <= 2 * ((1 + M / r) / gamma - 1) * sum n (fun i => w i ^ 2 * sq (g i x)) + 3 / 2 * sq (gradF x)
       + 6 * L^2 * ((1 + W * M / r) / gamma) * drift + 4 * sigma2 / (3 * r * gamma) * S2.
@@ -340,6 +340,18 @@ Proof.
   - rewrite ee. right. field. split; lra.
 Qed.
 End SecondMoment.
+
+Theorem optimal_client_sampling_fedavg_second_moment (p : nat -> nat -> R) (draw : nat -> law)
+    (chosen : nat -> nat -> nat -> R) (gamma W S2 : R) :
+  (forall a, independent_sampling (p a) (draw a) (chosen a)) -> (forall a, proper (p a) (sent weights update a)) ->
+  improvement weights noise update p gamma -> 0 < gamma <= 1 -> S2 = sum n (fun i => w i ^ 2) ->
+  (forall i, (i < n)%nat -> w i <= W) -> W <= 1 ->
+  E2 noise draw (fun a b => sq (server_direction p chosen a b))
+    <= 2 * ((1 + M / r) / gamma - 1) * sum n (fun i => w i ^ 2 * sq (g i x)) + 3 / 2 * sq (gradF x)
+      + 6 * L^2 * ((1 + W * M / r) / gamma) * drift + 4 * sigma2 / (3 * r * gamma) * S2.
+Proof.
+  intros. apply (second_moment_with_constants p draw chosen gamma W S2 (1 / 3) (1 / 2)); try easy. lra.
+Qed.
 
 (** ** The drift *)
 Section Drift.

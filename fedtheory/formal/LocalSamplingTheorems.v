@@ -123,8 +123,7 @@ Proof.
   pose proof round as rd0; destruct rd0 as (_ & sampling & support & factor).
   exact (optimal_client_sampling_fedavg_second_moment weights noise f g x past own xi steps eta_l M sigma2 L N steps_pos
     eta_l_pos constants smooth_clients
-    p draw chosen gamma W S2 (1 / 3) (1 / 2) sampling support factor gamma_range squares largest at_most_one ltac:(lra)
-      eq_refl eq_refl).
+    p draw chosen gamma W S2 sampling support factor gamma_range squares largest at_most_one).
 Qed.
 
 (** The drift, with squared gradients at x. *)

@@ -512,17 +512,15 @@ Proof.
 Qed.
 End Appendix_E.
 
-(** ** Clients drawn by their weights: all skews are 1
-
-    Each slot's client is drawn with probability p_k, independently of the model at the round's start. *)
-Section Unbiased.
+(** ** All skews are 1 *)
+Section SkewsOne.
 Variables (m : nat) (hm : (0 < m)%nat) (sigma2 : R).
 Local Notation gamma := (4 * L / mu).
 Hypothesis S : setting decaying_step m (plain m hm) (sigma2 / INR m).
 Hypothesis skew_one : rho = 1.
 Hypothesis skew_tilde_one : rho_tilde = 1.
 
-Theorem fedavg_decaying_steps_gap r s : (s <= tau)%nat ->
+Lemma skews_one_gap r s : (s <= tau)%nat ->
   expected_gap decaying_step (plain m hm) r s
     <= / (INR (tau * r + s) + gamma) * (4 * L * (32 * INR tau^2 * G2 + sigma2 / INR m) / (3 * mu^2)
       + 8 * L^2 * Gamma / mu^2 + L * gamma * Delta0 / 2).
@@ -553,7 +551,7 @@ Proof.
     [apply Rmult_le_pos; [apply Rmult_le_pos; lra | easy] | lra]).
   replace (3 * mu^2 * 1) with (3 * mu^2) by ring. apply Rmax_lub; lra.
 Qed.
-End Unbiased.
+End SkewsOne.
 
 (** Draws by the weights have the skews 1. *)
 Lemma unbiased_skews (r : nat) m (hm : (0 < m)%nat) : (forall k, bounded_below (f k) (low k)) ->
@@ -572,3 +570,44 @@ Proof.
   - rewrite (e (fun k _ => f k xs - low k)), Rmult_1_l. right. exact (E_const (P r) (objective_gap clients f low xs)).
 Qed.
 End Theorems.
+
+(** ** Theorem 2 of Li et al. in the form of Power-of-Choice
+
+    Each slot's client is drawn with probability p_k, independently of the model at the round's start ([draws]). *)
+Section Unbiased.
+Context {V : space}.
+Variables (clients : law) (P : nat -> law) (past : nat -> nat -> nat -> nat -> Prop).
+Variables (u : nat -> nat -> V) (c : nat -> nat -> nat -> nat) (xi : nat -> nat -> nat -> nat -> V).
+Variables (f : nat -> V -> R) (g : nat -> V -> V) (low : nat -> R) (tau : nat).
+Variables (mu L G2 : R) (xs w0 : V) (m : nat) (hm : (0 < m)%nat) (sigma2 : R).
+Local Notation gamma := (4 * L / mu).
+Local Notation slot_gradient r i s o := (g (c r o i) (slot_model u c xi g tau (decaying_step mu L) r i s o)
+  + xi r i s o)%V.
+Hypothesis curvatures : 0 < mu <= L.
+Hypothesis strongly : forall k, strongly_convex mu (f k) (g k).
+Hypothesis smooth_clients : forall k, smooth L (f k) (g k).
+Hypothesis minima : forall k, bounded_below (f k) (low k).
+Hypothesis best : minimizer (mean_loss clients f) xs.
+Hypothesis tau_pos : (0 < tau)%nat.
+Hypothesis known : forall r, information (past r) (u r) (c r) (xi r).
+Hypothesis unbiased : forall r, unbiased_noise (P r) (past r) (xi r).
+Hypothesis unrelated : forall r, uncorrelated_noise (P r) (xi r).
+Hypothesis variance : forall r s, E (uniform m hm) (fun i => E (P r) (fun o => sq (xi r i s o))) <= sigma2.
+Hypothesis gradients : forall r s, (s < tau)%nat ->
+  E (P r) (fun o => E (uniform m hm) (fun i => sq (slot_gradient r i s o))) <= G2.
+Hypothesis start_gradients : forall r k, E (P r) (fun o => sq (g k (u r o))) <= G2.
+Hypothesis draws : forall r i (h : nat -> V -> R), (i < m)%nat ->
+  E (P r) (fun o => h (c r o i) (u r o)) = E (P r) (fun o => E clients (fun k => h k (u r o))).
+Hypothesis start : forall o, u O o = w0.
+Hypothesis next : follows P (plain m hm) u c xi g tau (decaying_step mu L).
+
+Theorem fedavg_decaying_steps_gap r s : (s <= tau)%nat ->
+  expected_gap clients P u c xi f g tau xs (decaying_step mu L) (plain m hm) r s
+    <= / (INR (tau * r + s) + gamma) * (4 * L * (32 * INR tau^2 * G2 + sigma2 / INR m) / (3 * mu^2)
+      + 8 * L^2 * objective_gap clients f low xs / mu^2 + L * gamma * sq (w0 - xs) / 2).
+Proof.
+  apply (skews_one_gap clients P past u c xi f g low tau mu L G2 1 1 xs w0 m hm sigma2); try easy. constructor; try easy.
+  - intros q t _. exact (mean_step_variance (P q) m hm (xi q) t sigma2 (unrelated q) (variance q t)).
+  - intro q. exact (unbiased_skews clients P u c f low xs q m hm minima (draws q)).
+Qed.
+End Unbiased.

@@ -39,7 +39,7 @@ Theorem optimal_client_sampling_dsgd_per_client_variant_false :
         (low : nat -> R) (xs : V),
     dsgd_round weights noise g xi y p draw x gamma M sigma2 ->
     0 <= M /\ 0 <= sigma2 /\ 0 < gamma <= 1 -> S2 = sum (size weights) (fun i => weight weights i ^ 2) ->
-    (forall i, (i < size weights)%nat -> weight weights i <= W) -> W <= 1 -> 0 < L -> 0 < eta ->
+    (forall i, (i < size weights)%nat -> weight weights i <= W) -> W <= 1 -> 0 < mu <= L -> 0 < eta ->
     (forall i, smooth L (f i) (g i)) -> strongly_convex mu (mean_loss weights f) (mean_gradient weights g) ->
     minimizer (mean_loss weights f) xs -> (forall i, bounded_below (f i) (low i)) ->
     let per_client := sum (size weights) (fun i => weight weights i ^ 2 * (f i xs - low i)) in
