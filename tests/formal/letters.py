@@ -3,7 +3,15 @@
 A key is a name, or words of a statement; a value is an argument of the bound. Names that both use are not listed.
 """
 
+import re
 from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.formal import PROVED, REFUTED
+from tests.formal.reading import Reader, definitions, sides
+
+BOUNDS = {**PROVED, **REFUTED}
 
 _FIRST = {"sq (w0 - xs)": "initial_distance2", "objective_gap clients f low xs": "objective_gap"}
 _MEAN = {"E P (fun o => sq (avg j o - xs))": "distance2", "eta j": "step_size", "Gamma": "objective_gap"}
@@ -15,6 +23,8 @@ _ALIGN = {"tau": "local_steps", "K": "num_draws", "weight_of_step": "priority_we
 _LOCAL = {
     "eta": "step_size",
     "eta_g": "server_step_size",
+    "eta_l": "step_size / (local_steps * server_step_size)",
+    "smallest": "smallest_gamma",
     "steps": "local_steps",
     "Z": "objective_gap",
     "M": "relative_noise",
@@ -98,7 +108,7 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
     "power_of_choice.averaged_distance": {"uniform m hm": "(uniform distances2)", "sq (w k - ws)": "(distances2 k)"},
     "power_of_choice.averaged_rounds_gap": _SELECTED | {"n": "num_rounds"},
     "power_of_choice.decaying_steps_distance": _SELECTED | {"r": "num_rounds"},
-    "power_of_choice.derived_weighted_average_gap": _SELECTED | {"rho": "rho_bar"},
+    "power_of_choice.derived_weighted_average_gap": _SELECTED | {"rho": "rho_bar", "noise2": "sigma2"},
     "power_of_choice.fixed_step_distance": _SELECTED | {"r": "num_rounds"},
     "power_of_choice.one_round": _SELECTED | {"Delta r": "distance2"},
     "power_of_choice.one_step": _SELECTED | _MEAN | {"s": "elapsed_step_size"},
@@ -124,3 +134,20 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
 def letters(bound: str) -> Mapping[str, str]:
     """The letters of a bound's theorem: its own, or those of its paper."""
     return LETTERS.get(bound) or LETTERS[bound.partition(".")[0]]
+
+
+def number(value: Any) -> Any:
+    return [Fraction(one) for one in value] if isinstance(value, list) else Fraction(value)
+
+
+def reader(bound: str, arguments: Mapping[str, Any]) -> Reader:
+    """What reads the terms of a bound's theorem, its letters being the arguments of the bound."""
+    file, name, *_ = BOUNDS[bound]
+    given = {key: number(value) for key, value in arguments.items()}
+    names, words = {}, {}
+    for key, value in letters(bound).items():
+        if not key.isidentifier():
+            words[key] = value
+        elif set(re.findall(r"[a-zA-Z]\w*", value)) <= set(given):
+            names[key] = Reader(given, {}, {}, {}).value(value)
+    return Reader(given | names, words, sides(file, name)[0], definitions(file, name))

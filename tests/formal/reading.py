@@ -64,6 +64,27 @@ def sides(file: str, name: str) -> tuple[dict[str, str], str, str]:
     raise AssertionError(f"{name} is neither an inequality nor an equation: {text}")
 
 
+def premises(text: str) -> list[str]:
+    """What a theorem assumes, in the order of its full statement: ``forall`` and ``let`` are left out."""
+    found: list[str] = []
+    rest = spaced(text)
+    while True:
+        mark = ", " if rest.startswith("forall ") else " in " if rest.startswith("let ") else " -> "
+        first, *others = split(rest, mark)
+        if not others:
+            return found
+        if mark == " -> ":
+            first = first[1:-1] if re.fullmatch(r"\(forall .*\)", first) else first
+            found += [first] if first.startswith("forall ") else split(first, " /\\ ")
+        rest = mark.join(others)
+
+
+def comparisons(premise: str) -> list[tuple[str, str, str]]:
+    """The pairs of terms that a chain such as ``0 < mu <= L`` compares, with what stands between them."""
+    pieces = re.split(r" (<=|<|=) ", premise)
+    return list(zip(pieces[:-2:2], pieces[1::2], pieces[2::2], strict=True))
+
+
 @functools.cache
 def definitions(file: str, theorem: str) -> dict[str, str]:
     """Definitions before a theorem, the nearest last; those of the files it requires come first."""
@@ -85,7 +106,9 @@ class _Parser:
     """Coq's grammar of terms, as far as it is needed: ``^`` binds before signs, these before ``*`` and ``/``."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = [token[1] for token in _TOKEN.finditer(re.sub(r"%(?:nat|R|V)", "", text))] + [""]
+        text = re.sub(r"%(?:nat|R|V)", "", text).strip()
+        assert re.fullmatch(f"(?:{_TOKEN.pattern})*", text), f"not a term: {text}"
+        self.tokens = [token[1] for token in _TOKEN.finditer(text)] + [""]
         self.place = 0
 
     def take(self, *tokens: str) -> str:
@@ -169,7 +192,7 @@ _LIBRARY: dict[str, Any] = {
     "sqrt": _root,
     "S": lambda n: n + 1,
     "sq": lambda x: x**2,
-    "sum": lambda n: lambda f: sum((f(i) for i in range(int(n))), Fraction(0)),
+    "sum": lambda n: lambda f: sum(f[: int(n)] if isinstance(f, list) else map(f, range(int(n))), Fraction(0)),
     "E": lambda law: lambda f: sum((weight * f(i) for i, weight in enumerate(law)), Fraction(0)),
     "uniform": lambda values: [Fraction(1, len(values))] * len(values),
 }

@@ -4,22 +4,23 @@ The right side of each theorem is read from its file and evaluated for drawn con
 roots.
 """
 
+import inspect
 import random
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from fedtheory.formal import PROVED, REFUTED
+from fedtheory.bounds.fedalign import rho, theta
 from fedtheory.verification import known_bounds
 from tests.bounds import worlds
-from tests.formal.letters import letters
-from tests.formal.reading import Reader, definitions, sides
+from tests.formal.assumed import assumed_beyond
+from tests.formal.letters import BOUNDS, reader
+from tests.formal.reading import sides, split, statement
 
-BOUNDS = {**PROVED, **REFUTED}
 # Their theorems are lower bounds: the bound is the left side.
 LOWER = {"power_of_choice.loss_after_step", "optimal_client_sampling.perturbed_inner_product"}
 
@@ -31,22 +32,11 @@ LONG_STEPS = {
 }
 
 
-def number(value: Any) -> Any:
-    return [Fraction(one) for one in value] if isinstance(value, list) else Fraction(value)
-
-
-def proved(bound: str, arguments: dict[str, Any]) -> Any:
+def proved(bound: str, arguments: Mapping[str, Any]) -> Any:
     """The value of a theorem's side for the arguments of its bound."""
-    file, name = BOUNDS[bound]
-    lets, left, right = sides(file, name)
-    given = {key: number(value) for key, value in arguments.items()}
-    names, words = {}, {}
-    for key, value in letters(bound).items():
-        if not key.isidentifier():
-            words[key] = value
-        elif set(re.findall(r"\w+", value)) <= set(given):
-            names[key] = Reader(given, {}, {}, {}).value(value)
-    return Reader(given | names, words, lets, definitions(file, name)).value(left if bound in LOWER else right)
+    file, name, *_ = BOUNDS[bound]
+    _, left, right = sides(file, name)
+    return reader(bound, arguments).value(left if bound in LOWER else right)
 
 
 def worlds_of(bound: str) -> Iterator[dict[str, Any]]:
@@ -75,10 +65,56 @@ def test_a_theorem_says_what_its_bound_returns(bound: str) -> None:
 
 def test_other_constants_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each number of a statement in its turn, one larger."""
-    bound = "power_of_choice.decaying_steps_gap"
+    bound = "fedavg.one_step"
     lets, left, right = sides(*BOUNDS[bound])
     for found in re.finditer(r"\b\d+\b", right):
         wrong = f"{right[: found.start()]}{int(found[0]) + 1}{right[found.end() :]}"
         monkeypatch.setattr(sys.modules[__name__], "sides", lambda *_, wrong=wrong: (lets, left, wrong))
         with pytest.raises(AssertionError):
             test_a_theorem_says_what_its_bound_returns(bound)
+
+
+STEPS = {
+    "delayed_step_sizes": "delayed_step 0 t",
+    "weighted_step_sizes": "weighted_step t",
+    "power_of_choice": "decaying_step t",
+    "fedavg": "round_steps 0 t",
+}
+
+
+@pytest.mark.parametrize("bound", sorted(name for name in BOUNDS if known_bounds()[name].step_sizes))
+def test_steps_are_those_that_the_bound_prescribes(bound: str) -> None:
+    prescribed = known_bounds()[bound].step_sizes
+    assert prescribed is not None
+    arguments = worlds.draw(bound, known_bounds()[bound], random.Random(bound))
+    taken = {key: value for key, value in arguments.items() if key in inspect.signature(prescribed).parameters}
+    horizon = "num_rounds" if "num_rounds" in inspect.signature(prescribed).parameters else "num_steps"
+    steps = prescribed(**taken | {horizon: 3})
+    term = STEPS.get(prescribed.__name__) or STEPS[prescribed.__module__.split(".")[2]]
+    for t, step in enumerate(steps[:3]):
+        # The letters take tau r + s, the number of a step, for the number of steps.
+        assert reader(bound, arguments | {"t": t, "num_steps": t}).value(term) == pytest.approx(step, rel=1e-14)
+
+
+@pytest.mark.parametrize("bound", ["fedalign.full_participation_gap", "fedalign.partial_participation_gap"])
+def test_theta_and_rho_are_those_of_the_library(bound: str) -> None:
+    """After two rounds of two steps each."""
+    rounds = [Fraction(1), Fraction(1, 2)]
+    arguments = {"mu": 1, "L": 2, "local_steps": 2, "T": 4}
+    each_step = {"priority_weights": [1, 1, 0.5, 0.5], "included_gaps": [1, 1, 0.5, 0.5]}
+    # Either premise is a sum over the steps so far, of which each has its round's number.
+    sums = [part.rpartition(" <= ")[0] for part in split(statement(*BOUNDS[bound]), " -> ") if "* sum T" in part]
+    read = reader(bound, arguments | each_step)
+    gamma = read.value("delay")
+    assert [read.value(one.partition(" in ")[2] or one) for one in sums] == [
+        theta(rounds, gamma=gamma, local_steps=2)[-1],
+        rho(rounds, mu=1, L=2, gamma=gamma, local_steps=2)[-1],
+    ]
+
+
+@pytest.mark.slow
+def test_a_premise_that_asks_for_more_is_seen() -> None:
+    bound, premises = "power_of_choice.refined_fixed_step_gap", ["0 < eta", "eta * L <= 1 / 4", "rho <= L / mu"]
+    assert assumed_beyond(bound, premises) == []
+    for stronger in ("eta * L <= 1 / 5", "rho <= L / mu / 2", "(tau <= 3)%nat"):
+        assert assumed_beyond(bound, [*premises, stronger])
