@@ -89,7 +89,16 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 def write_theory(app: "sphinx.application.Sphinx") -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
     underflow.draw(Path(app.srcdir) / MADE)
-    for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "underflow", "flower"):
+    for name in (
+        "false_in_print",
+        "statements",
+        "claim_by_claim",
+        "looseness",
+        "tightness",
+        "underflow",
+        "flower",
+        "machine_checked",
+    ):
         table = import_module(name).table()
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 

@@ -7,10 +7,19 @@ from typing import NamedTuple
 
 
 class Theorem(NamedTuple):
-    """A theorem of the Coq development: its file in `FOLDER`, and its name."""
+    """A theorem of the Coq development.
+
+    Attributes
+    ----------
+    file, name
+        File in `FOLDER`, and name of the theorem.
+    assumes
+        What the theorem assumes that the hypotheses of the bound do not say; mostly nothing.
+    """
 
     file: str
     name: str
+    assumes: str = ""
 
 
 FOLDER = Path(__file__).parent
@@ -57,9 +66,27 @@ _FILES = {
     "WholeRuns": """power_of_choice.one_round power_of_choice.fixed_step_distance
         power_of_choice.averaged_rounds_gap""",
 }
+# What the theorems about these bounds assume that the hypotheses of the bounds do not say.
+_ASSUMED = {
+    "not mu = L with step_size = 1/L, where the bound is infinite": """fedavg.one_round fedavg.fixed_step_distance
+        fedavg.sampled_step""",
+    "as many clients are active in every outcome; weights may be 0": """power_of_choice.weighted_one_step
+        power_of_choice.weighted_average_gap power_of_choice.derived_weighted_average_gap""",
+    "the first control variates have the mean 0, as Scaffnew requires": """proxskip.fixed_step_potential
+        proxskip.refined_fixed_step_potential""",
+    "a client that is never sampled has an update of 0, without which the estimate is biased": """
+        optimal_client_sampling.estimator_second_moment optimal_client_sampling.dsgd_second_moment
+        optimal_client_sampling.dsgd_strongly_convex optimal_client_sampling.dsgd_convex_clients
+        optimal_client_sampling.dsgd_nonconvex optimal_client_sampling.dsgd_contraction
+        optimal_client_sampling.dsgd_average_gradient optimal_client_sampling.fedavg_second_moment
+        optimal_client_sampling.fedavg_strongly_convex optimal_client_sampling.fedavg_convex_clients
+        optimal_client_sampling.fedavg_strongly_convex_per_client optimal_client_sampling.fedavg_nonconvex
+        optimal_client_sampling.fedavg_contraction optimal_client_sampling.fedavg_average_gradient""",
+}
+_ASSUMES = {bound: text for text, bounds in _ASSUMED.items() for bound in bounds.split()}
 PROVED: Mapping[str, Theorem] = MappingProxyType(
     {
-        bound: Theorem(f"{file}.v", bound.replace(".", "_"))
+        bound: Theorem(f"{file}.v", bound.replace(".", "_"), _ASSUMES.get(bound, ""))
         for file, bounds in _FILES.items()
         for bound in bounds.split()
     }

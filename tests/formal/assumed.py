@@ -16,7 +16,7 @@ from tests.formal.reading import comparisons, definitions, spaced, split
 OF_FUNCTIONS = re.compile(
     r"\b(?:E|sum|sq|same|proper|adapted|information|setting|improvement|\w*smooth|\w*convex|minimizer|bounded_below|"
     r"contractive|\w*noise|skewed\w*|follows\w*|draws_\w+|independent_sampling|dsgd_round|local_round|mean_steps|"
-    r"eta j|s <= tau|j <= tau)\b"
+    r"s <= tau|j <= tau)\b"
 )
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from fedtheory.formal import FOLDER, PROVED, REFUTED
+from fedtheory.formal.theorems import _ASSUMES
 from fedtheory.verification import known_bounds
 from tests.environment import ROOT
 from tests.formal.reading import source, statement
@@ -33,8 +34,12 @@ def test_every_bound_has_a_verdict() -> None:
 def test_the_theorem_of_a_bound_is_there_and_has_its_name(bound: str) -> None:
     theorem = {**PROVED, **REFUTED}[bound]
     assert theorem.name == bound.replace(".", "_") + "_false" * (bound in REFUTED)
-    assert statement(*theorem)
-    assert ("~ forall" in statement(*theorem)) == (bound in REFUTED)
+    assert statement(theorem.file, theorem.name)
+    assert ("~ forall" in statement(theorem.file, theorem.name)) == (bound in REFUTED)
+
+
+def test_what_theorems_assume_beyond_their_bounds_is_about_bounds_that_are_proved() -> None:
+    assert {bound for bound, theorem in PROVED.items() if theorem.assumes} == set(_ASSUMES)
 
 
 def test_the_project_lists_every_file() -> None:
