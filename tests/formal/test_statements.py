@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds.fedalign import rho, theta
+from fedtheory.formal import REFUTED
 from fedtheory.verification import known_bounds
 from tests.bounds import worlds
 from tests.formal.assumed import assumed_beyond
@@ -72,6 +73,16 @@ def test_other_constants_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys.modules[__name__], "sides", lambda *_, wrong=wrong: (lets, left, wrong))
         with pytest.raises(AssertionError):
             test_a_theorem_says_what_its_bound_returns(bound)
+
+
+def test_the_counterexample_fulfills_all_hypotheses_of_the_refuted_bound() -> None:
+    """That of ``Refuted.v``: the step from 1/2 has the mean 1/60 towards 1/3, and the variance 5/36 / 100."""
+    constants = {"mu": 1, "L": 1, "gamma": 1, "max_weight": Fraction(2, 3), "sum_squared_weights": Fraction(5, 9)}
+    noise = {"relative_noise": 1, "sigma2": 0, "step_size": Fraction(1, 10), "per_client_gap": Fraction(4, 81)}
+    [variant] = REFUTED
+    value, unmet = known_bounds()[variant](Fraction(1, 36), gap=Fraction(1, 72), **constants, **noise, strict=False)
+    assert not unmet
+    assert value < (Fraction(1, 6) - Fraction(1, 60)) ** 2 + Fraction(1, 10) ** 2 * Fraction(5, 36)
 
 
 STEPS = {
