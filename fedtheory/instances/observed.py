@@ -4,29 +4,18 @@ import itertools
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import product
 from typing import Any, NamedTuple
 
-from fedtheory.rational._averaging import RationalRun
-from fedtheory.rational._noises import variance_of
-from fedtheory.rational._rounds import Beginning, Run, Snapshot
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, difference, inner, norm2
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.noise import variance_of
+from fedtheory.instances.runs import Beginning, RationalRun, Run, Snapshot
+from fedtheory.instances.vectors import Vector, inner, norm2
 from fedtheory.sampling._selections import Selection
 from fedtheory.statistics.law import Law
 
-__all__: list[str] = []
-
 
 def constants_of(run: Run) -> dict[str, Any]:
-    """Return the constants of a run's federation and of its noise, by the names that bounds give them.
-
-    >>> from dataclasses import replace
-    >>> from fedtheory.rational._noises import two_point_noise
-    >>> from fedtheory.rational._alignment import two_parabolas
-    >>> constants_of(replace(two_parabolas((Fraction(1),)), noise=two_point_noise((Fraction(1, 2),))))["sigma2"]
-    Fraction(1, 4)
-    """
+    """Return the constants of a run's federation and of its noise, by the names that bounds give them."""
     fed = run.federation
     return {
         "mu": fed.strong_convexity,
@@ -37,14 +26,8 @@ def constants_of(run: Run) -> dict[str, Any]:
 
 
 def initial_distance2(run: Run) -> Fraction:
-    """Squared distance of the first model from the minimizer.
-
-    >>> from dataclasses import replace
-    >>> from fedtheory.rational._alignment import two_parabolas
-    >>> initial_distance2(replace(two_parabolas((Fraction(1),)), initial=(Fraction(3),)))
-    Fraction(9, 1)
-    """
-    return norm2(difference(run.initial, run.federation.minimizer))
+    """Squared distance of the first model from the minimizer."""
+    return norm2(run.initial - run.federation.minimizer)
 
 
 class Skews(NamedTuple):
@@ -61,12 +44,11 @@ def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
     Clients (w - 1)^2/2 and (w + 1)^2/2 at w = 2: excess losses 1/2 and 9/2, mean 5/2.
     Selecting the second alone has 9/5.
 
-    >>> from fedtheory.rational._noises import no_noise
-    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> from fedtheory.instances.federations import opposite_clients
+    >>> from fedtheory.instances.noise import no_noise
+    >>> from fedtheory.instances.vectors import vector
     >>> second = Law.certain((1,))
-    >>> run = RationalRun(
-    ...     opposite_clients(), lambda _: second, 1, lambda _: Fraction(1, 4), (Fraction(2),), 1, no_noise(1)
-    ... )
+    >>> run = RationalRun(opposite_clients(), lambda _: second, 1, lambda _: Fraction(1, 4), vector(2), 1, no_noise(1))
     >>> skew(run, second, run.initial)
     Fraction(9, 5)
     """
@@ -82,7 +64,7 @@ def _expected_coefficients(run: RationalRun, law: Law[Selection]) -> Vector:
     def coefficient(client: int, chosen: Selection) -> Fraction:
         return sum((q for q, k in zip(run.weigh(chosen), chosen, strict=True) if k == client), start=Fraction(0))
 
-    return tuple(Fraction(law.mean(partial(coefficient, k))) for k in range(run.federation.num_clients))
+    return Vector(law.mean(partial(coefficient, k)) for k in range(run.federation.num_clients))
 
 
 def observed_skews(run: RationalRun) -> Skews:
@@ -94,10 +76,11 @@ def observed_skews(run: RationalRun) -> Skews:
     Clients (w - 1)^2/2 and (w + 1)^2/2, the second alone, from 2: one step of 1/4 towards -1 ends at 5/4. Its skew is
     9/5 at 2, (9/4)^2 / ((9/4)^2/2 + (1/4)^2/2) = 81/41 at 5/4, and 1 at w* = 0 and at infinity.
 
-    >>> from fedtheory.rational._noises import no_noise
-    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> from fedtheory.instances.federations import opposite_clients
+    >>> from fedtheory.instances.noise import no_noise
+    >>> from fedtheory.instances.vectors import vector
     >>> run = RationalRun(
-    ...     opposite_clients(), lambda _: Law.certain((1,)), 1, lambda _: Fraction(1, 4), (Fraction(2),), 1, no_noise(1)
+    ...     opposite_clients(), lambda _: Law.certain((1,)), 1, lambda _: Fraction(1, 4), vector(2), 1, no_noise(1)
     ... )
     >>> observed_skews(run)
     Skews(rho_bar=Fraction(1, 1), rho_tilde=Fraction(1, 1), rho_diagonal=Fraction(1, 1))
@@ -114,7 +97,7 @@ def observed_skews(run: RationalRun) -> Skews:
         found = (_skew(coefficients, fed.weights, excesses[w]) for coefficients, w in pairs)
         return [rho for rho in found if rho is not None]
 
-    everywhere = min([cap, *skews(product(distinct, excesses))])
+    everywhere = min([cap, *skews(itertools.product(distinct, excesses))])
     diagonal = min([cap, *skews((coefficients, w) for w, coefficients in selected.items())])
     at_minimizer = skews((coefficients, fed.minimizer) for coefficients in distinct)
     return Skews(everywhere, max(at_minimizer, default=diagonal), diagonal)
@@ -133,18 +116,19 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
     At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4: (9 + 4)/2 + 1/4.
 
     >>> from dataclasses import replace
-    >>> from fedtheory.rational._noises import two_point_noise
-    >>> from fedtheory.rational._alignment import two_parabolas
-    >>> run = two_parabolas((Fraction(9),))
-    >>> active_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))), 0, 1)
+    >>> from fedtheory.instances.noise import two_point_noise
+    >>> from fedtheory.instances.runs import two_parabolas
+    >>> from fedtheory.instances.vectors import vector
+    >>> run = replace(two_parabolas(vector(9)), initial=vector(3), noise=two_point_noise(vector("1/2")))
+    >>> active_gradient_bound(run, 0, 1)
     Fraction(27, 4)
     """
-    squares = partial(_active_gradients, run.federation)
+    fed = run.federation
+
+    def squares(at: Snapshot) -> Fraction:
+        return at.mean(lambda k, w: norm2(fed.gradient(k, w)))
+
     return Fraction(max(run.snapshots[step].mean(squares) for step in range(first, last)) + variance_of(run.noise))
-
-
-def _active_gradients(fed: RationalQuadratics, at: Snapshot) -> Fraction:
-    return inner(at.coefficients, [norm2(fed.gradient(k, w)) for k, w in zip(at.chosen, at.local, strict=True)])
 
 
 def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -> Fraction:
@@ -157,8 +141,9 @@ def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -
     At 3 the gradients of the two clients are 3 and 2: 9 for the first, more than (9 + 4)/2 on average.
 
     >>> from dataclasses import replace
-    >>> from fedtheory.rational._alignment import two_parabolas
-    >>> observed_gradient_bound(replace(two_parabolas((Fraction(9),)), initial=(Fraction(3),)))
+    >>> from fedtheory.instances.runs import two_parabolas
+    >>> from fedtheory.instances.vectors import vector
+    >>> observed_gradient_bound(replace(two_parabolas(vector(9)), initial=vector(3)))
     Fraction(9, 1)
     """
     fed, end = run.federation, max(run.num_steps if last is None else last, 1)
@@ -180,15 +165,15 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
     It bounds the gradients of all clients at some fixed models, too.
 
     >>> from dataclasses import replace
-    >>> from fedtheory.rational._noises import two_point_noise
-    >>> from fedtheory.rational._alignment import two_parabolas
-    >>> run = two_parabolas((Fraction(9),))
-    >>> client_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))))
+    >>> from fedtheory.instances.noise import two_point_noise
+    >>> from fedtheory.instances.runs import two_parabolas
+    >>> from fedtheory.instances.vectors import vector
+    >>> run = replace(two_parabolas(vector(9)), initial=vector(3), noise=two_point_noise(vector("1/2")))
+    >>> client_gradient_bound(run)
     Fraction(37, 4)
     """
-    fed, sigma2 = run.federation, variance_of(run.noise)
-    elsewhere = (norm2(gradient) for w in fixed for gradient in fed.gradients(w))
-    return Fraction(max(itertools.chain(elsewhere, _squared_gradients(run)))) + sigma2
+    elsewhere = (norm2(gradient) for w in fixed for gradient in run.federation.gradients(w))
+    return Fraction(max(itertools.chain(elsewhere, _squared_gradients(run)))) + variance_of(run.noise)
 
 
 def _squared_gradients(run: Run) -> Iterator[Fraction]:

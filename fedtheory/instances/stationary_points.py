@@ -9,20 +9,12 @@ from typing import Any, final
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.arithmetic.matrices import solved
-from fedtheory.rational import _checks
-from fedtheory.rational.vectors import (
-    Matrix,
-    Vector,
-    added,
-    combination,
-    difference,
-    identity,
-    inner,
-    product,
-    scaled,
-)
+from fedtheory.instances import _checks
+from fedtheory.instances.vectors import Vector, combination, inner
 
 __all__ = ["StationaryPoints"]
+
+Matrix = tuple[Vector, ...]
 
 
 @final
@@ -47,14 +39,16 @@ class StationaryPoints:
     weights: Vector
 
     def __post_init__(self) -> None:
-        num_clients = len(_checks.vector("weights", self.weights))
-        dim = len(_checks.vectors("centers", self.centers, num_clients)[0])
+        weights = _checks.vector("weights", self.weights)
+        centers = _checks.vectors("centers", self.centers, len(weights))
         hessians: Any = self.hessians
-        if not isinstance(hessians, tuple | list) or len(hessians) != num_clients:
-            message = f"hessians must be {num_clients} matrices of rationals, got {short(hessians)}"
+        if not isinstance(hessians, tuple | list) or len(hessians) != len(weights):
+            message = f"hessians must be {len(weights)} matrices of rationals, got {short(hessians)}"
             raise ValueError(message)
-        for hessian in hessians:
-            _checks.vectors("each of hessians", hessian, dim, dim)
+        dim = len(centers[0])
+        matrices = tuple(_checks.vectors("each of hessians", hessian, dim, dim) for hessian in hessians)
+        for name, value in {"weights": weights, "centers": centers, "hessians": matrices}.items():
+            object.__setattr__(self, name, value)
 
     @cached_property
     def minimizer(self) -> Vector:
@@ -64,8 +58,7 @@ class StationaryPoints:
     @cached_property
     def gradients(self) -> tuple[Vector, ...]:
         """Gradients of the clients at the minimizer, shape (K, v)."""
-        moved = (difference(self.minimizer, a) for a in self.centers)
-        return tuple(_times(h, x) for h, x in zip(self.hessians, moved, strict=True))
+        return tuple(_times(h, self.minimizer - a) for h, a in zip(self.hessians, self.centers, strict=True))
 
     def averaging(self, step_size: Fraction, local_steps: Sequence[int]) -> Vector:
         """Return the stationary point of federated averaging; client k takes ``local_steps[k]`` steps."""
@@ -76,28 +69,28 @@ class StationaryPoints:
         """Return the stationary point of FedNova, whatever its tau_eff."""
         counts = self._counts(local_steps)
         pulls = [self.pull(k, step_size, t) for k, t in enumerate(counts)]
-        return self._rest(tuple(p / t for p, t in zip(self.weights, counts, strict=True)), pulls)
+        return self._rest([p / t for p, t in zip(self.weights, counts, strict=True)], pulls)
 
     def romberg(self, step_size: Fraction, local_steps: int) -> Vector:
         """Return ``2 w(eta) - w(2 eta)``, the extrapolation of Richardson and Romberg of two stationary points."""
         steps = [validate.size("local_steps", local_steps)] * len(self.weights)
-        return difference(scaled(2, self.averaging(step_size, steps)), self.averaging(2 * step_size, steps))
+        return 2 * self.averaging(step_size, steps) - self.averaging(2 * step_size, steps)
 
     def round(
         self, model: Vector, step_size: Fraction, local_steps: Sequence[int], *, normalize: bool = False
     ) -> Vector:
         """Return the model after a round of averaging, or of FedNova, step by step."""
-        counts, moves, step_size = self._counts(local_steps), [], _checks.positive("step_size", step_size)
-        _checks.vector("model", model, len(self.centers[0]))
+        counts, moves, eta = self._counts(local_steps), [], _checks.positive("step_size", step_size)
+        model = _checks.vector("model", model, len(self.centers[0]))
         for k, t in enumerate(counts):
             y = model
             for _ in range(t):
-                y = difference(y, scaled(step_size, _times(self.hessians[k], difference(y, self.centers[k]))))
-            moves.append(difference(y, model))
+                y -= eta * _times(self.hessians[k], y - self.centers[k])
+            moves.append(y - model)
         if not normalize:
-            return added(model, combination(self.weights, moves))
-        effective = sum((p * t for p, t in zip(self.weights, counts, strict=True)), start=Fraction(0))
-        return added(model, combination([effective * p / t for p, t in zip(self.weights, counts, strict=True)], moves))
+            return model + combination(self.weights, moves)
+        effective = inner(self.weights, [Fraction(t) for t in counts])
+        return model + combination([effective * p / t for p, t in zip(self.weights, counts, strict=True)], moves)
 
     def bias(self, local_steps: int) -> tuple[Vector, Vector]:
         r"""Return e1 and e2 of ``w(eta) = w* + eta e1 + eta^2 e2 + O(eta^3)``, averaging with equal local steps.
@@ -107,31 +100,32 @@ class StationaryPoints:
         """
         tau = validate.count("local_steps", local_steps)
         a, b = Fraction(tau - 1, 2), Fraction((tau - 1) * (tau - 2), 6)
-        squares = tuple(product(h, h) for h in self.hessians)
-        mean = self._mean(self.hessians)
-        first = solved(mean, scaled(a, self._sum(self.hessians)))
-        second = difference(scaled(a, _times(self._mean(squares), first)), scaled(b, self._sum(squares)))
-        return first, solved(mean, second)
+        squares = tuple(_product(h, h) for h in self.hessians)
+        mean = _mixed(self.weights, self.hessians)
+        first = Vector(solved(mean, a * self._sum(self.hessians)))
+        second = a * _times(_mixed(self.weights, squares), first) - b * self._sum(squares)
+        return first, Vector(solved(mean, second))
 
     def normalized_bias(self, local_steps: Sequence[int]) -> Vector:
         """Return e1 of FedNova, ``A^-1 sum p_k (tau_k - 1)/2 H_k h_k``."""
         halves = [Fraction(t - 1, 2) for t in self._counts(local_steps)]
-        pulled = [scaled(a, _times(h, g)) for a, h, g in zip(halves, self.hessians, self.gradients, strict=True)]
-        return solved(self._mean(self.hessians), combination(self.weights, pulled))
+        pulled = [a * _times(h, g) for a, h, g in zip(halves, self.hessians, self.gradients, strict=True)]
+        return Vector(solved(_mixed(self.weights, self.hessians), combination(self.weights, pulled)))
 
     def inconsistent_minimizer(self, local_steps: Sequence[int]) -> Vector:
         """Return the limit of averaging for short steps, the minimizer of ``sum p_k tau_k F_k``."""
         counts = self._counts(local_steps)
-        return self._rest(tuple(p * t for p, t in zip(self.weights, counts, strict=True)), self.hessians)
+        return self._rest([p * t for p, t in zip(self.weights, counts, strict=True)], self.hessians)
 
     def pull(self, client: int, step_size: Fraction, num_steps: int) -> Matrix:
         """Return ``Q_k(t)``, by which a client moves with t steps, over eta."""
-        h, step_size = self.hessians[client], _checks.positive("step_size", step_size)
-        kept = tuple(difference(row, scaled(step_size, other)) for row, other in zip(identity(len(h)), h, strict=True))
+        h, eta = self.hessians[client], _checks.positive("step_size", step_size)
+        identity = [Vector(Fraction(int(i == j)) for j in range(len(h))) for i in range(len(h))]
+        kept = tuple(row - eta * other for row, other in zip(identity, h, strict=True))
         total, power = h, h
         for _ in range(validate.size("num_steps", num_steps) - 1):
-            power = product(kept, power)
-            total = tuple(added(row, other) for row, other in zip(total, power, strict=True))
+            power = _product(kept, power)
+            total = tuple(row + other for row, other in zip(total, power, strict=True))
         return total
 
     def _counts(self, local_steps: Sequence[int]) -> tuple[int, ...]:
@@ -143,17 +137,19 @@ class StationaryPoints:
 
     def _rest(self, weights: Sequence[Fraction], pulls: Sequence[Matrix]) -> Vector:
         moved = [_times(pull, a) for pull, a in zip(pulls, self.centers, strict=True)]
-        return solved(_mixed(weights, pulls), combination(weights, moved))
-
-    def _mean(self, matrices: Sequence[Matrix]) -> Matrix:
-        return _mixed(self.weights, matrices)
+        return Vector(solved(_mixed(weights, pulls), combination(weights, moved)))
 
     def _sum(self, matrices: Sequence[Matrix]) -> Vector:
         return combination(self.weights, [_times(h, g) for h, g in zip(matrices, self.gradients, strict=True)])
 
 
 def _times(matrix: Matrix, x: Vector) -> Vector:
-    return tuple(inner(row, x) for row in matrix)
+    return Vector(row @ x for row in matrix)
+
+
+def _product(left: Matrix, right: Matrix) -> Matrix:
+    columns = list(zip(*right, strict=True))
+    return tuple(Vector(inner(row, column) for column in columns) for row in left)
 
 
 def _mixed(weights: Sequence[Fraction], matrices: Sequence[Matrix]) -> Matrix:
