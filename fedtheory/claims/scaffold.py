@@ -54,7 +54,7 @@ class Start:
     @property
     def weight(self) -> Fraction:
         """``(eta tau)^2``."""
-        return (self.eta * self.tau) ** 2
+        return Fraction((self.eta * self.tau) ** 2)
 
     @property
     def distance2(self) -> Fraction:

@@ -11,7 +11,7 @@ from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.observed import observed_gradient_bound
 from fedtheory.instances.runs import RationalRun
 from fedtheory.instances.vectors import Vector, norm2, vector
-from fedtheory.sampling._selections import power_of_choice
+from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to

@@ -88,7 +88,8 @@ def contraction(s: Case) -> Chain:
 
 @step("stationary:normalized-contraction", st.normalized_round, case)
 def normalized_contraction(s: Case) -> Chain:
-    """A round of FedNova comes closer to the stationary point, as far as a client of curvature mu with the most steps"""
+    """A round of FedNova comes closer to the stationary point, as far as a client of curvature mu with the most
+    steps"""
     effective = inner(s.fed.weights, [Fraction(tau) for tau in s.taus])
     eta = s.eta * min(Fraction(1), Fraction(19, 10) / effective)
     point, after = s.fed.normalized(eta, s.taus), s.fed.round(s.model, eta, s.taus, normalize=True)
@@ -129,7 +130,8 @@ def unbiased(rng: np.random.Generator) -> Finding:
 
 @step("stationary:second-order", _POINT, equal_case, kind="rate", hypotheses=_LINEAR)
 def second_order(s: Case) -> Chain:
-    """After eta e1 + eta^2 e2 the bias of averaging is of third order: a tenth of eta leaves about a thousandth of it"""
+    """After eta e1 + eta^2 e2 the bias of averaging is of third order: a tenth of eta leaves about a thousandth of
+    it"""
     first, (e1, e2) = 1 / (10_000 * s.L), s.fed.bias(s.taus[0])
 
     def rest(eta: Fraction) -> Fraction:

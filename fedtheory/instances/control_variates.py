@@ -151,7 +151,7 @@ def scaffnew_step(
     gamma, p = _run(fed, state, step_size, probability)
     pairs = list(zip(state.models, state.variates, strict=True))
     moved = [x - gamma * (fed.gradient(k, x) - h) for k, (x, h) in enumerate(pairs)]
-    if not falls:
+    if not validate.boolean("falls", falls):
         return ScaffnewState(tuple(moved), state.variates)
     mean = combination(fed.weights, moved)
     variates = tuple(h + p / gamma * (mean - x) for x, h in zip(moved, state.variates, strict=True))
@@ -289,5 +289,7 @@ def _run(
     fed: RationalQuadratics, state: ScaffnewState, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return gamma and p of a state that fits the clients."""
+    validate.instance("fed", fed, RationalQuadratics, "a RationalQuadratics")
+    validate.instance("state", state, ScaffnewState, "a ScaffnewState")
     _checks.vectors("state.models", state.models, fed.num_clients, fed.dim)
     return _checks.positive("step_size", step_size), _checks.probability("probability", probability)

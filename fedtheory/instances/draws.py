@@ -100,6 +100,11 @@ def draw_federation(
     RationalQuadratics
         With diagonal curvatures, powers of two from 1/4 to 4.
 
+    Raises
+    ------
+    TypeError
+        If an option is neither True nor False.
+
     Examples
     --------
     >>> import numpy as np
@@ -108,6 +113,9 @@ def draw_federation(
     >>> draw_federation(np.random.default_rng(2), common_minimizer=True).objective_gap
     Fraction(0, 1)
     """
+    flags = {"common_minimizer": common_minimizer, "equal_weights": equal_weights, "equal_minima": equal_minima}
+    for name, flag in {**flags, "flat": flat}.items():
+        validate.boolean(name, flag)
     num_clients, dim = whole(rng, 2, 3), whole(rng, 1, 2)
     weights = draw_shares(rng, num_clients)
     centers = [draw_model(rng, dim) for _ in range(num_clients)]

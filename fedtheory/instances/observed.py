@@ -10,7 +10,7 @@ from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.noise import variance_of
 from fedtheory.instances.runs import Beginning, RationalRun, Run, Snapshot
 from fedtheory.instances.vectors import Vector, inner, norm2
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 
 

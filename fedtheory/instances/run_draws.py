@@ -14,7 +14,7 @@ from fedtheory.instances.observed import constants_of
 from fedtheory.instances.runs import AlignedRun, RationalRun, constant_law, mean_weights
 from fedtheory.instances.step_sizes import StepSizes, decaying, delayed
 from fedtheory.instances.vectors import Vector
-from fedtheory.sampling._selections import Selection, power_of_choice, successive, uniform_subsets, with_replacement
+from fedtheory.sampling.cohorts import Selection, power_of_choice, successive, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 
 if TYPE_CHECKING:

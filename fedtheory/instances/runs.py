@@ -16,7 +16,7 @@ from fedtheory._support.wording import short
 from fedtheory.instances.federations import RationalQuadratics, prioritized
 from fedtheory.instances.noise import Noise, no_noise, variance_of
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
-from fedtheory.sampling._selections import Selection, with_replacement
+from fedtheory.sampling.cohorts import Selection, with_replacement
 from fedtheory.statistics.law import Law
 
 

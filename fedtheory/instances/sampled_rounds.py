@@ -12,7 +12,7 @@ from fedtheory.instances._format import format_federation
 from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, pick, whole
 from fedtheory.instances.federations import RationalQuadratics, Wells
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, total, vector
-from fedtheory.sampling._selections import independent
+from fedtheory.sampling.cohorts import independent
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.statistics.law import Law
 

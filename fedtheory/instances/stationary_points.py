@@ -87,7 +87,7 @@ class StationaryPoints:
             for _ in range(t):
                 y -= eta * _times(self.hessians[k], y - self.centers[k])
             moves.append(y - model)
-        if not normalize:
+        if not validate.boolean("normalize", normalize):
             return model + combination(self.weights, moves)
         effective = inner(self.weights, [Fraction(t) for t in counts])
         return model + combination([effective * p / t for p, t in zip(self.weights, counts, strict=True)], moves)

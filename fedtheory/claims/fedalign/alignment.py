@@ -95,7 +95,7 @@ def theta_one() -> Finding:
     remark="the definition of the indicator after eq. (9) has <, with which it is true",
 )
 def comparison() -> Finding:
-    from fedtheory.selection.matched_losses import matches
+    from fedtheory.selection.loss_matching import matches
 
     # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
     losses = [(3 - 1) ** 2 / 2] * 2

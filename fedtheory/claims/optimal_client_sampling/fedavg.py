@@ -23,7 +23,7 @@ from fedtheory.claims.optimal_client_sampling._situations import (
 from fedtheory.instances.draws import draw_shares, whole
 from fedtheory.instances.sampled_rounds import LocalUpdate, SampledRound, full_law, inverse_estimate, uniform_law
 from fedtheory.instances.vectors import Vector, inner, norm2, vector
-from fedtheory.sampling._selections import independent
+from fedtheory.sampling.cohorts import independent
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

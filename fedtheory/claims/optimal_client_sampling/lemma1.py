@@ -14,8 +14,8 @@ from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import whole
 from fedtheory.instances.sampled_rounds import inverse_estimate
 from fedtheory.instances.vectors import Vector, combination, norm2, total, vector
-from fedtheory.sampling._selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.availability import available_probabilities, error_parts
+from fedtheory.sampling.cohorts import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
     admissibility_margin,

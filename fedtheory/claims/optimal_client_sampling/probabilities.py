@@ -16,10 +16,9 @@ from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.certificates import certificate
-from fedtheory.sampling.improvement_factors import relative_improvement_factor
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
-from fedtheory.sampling.variances import variance
+from fedtheory.sampling.variances import relative_improvement_factor, variance
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of

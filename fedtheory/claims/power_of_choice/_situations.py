@@ -19,7 +19,7 @@ from fedtheory.instances.run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.instances.runs import RationalRun, Snapshot, constant_law, distance2, elapsed, gap
 from fedtheory.instances.step_sizes import StepSizes, decaying, short_steps, weighted_steps
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 
 CURVATURE = "every F_k is L-smooth and mu-strongly convex"

@@ -19,7 +19,7 @@ from fedtheory.instances.observed import client_gradient_bound
 from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.runs import RationalRun, Snapshot, mean_weights
 from fedtheory.instances.vectors import Vector, average, norm2, vector
-from fedtheory.sampling._selections import power_of_choice
+from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

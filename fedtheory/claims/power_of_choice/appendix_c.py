@@ -38,7 +38,7 @@ from fedtheory.instances.run_draws import MEAN_LAWS, WEIGHTED_LAWS, draw_run
 from fedtheory.instances.runs import RationalRun, Snapshot, constant_law, distance2, mean_weights
 from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
-from fedtheory.sampling._selections import with_replacement
+from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

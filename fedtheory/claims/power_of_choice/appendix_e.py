@@ -37,7 +37,7 @@ from fedtheory.instances.run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.instances.runs import RationalRun, Snapshot, constant_law
 from fedtheory.instances.step_sizes import weighted_steps
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
-from fedtheory.sampling._selections import Selection, uniform_subsets
+from fedtheory.sampling.cohorts import Selection, uniform_subsets
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -19,7 +19,7 @@ from fedtheory.instances.run_draws import Drawn, draw_run
 from fedtheory.instances.runs import RationalRun, gap
 from fedtheory.instances.step_sizes import decaying, fixed_step
 from fedtheory.instances.vectors import Vector, norm2, vector
-from fedtheory.sampling._selections import Selection, independent, power_of_choice
+from fedtheory.sampling.cohorts import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement

@@ -17,7 +17,7 @@ from fedtheory.instances.observed import initial_distance2
 from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.runs import RationalRun, constant_law, distance2
 from fedtheory.instances.vectors import Vector, vector
-from fedtheory.sampling._selections import frequencies, power_of_choice
+from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of

@@ -25,7 +25,7 @@ from fedtheory.instances.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_
 from fedtheory.instances.runs import RationalRun, constant_law, elapsed
 from fedtheory.instances.step_sizes import decaying, fixed_step, short_steps
 from fedtheory.instances.vectors import Vector, norm2, vector
-from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
+from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.bound import Bound

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.instances.draws import draw_shares, whole
-from fedtheory.sampling._selections import power_of_choice
+from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
@@ -144,8 +144,7 @@ def _strategies(num_clients: int) -> "list[Strategy]":
 def availability(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.quadratic import QuadraticFederation
-    from fedtheory.selection.availability import AlternatingGroups
-    from fedtheory.selection.available import Available
+    from fedtheory.selection.availability import AlternatingGroups, Available
 
     size = whole(rng, 3, 7)
     strategies = _strategies(size)
