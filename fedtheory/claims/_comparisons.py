@@ -34,10 +34,14 @@ def compared(chain: Chain | list[Chain], instance: Mapping[str, Any]) -> Finding
     ('<=', 0.75)
     """
     chains = chain if isinstance(chain, list) else [chain]
+    triples = [triple for one in chains for triple in zip(one[:-1:2], one[1::2], one[2::2], strict=True)]
+
+    def place(number: int) -> dict[str, str]:
+        return {"comparison": f"{number} of {len(triples)}"} if len(triples) > 1 else {}
+
     return worst_of(
-        _RELATIONS[relation](left, right, instance=instance)
-        for one in chains
-        for left, relation, right in zip(one[:-1:2], one[1::2], one[2::2], strict=True)
+        _RELATIONS[relation](left, right, instance={**instance, **place(number)})
+        for number, (left, relation, right) in enumerate(triples, 1)
     )
 
 
