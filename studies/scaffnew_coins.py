@@ -28,10 +28,10 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds import proxskip as ps
+from fedtheory.instances.control_variates import ScaffnewState, disagreement_radius, mean_potentials
+from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.plotting.bound import measured, theory
 from fedtheory.plotting.style import appearance, legend_below
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.scaffnew import ScaffnewState, disagreement_radius, mean_potentials
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import study
+from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.plotting.bound import theory
 from fedtheory.plotting.style import appearance, legend_below
-from fedtheory.rational.stationary_points import StationaryPoints
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.claims.power_of_choice import weighted
-from fedtheory.rational._rounds import gap
-from fedtheory.rational._run_draws import draw_run
-from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.claims.power_of_choice import appendix_e
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.run_draws import draw_run
+from fedtheory.instances.runs import gap
 from fedtheory.verification._trials import Effort, Trials, tried
 from fedtheory.verification.catalogue import known_claims, select_claims
 from fedtheory.verification.claims import REFUTED, Claim
@@ -136,7 +136,7 @@ def test_the_error_of_a_single_opposite_client_telescopes(num_steps: int, rounds
     So (T + 7) w_T is a sum of T/tau independent signs times tau, and E F(w_T) - F* = tau T / (2 (T + 7)^2).
     """
     tau, total = num_steps // rounds, num_steps
-    drawn = weighted._one_uniform_client(opposite_clients(), 0, tau, total)
+    drawn = appendix_e._one_uniform_client(opposite_clients(), 0, tau, total)
     assert gap(drawn.run, total) == Fraction(tau * total, 2 * (total + 7) ** 2)
 
 

@@ -16,8 +16,8 @@ from fedtheory.exact.floor import error_floor
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
-from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.vectors import vector
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -62,7 +62,7 @@ def shifted(skew: SelectionSkew, name: str, by: float) -> SelectionSkew:
 
 
 def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
-    honest = selection_skew
+    honest = skews.selection_skew
     monkeypatch.setattr(
         skews, "selection_skew", lambda *given, **options: shifted(honest(*given, **options), "rho_tilde", -0.01)
     )

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice import lemmas, theorems, weighted
+from fedtheory.claims.power_of_choice import appendix_b, appendix_e, theorems
 from fedtheory.errors import AssumptionViolated
-from fedtheory.rational._averaging import RationalRun, constant_law
-from fedtheory.rational._constants import skew
-from fedtheory.rational._noises import two_point_noise
-from fedtheory.rational._run_draws import Drawn, draw_run
-from fedtheory.rational._step_sizes import short_steps
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import vector
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.noise import two_point_noise
+from fedtheory.instances.observed import skew
+from fedtheory.instances.run_draws import Drawn, draw_run
+from fedtheory.instances.runs import RationalRun, constant_law
+from fedtheory.instances.step_sizes import short_steps
+from fedtheory.instances.vectors import vector
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_claims
@@ -124,14 +124,14 @@ def test_the_refined_decaying_theorem_needs_the_objective_gap_and_the_vanishing_
 
 
 def test_the_repaired_weighted_theorem_needs_its_vanishing_term() -> None:
-    check = weighted.against_weighted_average(without(poc.weighted_average_gap, "vanishing"), "rho_diagonal", 1)
-    assert refuted(weighted.equation_85, check)
+    check = appendix_e.against_weighted_average(without(poc.weighted_average_gap, "vanishing"), "rho_diagonal", 1)
+    assert refuted(appendix_e.equation_85, check)
 
 
 def test_the_drift_grows_with_the_number_of_local_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = poc.client_drift
     monkeypatch.setattr(poc, "client_drift", lambda eta, local_steps, G2: honest(eta, local_steps=2, G2=G2) / 2)
-    assert refuted(lemmas.lemma_b2_refined, lemmas.lemma_b2_refined.check)
+    assert refuted(appendix_b.lemma_b2_refined, appendix_b.lemma_b2_refined.check)
 
 
 def test_uniform_draws_from_unequal_weights_do_not_have_skew_one() -> None:

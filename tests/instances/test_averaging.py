@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.exact.moments import expected_gap
-from fedtheory.rational._averaging import RationalRun, constant_law
-from fedtheory.rational._noises import no_noise, two_point_noise
-from fedtheory.rational._rounds import elapsed, gap
-from fedtheory.rational._run_draws import WEIGHTED_LAWS, draw_run
-from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.vectors import combination, vector
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.noise import no_noise, two_point_noise
+from fedtheory.instances.run_draws import WEIGHTED_LAWS, draw_run
+from fedtheory.instances.runs import RationalRun, constant_law, elapsed, gap
+from fedtheory.instances.vectors import combination, vector
 from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform

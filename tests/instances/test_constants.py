@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.rational._averaging import RationalRun, constant_law
-from fedtheory.rational._constants import observed_gradient_bound, observed_skews, skew
-from fedtheory.rational._noises import no_noise
-from fedtheory.rational._run_draws import draw_run
-from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.vectors import vector
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.noise import no_noise
+from fedtheory.instances.observed import observed_gradient_bound, observed_skews, skew
+from fedtheory.instances.run_draws import draw_run
+from fedtheory.instances.runs import RationalRun, constant_law
+from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import power_of_choice, with_replacement
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.statistics.law import Law

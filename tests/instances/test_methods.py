@@ -10,23 +10,21 @@ from fedtheory.arithmetic.matrices import solved
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import sgd
 from fedtheory.exact.runs import for_run
-from fedtheory.rational._scaffold import (
+from fedtheory.instances.control_variates import (
     Controlled,
-    control_potential,
-    scaffold_limit,
-    scaffold_radius,
-    scaffold_round,
-)
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.scaffnew import (
     ScaffnewState,
+    _round_of_coordinate,
+    control_potential,
     disagreement_map,
     disagreement_radius,
     mean_potentials,
     potential,
     scaffnew_step,
+    scaffold_limit,
+    scaffold_round,
 )
-from fedtheory.rational.stationary_points import StationaryPoints
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.stationary_points import StationaryPoints
 
 ZERO = (Q(0),)
 EIGHTH = {"step_size": Q(1, 8), "local_steps": 2}
@@ -80,7 +78,15 @@ def test_a_server_that_starts_off_the_mean_of_control_variates_rests_elsewhere()
 
 def test_option_one_diverges_where_option_two_does_not() -> None:
     fed = two(curvatures=(Q(1, 100), Q(1)))
-    radii = [scaffold_radius(fed, step_size=Q(1), local_steps=10, option=option) for option in (1, 2)]
+
+    def radius(option: int) -> float:
+        """Spectral radius of a round as a linear map of the model and the two control variates."""
+        move = _round_of_coordinate(fed, 0, Q(0), Q(1), 10, option)
+        still = np.array(move([Q(0)] * 3), dtype=float)
+        columns = [np.array(move([Q(int(i == j)) for j in range(3)]), dtype=float) - still for i in range(3)]
+        return float(abs(np.linalg.eigvals(np.column_stack(columns))).max())
+
+    radii = [radius(option) for option in (1, 2)]
     assert radii == pytest.approx([1.4557, 0.6379], abs=5e-5)
 
 

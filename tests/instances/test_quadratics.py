@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 
 from fedtheory.conformance import rational_federations, seeds
-from fedtheory.rational.draws import draw_model
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import combination, difference, norm2, vector
+from fedtheory.instances.draws import draw_model
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.vectors import combination, norm2, vector
 
 
 @given(exact=rational_federations(), seed=seeds())
@@ -34,4 +34,4 @@ def test_the_gradient_vanishes_at_the_minimizer_and_nowhere_is_the_gap_negative(
 
 
 def test_vectors_are_exact() -> None:
-    assert norm2(difference(vector("1/3", 1), vector("1/3", "1/2"))) == vector("1/4")[0]
+    assert norm2(vector("1/3", 1) - vector("1/3", "1/2")) == vector("1/4")[0]

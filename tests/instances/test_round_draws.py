@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.rational._run_draws import draw_alignment, draw_phi_round, draw_quadratic_round, draw_run
+from fedtheory.instances.run_draws import draw_alignment, draw_run
+from fedtheory.instances.sampled_rounds import draw_quadratic_round, draw_wells_round
 
 DRAWS = 200
 # A corner that a fifth of the draws should reach is missed by this share of 200 only once in 10^6.
@@ -29,7 +30,7 @@ def numbers(value: Any) -> list[Fraction]:
     return [Fraction(value)]
 
 
-@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_phi_round])
+@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_wells_round])
 def test_either_noise_is_drawn_however_long_the_round_and_both_only_in_short_ones(draw: Any) -> None:
     short: list[tuple[bool, bool]] = []
     long: list[tuple[bool, bool]] = []
@@ -56,17 +57,17 @@ def test_a_client_lacks_curvature_only_along_the_first_coordinate_and_only_if_as
 
 
 def test_rounds_of_one_step_are_short_and_long_and_some_quadratic_ones_start_at_the_minimizer() -> None:
-    quadratic, phi = drawn(draw_quadratic_round), drawn(draw_phi_round)
+    quadratic, wells = drawn(draw_quadratic_round), drawn(draw_wells_round)
     lengths = {one.round.step_size * one.federation.smoothness for one in quadratic}
     assert lengths == {Fraction(1, 20), Fraction(1, 4), 1, 10}
-    assert {one.round.step_size * one.clients.smoothness for one in phi} == {Fraction(1, 20), Fraction(1, 4), 1, 4}
+    assert {one.round.step_size * one.clients.smoothness for one in wells} == {Fraction(1, 20), Fraction(1, 4), 1, 4}
     assert SOME < sum(one.round.model == one.federation.minimizer for one in quadratic) < DRAWS // 2
-    for one in [*quadratic, *phi]:
+    for one in [*quadratic, *wells]:
         assert one.round.local_steps == 1
         assert 0 < numbers(one.instance["law"])[0] <= one.round.num_clients
 
 
-@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_phi_round])
+@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_wells_round])
 def test_a_round_is_told_by_the_numbers_that_define_it(draw: Any) -> None:
     for one in drawn(draw, longest_round=3)[:20]:
         told = {name: numbers(value) for name, value in one.instance.items() if name != "law"}

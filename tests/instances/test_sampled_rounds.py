@@ -6,10 +6,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.rational._run_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational._sampled_rounds import SampledRound, everybody, optimal_law, uniform_law
-from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.vectors import combination, norm2, vector
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.sampled_rounds import (
+    SampledRound,
+    draw_quadratic_round,
+    draw_wells_round,
+    full_law,
+    optimal_law,
+    uniform_law,
+)
+from fedtheory.instances.vectors import combination, norm2, vector
 
 HALF = Fraction(1, 2)
 
@@ -30,7 +36,7 @@ def test_two_local_steps_average_their_gradients() -> None:
         lambda _, w: w,
         vector(1),
         vector(1),
-        everybody,
+        full_law,
         step_size=Fraction(4, 5),
         local_steps=2,
         server_step_size=Fraction(2),
@@ -46,7 +52,7 @@ def test_the_noise_has_the_variance_of_its_constants() -> None:
         lambda _, w: vector(2),
         vector(1),
         vector(0),
-        everybody,
+        full_law,
         Fraction(1),
         noise_factor=Fraction(3),
         noise_length=Fraction(5),
@@ -59,7 +65,7 @@ def test_the_noise_has_the_variance_of_its_constants() -> None:
 @given(
     seed=st.integers(0, 2**32),
     longest=st.sampled_from([1, 2]),
-    draw=st.sampled_from([draw_quadratic_round, draw_phi_round]),
+    draw=st.sampled_from([draw_quadratic_round, draw_wells_round]),
 )
 def test_the_estimator_is_unbiased_and_its_second_moment_splits(seed, longest, draw) -> None:
     drawn, _, _ = draw(np.random.default_rng(seed), longest_round=longest)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.rational._step_sizes import decaying, delayed, fixed_step, short_steps, weighted_steps
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import vector
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.step_sizes import decaying, delayed, fixed_step, short_steps, weighted_steps
+from fedtheory.instances.vectors import vector
 
 # mu = 1/2, L = 3
 FED = RationalQuadratics((vector("1/2"), vector(3)), (vector(1), vector(-1)), vector("1/2", "1/2"), vector(0, 0))

@@ -132,7 +132,8 @@ def smooth_wells(rng: np.random.Generator) -> Finding:
 def assumption_7(s: QuadraticRound) -> list[Chain]:
     """E g_i = grad f_i and E |g_i - grad f_i|^2 = M |grad f_i|^2 + sigma2;
     so E |g_i|^2 = (1 + M) |grad f_i|^2 + sigma2"""
-    M, sigma2, chains = s.round.noise_factor**2, s.round.noise_length**2, list[Chain]()
+    M, sigma2 = (s.round.constants[name] for name in ("relative_noise", "sigma2"))
+    chains = list[Chain]()
     for paths, gradient in zip(s.round.clients, s.round.gradients(), strict=True):
         law, square = paths.map(lambda path: path.update), norm2(gradient)
         chains += [

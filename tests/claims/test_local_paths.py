@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.rational._paths import first_round
-from fedtheory.rational._run_draws import draw_run
-from fedtheory.rational.vectors import difference, scaled
+from fedtheory.claims.power_of_choice.appendix_b import first_round
+from fedtheory.instances.run_draws import draw_run
 
 
 @settings(max_examples=20)
@@ -30,5 +29,5 @@ def test_each_gradient_on_record_leads_to_the_next_model(seed: int) -> None:
     run = draw_run(np.random.default_rng(seed), longest_round=4).run
     for works in first_round(run):
         for work in works:
-            moved = [scaled(run.step_size(step), gradient) for step, gradient in enumerate(work.gradients)]
-            assert list(work.models[1:]) == list(map(difference, work.models, moved))
+            for step, gradient in enumerate(work.gradients):
+                assert work.models[step + 1] == work.models[step] - run.step_size(step) * gradient
