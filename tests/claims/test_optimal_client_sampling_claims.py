@@ -15,18 +15,9 @@ from fedtheory.instances.vectors import vector
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken
-from tests.environment import thinned
 
 CLAIMS = select_claims("optimal-client-sampling:")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", thinned([claim.key for claim in CLAIMS if not claim.is_single], 32))
-def test_the_verdict_is_the_expected_one_on_many_instances(key) -> None:
-    (claim,) = (claim for claim in CLAIMS if claim.key == key)
-    assert examine(claim, claim.num_instances("thorough"), rng=2).as_expected
 
 
 def weakened(bound, summand, factor):

@@ -6,11 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.exact.moments import expected_gap
 from fedtheory.instances.federations import opposite_clients
 from fedtheory.instances.noise import no_noise, two_point_noise
 from fedtheory.instances.run_draws import WEIGHTED_LAWS, draw_run
@@ -87,38 +85,6 @@ def test_models_and_deltas_differ_when_coefficients_do_not_sum_to_one() -> None:
 def test_nobody_selected_leaves_the_model_where_it_is() -> None:
     run = opposite_run(select=lambda _: Law.certain(()), weigh=lambda chosen: (), initial=vector(3))
     assert {at.average for at in run.snapshots[2]} == {vector(3)}
-
-
-@settings(max_examples=25)
-@given(seed=st.integers(0, 2**32))
-def test_probabilities_sum_to_one_at_every_step(seed: int) -> None:
-    run = draw_run(np.random.default_rng(seed)).run
-    assert {sum(snapshots.values()) for snapshots in run.snapshots} == {1}
-    assert len(run.snapshots) == run.num_steps + 1
-
-
-@pytest.mark.parametrize("law", ["proportional", "uniform"])
-@settings(max_examples=15)
-@given(seed=st.integers(0, 2**32))
-def test_expected_gaps_agree_with_the_moment_recursion(law: str, seed: int) -> None:
-    drawn = draw_run(np.random.default_rng(seed), laws=(law,))
-    fed = drawn.run.federation.rounded()
-    # The recursion spreads the noise evenly over the coordinates, the run puts it into the first.
-    run = drawn.run if fed.dim == 1 else replace(drawn.run, noise=no_noise(fed.dim))
-    num_rounds = run.num_steps // run.local_steps
-    exact = [float(gap(run, t * run.local_steps)) for t in range(num_rounds + 1)]
-    sizes = [float(run.step_size(t)) for t in range(num_rounds * run.local_steps)]
-    gaps = expected_gap(
-        fed,
-        STRATEGIES[law](drawn.num_selected),
-        num_rounds,
-        run.local_steps,
-        sizes if num_rounds else 1.0,
-        [float(x) for x in run.initial],
-        float(run.sigma2),
-    )
-    # Gaps are at most a few hundred: the tolerance is a thousand roundings of that.
-    np.testing.assert_allclose(gaps, exact, rtol=1e-11, atol=1e-11)
 
 
 def moved(run, step, client, w, noise):
