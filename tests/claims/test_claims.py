@@ -70,6 +70,7 @@ def test_one_instance_and_the_stored_one_lead_to_the_expected_verdict(key: str) 
     claim, effort = CLAIMS[key], Effort(1)
     verdict = verdict_on(claim, SEED, effort, tried(claim, effort, seeds=SEED))
     assert verdict.as_expected, (verdict.worst, verdict.worst_index)
+    assert verdict.side == "exact" or not claim.is_single or claim.kind not in REFUTED
 
 
 @pytest.mark.slow  # one instance of each is checked at every run
@@ -129,11 +130,8 @@ def test_a_regression_example_strains_its_claim_more_than_a_search_from_nothing(
 
 
 @pytest.mark.parametrize("kind", REFUTED)
-def test_what_must_fail_fails_exactly(kind: str) -> None:
-    refuted = [claim for claim in CLAIMS.values() if claim.kind == kind]
-    assert refuted
-    assert {claim.expected for claim in refuted} == {"fails"}
-    assert {examine(claim).side for claim in refuted if claim.is_single} == {"exact"}
+def test_what_is_false_in_print_or_a_wrong_guess_must_fail(kind: str) -> None:
+    assert {claim.expected for claim in CLAIMS.values() if claim.kind == kind} == {"fails"}
 
 
 def test_an_erratum_is_about_what_is_printed_and_a_refuted_conjecture_about_what_is_not() -> None:

@@ -69,6 +69,7 @@ def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
     assert refuted(skews.skew_order, num_instances=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "name", "moves"),
     [
@@ -169,12 +170,14 @@ def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
     assert refuted(exact.small_step_bias, num_instances=100)
 
 
+@pytest.mark.slow
 def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_run():
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     wrong = {9: error_floor(fed, PowerOfChoice(3, 10))}
     assert [finding.holds for finding in exact.long_run_findings(wrong)] == [False]
 
 
+@pytest.mark.slow
 def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_run(monkeypatch):
     def with_fewer(fed, strategy, **known):
         return mean_field_gap(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)

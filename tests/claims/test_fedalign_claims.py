@@ -73,7 +73,7 @@ def changed(bound, summands, factor):
     [
         (["contraction"], Q(9, 10)),
         (["noise"], Q(9, 10)),
-        (["bias"], Q(1, 2)),
+        pytest.param(["bias"], Q(1, 2), marks=pytest.mark.slow),
         # Either of the two covers what the other one is for on small instances, but not both can go.
         (["drift", "heterogeneity"], Q(0)),
     ],
@@ -94,7 +94,7 @@ def test_the_one_step_inequality_needs_its_terms(summands, factor):
         (["bias"], Q(1, 2)),
         # G2 counts the noise, and 2 L Gamma the spread of the gradients at w*: one term covers for another.
         (["sampling", "noise"], Q(0)),
-        (["sampling", "heterogeneity"], Q(0)),
+        pytest.param(["sampling", "heterogeneity"], Q(0), marks=pytest.mark.slow),
     ],
 )
 def test_the_one_step_inequality_with_drawn_priority_clients_needs_its_terms(summands, factor):
@@ -105,7 +105,7 @@ def test_the_one_step_inequality_with_drawn_priority_clients_needs_its_terms(sum
 @pytest.mark.parametrize(
     ("claim", "summand", "factor"),
     [
-        (theorems.theorem_1, "noise", Q(0)),
+        pytest.param(theorems.theorem_1, "noise", Q(0), marks=pytest.mark.slow),
         (theorems.theorem_1, "initial", Q(1, 2)),
         (theorems.theorem_1, "bias", Q(0)),
         (theorems.theorem_a9, "initial", Q(1, 2)),

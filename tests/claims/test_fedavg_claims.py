@@ -46,7 +46,9 @@ def without(bound: Any, *summands: str) -> Callable[..., Any]:
     return mutant
 
 
-@pytest.mark.parametrize("summands", [("noise",), ("contraction",), ("drift", "heterogeneity")])
+@pytest.mark.parametrize(
+    "summands", [("noise",), ("contraction",), pytest.param(("drift", "heterogeneity"), marks=pytest.mark.slow)]
+)
 def test_the_one_step_inequality_needs_its_summands(monkeypatch: pytest.MonkeyPatch, summands: tuple[str, ...]) -> None:
     monkeypatch.setattr(claims, "fedavg", SimpleNamespace(one_step=without(fedavg.one_step, *summands)))
     assert refuted(claims.one_step)

@@ -34,14 +34,16 @@ def weakened(bound, summand, factor):
     [
         (dsgd.dsgd_second_moment, "dsgd_second_moment", "clients", Q(99, 100)),
         (dsgd.theorem_13, "dsgd_strongly_convex", "noise", Q(9, 10)),
-        (dsgd.theorem_13, "dsgd_strongly_convex", "descent", Q(11, 10)),
+        pytest.param(dsgd.theorem_13, "dsgd_strongly_convex", "descent", Q(11, 10), marks=pytest.mark.slow),
         (dsgd.theorem_13_attained, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
-        (dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "heterogeneity", Q(1, 4)),
+        pytest.param(
+            dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "heterogeneity", Q(1, 4), marks=pytest.mark.slow
+        ),
         (dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "noise", Q(9, 10)),
         (many_rounds.theorem_13_two_rounds, "dsgd_contraction", "contraction", Q(1, 2)),
         (dsgd.equation_21, "full_participation", "noise", Q(99, 100)),
-        (dsgd.theorem_15, "dsgd_nonconvex", "noise", Q(2, 3)),
-        (dsgd.theorem_15, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
+        pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "noise", Q(2, 3), marks=pytest.mark.slow),
+        pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "heterogeneity", Q(1, 4), marks=pytest.mark.slow),
         (fedavg.lemma_21, "perturbed_inner_product", "convexity", Q(2)),
         (fedavg.lemma_21_attained, "perturbed_inner_product", "displacement", Q(99, 100)),
         (fedavg.drift, "client_drift", "noise", Q(1, 3)),

@@ -127,7 +127,7 @@ def test_a_step_is_red_with(file: str, name: str, honest: str, mutant: str, tmp_
 SHARED = [
     ("bias + heterogeneity + drift", "heterogeneity + drift"),
     ("bias + heterogeneity + drift", "bias + drift"),
-    ("(s.s**2 + conversion) * G2", "conversion * G2"),
+    pytest.param("(s.s**2 + conversion) * G2", "conversion * G2", marks=pytest.mark.slow),
     ("rho, G2 = s.observed.skews.rho_diagonal", "rho, G2 = 2 * s.observed.skews.rho_diagonal"),
 ]
 
@@ -135,7 +135,7 @@ SHARED = [
 @pytest.mark.parametrize(
     ("name", "draw"), [("equation-63-repaired", short_step), ("equation-80-refined", weighted_step)]
 )
-@pytest.mark.parametrize(("honest", "mutant"), SHARED, ids=[mutant for _, mutant in SHARED])
+@pytest.mark.parametrize(("honest", "mutant"), SHARED, ids=lambda text: text)
 def test_the_repaired_bound_of_a5_needs(name: str, draw: Any, honest: str, mutant: str, tmp_path: Path) -> None:
     source = (FOLDER / "_situations.py").read_text(encoding="utf-8")
     assert source.count(honest) == 1
@@ -222,6 +222,7 @@ def test_a_client_that_stays_alone_is_reached_as_the_product_says(num_steps: int
         assert last[0] == center * (1 - Q(3, num_steps + 3))
 
 
+@pytest.mark.slow
 def test_with_a_memory_the_theorem_fails_from_these_horizons_on() -> None:
     runs = {T: [availability.staying(client, T) for client in range(2)] for T in (9, 10, 177, 178)}
     refined = {T: availability.against_average_law(poc.refined_decaying_steps_gap, runs[T]) for T in (9, 10)}

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +70,7 @@ def test_the_skew_at_a_common_minimizer_is_undefined() -> None:
     assert set(observed_skews(shared)) == {1}
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_observed_skews_are_ordered_and_lie_within_the_certified_ones(seed: int) -> None:

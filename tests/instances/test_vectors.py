@@ -4,7 +4,7 @@ from fractions import Fraction as Q
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, total, vector
@@ -49,6 +49,7 @@ def test_numbers_of_numpy_that_are_exact_multiply_from_either_side() -> None:
         assert type(two * v) is Vector
 
 
+@settings(max_examples=20)
 @given(PAIRS)
 def test_the_inner_product_is_the_sum_of_products_reduced_once(pair: tuple[list[Q], list[Q]]) -> None:
     left, right = pair
