@@ -28,10 +28,13 @@ _RELATIONS: dict[str, Callable[..., Finding]] = {"<=": at_most, "=": equal_to, "
 
 
 def compared(chain: Chain | list[Chain], instance: Mapping[str, Any]) -> Finding:
-    """Compare neighbors in one chain or in several.
+    """Compare neighbors in one chain or in several; of several comparisons the instance has the number.
 
-    >>> compared((1, "=", 1, "<=", 2), {}).relation, compared([(1, "<=", 2), (3, "<=", 4)], {}).ratio
-    ('<=', 0.75)
+    >>> compared((1, "<=", 2), {}).ratio
+    0.5
+    >>> nearest = compared([(1, "<=", 2), (3, "=", 3, "<=", 4)], {})
+    >>> nearest.relation, nearest.instance
+    ('<=', {'comparison': '3 of 3'})
     """
     chains = chain if isinstance(chain, list) else [chain]
     triples = [triple for one in chains for triple in zip(one[:-1:2], one[1::2], one[2::2], strict=True)]
