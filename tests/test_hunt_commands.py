@@ -28,6 +28,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, Claim]:
     """Two fast claims in the place of all."""
     claims = {claim.key: claim for claim in (FALSE, TRUE)}
     monkeypatch.setattr(catalogue, "known_claims", lambda: claims)
+    monkeypatch.setattr(catalogue, "_with_that_key", claims.get)
     return claims
 
 

@@ -1,5 +1,7 @@
 """Vectors of rationals: operations by hand, and refusals of what is not exact or does not fit."""
 
+# mypy: disable-error-code=comparison-overlap
+
 from fractions import Fraction as Q
 
 import numpy as np
