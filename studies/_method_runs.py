@@ -12,6 +12,7 @@ import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import sgd
+from fedtheory.instances import vector
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -172,8 +173,8 @@ MU, L = Q(1, 10), Q(1)
 @lru_cache
 def _plane() -> Any:
     """Two clients in the plane with full Hessians."""
-    hessians = ((Q(1), Q(0)), (Q(0), Q(1, 4))), ((Q(1, 2), Q(1, 4)), (Q(1, 4), Q(1)))
-    return ft.rational.StationaryPoints(hessians, ((Q(0), Q(0)), (Q(1), Q(2))), (Q(1, 3), Q(2, 3)))
+    hessians = (vector(1, 0), vector(0, "1/4")), (vector("1/2", "1/4"), vector("1/4", 1))
+    return ft.instances.StationaryPoints(hessians, (vector(0, 0), vector(1, 2)), vector("1/3", "2/3"))
 
 
 def fixed_points(own: FixedPoints, progress: study.Progress) -> "Dataset":

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims._comparisons import (
     against_worst_case,
@@ -17,12 +16,12 @@ from fedtheory.claims._comparisons import (
     step_size,
     tenths,
 )
-from fedtheory.rational._alignment import AlignedRun, two_parabolas
-from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound, initial_distance2
-from fedtheory.rational._rounds import elapsed, gap
-from fedtheory.rational._run_draws import DrawnAlignment, draw_alignment
-from fedtheory.rational._step_sizes import Delay, delay, delayed, short_steps
-from fedtheory.rational.draws import whole
+from fedtheory.instances.draws import whole
+from fedtheory.instances.observed import active_gradient_bound, client_gradient_bound, initial_distance2
+from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
+from fedtheory.instances.runs import AlignedRun, elapsed, gap, two_parabolas
+from fedtheory.instances.step_sizes import Delay, delay, delayed, short_steps
+from fedtheory.instances.vectors import vector
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding
@@ -168,12 +167,12 @@ theorem_1_as_printed = claim(
     remark="the sums leave out step 0, the only one with an included client: the bound is 0 for every T",
 )
 def theorem_1_one_step() -> Finding:
-    run = two_parabolas((Fraction(1), Fraction(0), Fraction(0)))
-    drawn = DrawnAlignment(run, _two_parabolas_in_words(run))
+    run = two_parabolas(vector(1, 0, 0))
+    drawn = DrawnAlignment(run, _format_two_parabolas(run))
     return gaps_after_rounds(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
 
 
-def _two_parabolas_in_words(run: AlignedRun) -> dict[str, Any]:
+def _format_two_parabolas(run: AlignedRun) -> dict[str, Any]:
     return {
         "clients": "w^2/2 (priority), (w - 1)^2/2, of the same size",
         "thresholds": ", ".join(map(str, run.thresholds)),
@@ -229,8 +228,8 @@ theorem_a9_printed = claim(
 
 def many_draws(num_draws: int) -> Finding:
     """Compare the two parabolas with eq. (60) when the one priority client is drawn K times."""
-    run = two_parabolas((Fraction(1),), num_draws=num_draws)
-    drawn = DrawnAlignment(run, {**_two_parabolas_in_words(run), "num_draws": num_draws})
+    run = two_parabolas(vector(1), num_draws=num_draws)
+    drawn = DrawnAlignment(run, {**_format_two_parabolas(run), "num_draws": num_draws})
     return gaps_after_rounds(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
 
 
@@ -274,14 +273,14 @@ def _recursion(rng: np.random.Generator) -> dict[str, Any]:
 one_step = against_worst_case(
     "fedalign:lemma-a6-worst-case",
     "No federation exceeds Lemma A.6 in a round's first step that includes a third client",
-    align.one_step,
+    fa.one_step,
 )(_step)
 
 
 @against_worst_case(
     "fedalign:lemma-a6-refined-worst-case",
     "No federation exceeds the refined Lemma A.6 in a round's first step that includes a third client",
-    align.refined_one_step,
+    fa.refined_one_step,
 )
 def refined_one_step(rng: np.random.Generator) -> dict[str, Any]:
     given = _step(rng)
@@ -292,7 +291,7 @@ def refined_one_step(rng: np.random.Generator) -> dict[str, Any]:
 recursion_gap = against_worst_case(
     "fedalign:recursion-gap-worst-case",
     "No federation exceeds the solved recursion after a round that includes a third client",
-    align.recursion_gap,
+    fa.recursion_gap,
     looseness=1.2,
     remark=_G2,
 )(_recursion)
@@ -301,7 +300,7 @@ recursion_gap = against_worst_case(
 @against_worst_case(
     "fedalign:theorem-1-worst-case",
     "No federation exceeds the corrected Theorem 1 after a round that includes a third client",
-    align.full_participation_gap,
+    fa.full_participation_gap,
     looseness=1.5,
     remark=_G2,
 )
@@ -316,5 +315,5 @@ def full_participation_gap(rng: np.random.Generator) -> dict[str, Any]:
 gradient_norm = against_worst_case(
     "fedalign:lemma-a2-worst-case",
     "No smooth, strongly convex function exceeds the bound on its gradient",
-    align.gradient_norm,
+    fa.gradient_norm,
 )(lambda rng: {"excess": tenths(rng, 1, 90), "L": tenths(rng, 1, 90)})

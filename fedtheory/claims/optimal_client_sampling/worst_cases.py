@@ -7,7 +7,7 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims._comparisons import against_worst_case, as_texts, draw_class, step_size, tenths
-from fedtheory.rational.draws import pick, whole
+from fedtheory.instances.draws import pick, whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least

@@ -7,7 +7,7 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import against_worst_case, as_texts, curvatures, step_size, tenths
-from fedtheory.rational.draws import pick, whole
+from fedtheory.instances.draws import pick, whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, equal_to
