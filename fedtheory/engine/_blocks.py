@@ -55,7 +55,7 @@ class Block(types.Type):  # type: ignore[misc]
 
 
 def num_words(kind):
-    """Number of words of a value: one for a number, and address, shape and strides for an array."""
+    """Return the number of words of a value: one for a number, and address, shape and strides for an array."""
     if isinstance(kind, types.Array):
         return 1 + 2 * kind.ndim
     if kind == GENERATOR:
