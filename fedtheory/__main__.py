@@ -28,7 +28,7 @@ _FUNCTIONS = {
     "list": ("showing", "list_all"),
     "show": ("showing", "show"),
     "bound": ("evaluating", "evaluate"),
-    "worst": ("evaluating", "confront_worst"),
+    "worst": ("evaluating", "compare_worst"),
     "verify": ("verifying", "verify_claims"),
     "hunt": ("hunting", "hunt_claim"),
     "replay": ("hunting", "replay_instance"),

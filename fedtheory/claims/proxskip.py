@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import proxskip as ps
-from fedtheory.claims._comparisons import against_worst_case, curvatures, step_size, tenths
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
@@ -121,35 +120,3 @@ def mean_stays(rng: np.random.Generator) -> Finding:
     for coin in range(4):
         state = scaffnew_step(fed, state, falls=bool(coin % 2), **start.run)
     return equal_to(norm2(difference(combination(fed.weights, state.variates), off)), Fraction(0), instance=start.words)
-
-
-def _steps(rng: np.random.Generator, longest: int) -> dict[str, Any]:
-    known = curvatures(rng)
-    return known | {
-        "step_size": step_size(rng, longest / known["L"]),
-        "probability": Fraction(whole(rng, 1, 8), 8),
-        "num_steps": whole(rng, 1, 2),
-        "initial_distance2": tenths(rng, 1, 90),
-        "control_error2": pick(rng, [Fraction(0), tenths(rng, 1, 90)]),
-    }
-
-
-@against_worst_case(
-    "proxskip:theorem-worst-case",
-    "No federation exceeds the rate of Scaffnew with steps up to 1/L",
-    ps.fixed_step_potential,
-    looseness=1.05,
-    thorough=20,
-)
-def theorem_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _steps(rng, 1)
-
-
-@against_worst_case(
-    "proxskip:refined-worst-case",
-    "No federation exceeds the rate of Scaffnew with any step size, and some comes close to it",
-    ps.refined_fixed_step_potential,
-    thorough=20,
-)
-def refined_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _steps(rng, 3)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims._closed_forms import prove_skewed_round
 from fedtheory.claims._comparisons import as_texts
 from fedtheory.rational.draws import pick, whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.worst_case._closed_forms import prove_skewed_round
 
 _MANY = (20, 1000)
 

@@ -2,14 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from fedtheory._support import validate
-from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, setting, spelled
-from fedtheory.worst_case.instances import Instance, Outcome
+from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, spelled
 from fedtheory.worst_case.problem import Problem
-from fedtheory.worst_case.skewed_selection import attained, skewed_floor, skews
+from fedtheory.worst_case.skewed_selection import skewed_floor, skews
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["error_floor"]
@@ -66,29 +62,24 @@ def error_floor(
     >>> [round(error_floor(1, eta, **known).value, 3) for eta in (Q(1, 10), Q(1, 100))]
     [0.234, 0.02]
     """
-    given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)
+    given = constants(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)
     validate.choice("objective", objective, ("distance", "gap"))
     check_block(len(given.steps) + 3, max_block)
     if (rho_diagonal is None) != (rho_tilde is None) or (rho_tilde is not None and objective == "gap"):
         message = "rho_diagonal and rho_tilde must be given both, and for the distance, or neither"
         raise ValueError(message)
     if rho_tilde is not None:
-        p = skewed_floor(given, skews(given, rho_diagonal, rho_tilde, 1))
-        return worst_of([(p, lambda space: attained([space]))], given, objective)
+        p = skewed_floor(given, skews(given, rho_diagonal, rho_tilde))
+        return worst_of([p.case()], ERRORS[objective])
     validate.count("local_steps", local_steps, low=2)
-    everyone = [Outcome(1.0, np.full(2, 0.5))]
-
-    def attain(space: Embedding) -> Instance:
-        return space.federation(lambda _losses, _history: everyone, objective=objective)
-
-    return worst_of([(fixed_round(given, objective), attain)], given, objective)
+    return worst_of([fixed_round(given, objective).case()], ERRORS[objective])
 
 
-def fixed_round(given: Setting, objective: str) -> Problem:
+def fixed_round(given: Constants, objective: str) -> Problem:
     """Maximize the error of a model that a round of all clients does not change: mean gradients sum to zero."""
     p = Problem()
-    clients = p.clients(2, given.mu, 1, minimum=0)
-    w_star = clients.minimizer(p.origin, objective_gap=given["objective_gap"])
+    clients = p.clients(2, given.mu, given.L, minimum=0)
+    w_star = clients.minimizer(p.origin, objective_gap=given.objective_gap)
     y = w = p.point("start")
     *steps, last = given.steps
     for eta in steps:

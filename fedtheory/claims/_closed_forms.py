@@ -8,13 +8,14 @@ program.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.worst_case._arguments import Constants, constants
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
-from fedtheory.worst_case._settings import Setting, setting
-from fedtheory.worst_case.full_or_uniform import Sampling, averaged_rounds
+from fedtheory.worst_case.federated_averaging import Sampling, averaged_rounds
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.skewed_selection import skewed_round, skews
 
@@ -44,7 +45,7 @@ def prove_one_round(
     given = _given(local_steps, step_size, mu, L, distance2, objective_gap)
     p = averaged_rounds(given)
     by = {name: [li.one_round(**one, local_steps=local_steps, **_units(given))] for name, one in _EACH.items()}
-    return _proved(p, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
+    return _proved(p, by, _along_the_path(given, by["objective_gap"][0]))
 
 
 def prove_sampled_step(
@@ -61,7 +62,7 @@ def prove_sampled_step(
     p = averaged_rounds(given, Sampling("distinct", num_clients, num_selected))
     counts = {"num_clients": num_clients, "num_selected": num_selected}
     by = {name: [li.sampled_step(**one, **counts, **_units(given))] for name, one in _EACH.items()}
-    return _proved(p, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
+    return _proved(p, by, _along_the_path(given, by["objective_gap"][0]))
 
 
 def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Fraction:
@@ -76,7 +77,7 @@ def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, obj
     p = averaged_rounds(given, objective="gap")
     by = {"distance2": [li.gap_after_step(Fraction(1), **_units(given))], "objective_gap": [Fraction(0)]}
     c, end = 1 - given.steps[0] * given.mu, _START + 1
-    return _proved(p, given, "gap", by, {(_HOME, end): Fraction(1), (_START, end): c, (end, _START): c})
+    return Fraction(L) * _proved(p, by, {(_HOME, end): Fraction(1), (_START, end): c, (end, _START): c})
 
 
 def prove_skewed_round(
@@ -84,7 +85,7 @@ def prove_skewed_round(
 ) -> Fraction:
     """Prove Lemma W, ``power_of_choice.round_coefficients``, step by step; return the number that is proved.
 
-    What is charged to the losses along the path is handed on to the loss at the round's start by Lemma F.
+    The multipliers of the losses along the path are handed on to the loss at the round's start by Lemma F.
 
     Examples
     --------
@@ -93,19 +94,24 @@ def prove_skewed_round(
     Fraction(491, 400)
     """
     given = _given(len(step_sizes), step_sizes, mu, L, distance2, objective_gap)
-    rho, tilde, _ = ratios = skews(given, rho_diagonal, rho_tilde, 1)
+    ratios = skews(given, rho_diagonal, rho_tilde)
     p = skewed_round(given, ratios)
-    known: dict[str, Any] = {"mu": given.mu, "L": Fraction(1), "rho_diagonal": rho, "rho_tilde": tilde}
+    known: dict[str, Any] = {
+        "mu": given.mu,
+        "L": Fraction(1),
+        "rho_diagonal": ratios.rho,
+        "rho_tilde": ratios.rho_tilde,
+    }
     charged, pairs = _down_the_path(given)
     at_home = sum((pairs[_HOME, s] for s in range(_START, _START + len(given.steps))), start=Fraction(0))
     by = {
         "distance2": [poc.round_coefficients(given.steps, num_selected=1, **known).distance2],
         "objective_gap": [at_home, charged],
     }
-    return _proved(p, given, "distance", by, pairs)
+    return _proved(p, by, pairs)
 
 
-def _down_the_path(given: Setting) -> tuple[Fraction, Pairs]:
+def _down_the_path(given: Constants) -> tuple[Fraction, Pairs]:
     """Return the multiplier of the loss at the round's start, and those of pairs, from the last step to the first."""
     charged, later, pairs = Fraction(0), Fraction(1), dict[tuple[int, int], Fraction]()
     for s, eta in reversed(list(enumerate(given.steps, start=_START))):
@@ -117,16 +123,19 @@ def _down_the_path(given: Setting) -> tuple[Fraction, Pairs]:
     return charged, pairs
 
 
-def _given(local_steps: int, step_size: Any, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Setting:
-    constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": 0}
-    return setting(local_steps, step_size, mu=mu, L=L, **constants)
+def _given(local_steps: int, step_size: Any, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Constants:
+    """Return constants in units in which L is 1."""
+    high = Fraction(L)
+    sizes = [size * high for size in step_size] if isinstance(step_size, Sequence) else step_size * high
+    gap = Fraction(objective_gap) / high
+    return constants(local_steps, sizes, mu=mu / high, L=Fraction(1), distance2=distance2, objective_gap=gap)
 
 
-def _units(given: Setting) -> dict[str, Fraction]:
+def _units(given: Constants) -> dict[str, Fraction]:
     return {"step_size": given.steps[0], "mu": given.mu, "L": Fraction(1)}
 
 
-def _along_the_path(given: Setting, by_gap: Fraction) -> Pairs:
+def _along_the_path(given: Constants, by_gap: Fraction) -> Pairs:
     """Return what makes the products of means cancel, and what bounds the gradients at w* by the objective gap."""
     eta, tau = given.steps[0], len(given.steps)
     pairs = {(_HOME, _MINIMUM): by_gap}
@@ -136,19 +145,17 @@ def _along_the_path(given: Setting, by_gap: Fraction) -> Pairs:
     return pairs
 
 
-def _proved(
-    p: Problem, given: Setting, error: str, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pairs
-) -> Fraction:
+def _proved(p: Problem, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pairs) -> Fraction:
     """Check multipliers of a problem: of the constraints of its class, in their order, and of pairs of points."""
-    [clients], (program, *_) = p.actors, p.program()
-    gap, pairs = by_name["objective_gap"], [condition.points for condition in clients.conditions()]
-    if not clients.points[0].at.coordinates:  # clients whose minimizer is w*, so that both are one point
+    [clients], program = p.record.declared, p.program()
+    gap, pairs = by_name["objective_gap"], [*permutations(range(len(clients.calls)), 2)]
+    if not clients.calls[0].at.coordinates:  # clients whose minimizer is w*, so that both are one point
         gap, by_pair = gap[1:], _united(by_pair)
     # Where the objective gap is 0, what it bounds is at most 0 and has no name.
     named = {"distance2": iter(by_name["distance2"]), "objective_gap": iter(gap), "": iter(gap)}
     own = [next(named[one.name]) for one in program.inequalities[: -len(pairs)]]
     found = (*own, *(by_pair.get((i, j), Fraction(0)) for i, j in pairs))
-    return verify_upper(program, Multipliers(found)) * given.unit(error)
+    return verify_upper(program, Multipliers(found))
 
 
 def _united(by_pair: Pairs) -> Pairs:

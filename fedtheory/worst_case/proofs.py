@@ -22,9 +22,11 @@ from fedtheory.worst_case._certificates import (
 )
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._double_double import rounded
-from fedtheory.worst_case._gram import Form, Program, Vector
-from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case._null_squares import Direction, Products, lifted, null_squares, without
+from fedtheory.worst_case._free_directions import Products, lifted, null_squares, without
+from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
+from fedtheory.worst_case._invariances import Direction
+from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._vectors import Form, Vector
 
 __all__ = ["Proof"]
 
@@ -83,13 +85,13 @@ class Proof:
         return self.direction is not None
 
     @property
-    def contradicting(self) -> set[str]:
-        """Names of the constants that contradict each other, where nothing fulfills the constraints."""
+    def contradicting(self) -> list[str]:
+        """Names of the constants, or else labels of the constraints, that contradict each other in an empty class."""
         if self.contradiction is None:
-            return set()
-        constraints = (*self.program.equalities, *self.program.inequalities)
+            return []
         factors = (*self.contradiction.equalities, *self.contradiction.inequalities)
-        return {c.name for y, c in zip(factors, constraints, strict=True) if c.name and y}
+        used = [one for y, one in zip(factors, self.program.constraints, strict=True) if y]
+        return sorted({one.name for one in used} - {""}) or [one.label for one in used]
 
     def checked(self) -> Proof:
         """Check everything again, from the program alone.
@@ -123,24 +125,25 @@ def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
     return shares
 
 
-def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
+def prove(program: Program, narrow: float = NARROW) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
     An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
     They are taken as the exact rationals that they are, and checked on the program as it is.
 
-    ``tilts`` are directions whose squares are in no form. A side may be missing.
+    A side may be missing.
 
     Examples
     --------
     The largest ``2 |x|^2`` where ``|x|^2 <= 3``, and where it is at most -1.
 
-    >>> from fedtheory.worst_case._gram import Draft
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
     >>> def largest(bound):
-    ...     draft = Draft()
-    ...     x = draft.vector()
-    ...     draft.at_most(x.square, bound, "distance2")
-    ...     return prove(draft.maximize(2 * x.square))
+    ...     record = Record()
+    ...     x = record.vector()
+    ...     record.at_most(x.square, bound, "distance2")
+    ...     return prove(program_of(record, 2 * x.square))
     >>> found = largest(3)
     >>> found.lower <= 6 <= found.upper, found.upper - found.lower < 1e-6
     (True, True)
@@ -153,19 +156,19 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
-        tilted, dropped = without(program, tilts)
-        found = Proof(tilted)
+        reduced, dropped = without(program, program.free)
+        found = Proof(reduced)
         # Numbers that no double can hold give no hint.
         with suppress(OverflowError):
-            coordinates = first_coordinates(tilted)
+            coordinates = first_coordinates(reduced)
             data = coordinates.data(pairs=False)
             found, _ = _along(data, beginning(data), found, coordinates, narrow, _MOST_FAILURES)
             if not _is_enough(found, narrow):
-                found = _without_null_squares(tilted, narrow)
+                found = _without_null_squares(reduced, narrow)
             if not _is_enough(found, narrow):
-                whole = _proved(first_coordinates(tilted), narrow)
+                whole = _proved(first_coordinates(reduced), narrow)
                 found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
-        return _of_the_whole(program, tilted, dropped, found)
+        return _of_the_whole(program, reduced, dropped, found)
 
 
 def _of_the_whole(

@@ -1,68 +1,36 @@
-"""What all worst cases are given: checked, exact, and in units in which L and the largest constant are 1."""
+"""Arguments of worst cases, checked and exact."""
 
 import functools
 import inspect
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any, ParamSpec, TypeVar, final
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import close_to, short, shown
-from fedtheory.worst_case._gram import exact
+from fedtheory.worst_case._vectors import exact
 
-__all__ = ["Setting", "check_block", "listed", "rational", "setting", "spelled", "step_sizes"]
+__all__: list[str] = []
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Powers of the unit of length and of L in each constant.
-_UNITS = {
-    **dict.fromkeys(("distance2", "distance", "drift"), (1, 0)),
-    **dict.fromkeys(("objective_gap", "client_gap", "threshold", "excess", "gap", "descent"), (1, 1)),
-    **dict.fromkeys(("G2", "gradient_noise", "gradient"), (1, 2)),
-}
-# Constants that may be so large that they do not bind do not say what is large.
-_UNBOUND = ("G2", "threshold")
 _MOST_STEPS = 10**6  # far beyond what is enclosed in a lifetime
+DISTANCE, GAP = "E |w - w*|^2", "E F(w) - F*"
+ERRORS = {"distance": DISTANCE, "gap": GAP}
+"""Errors of a model, as text, by the name of the objective."""
 
 
-@final
-@dataclass(frozen=True)
-class Setting:
-    """A problem class without units: ``L = 1``, so that step sizes are ``eta L`` and mu is ``mu/L``.
-
-    Attributes
-    ----------
-    mu
-        Inverse condition number.
-    steps
-        Step sizes times L.
-    constants
-        Bounds by name, in units.
-    length2, L
-        The unit of squared length, and L.
-    """
+class Constants(NamedTuple):
+    """Constants of a class of federations: curvatures, step sizes, squared distance of the start, and Gamma."""
 
     mu: Fraction
-    steps: tuple[Fraction, ...]
-    constants: Mapping[str, Fraction]
-    length2: Fraction
     L: Fraction
-
-    def unit(self, name: str) -> Fraction:
-        """Return the unit of a constant, or of a ``distance`` or ``gap``."""
-        lengths, curvatures = _UNITS[name]
-        return self.length2**lengths * self.L**curvatures
-
-    def __getitem__(self, name: str) -> Fraction:
-        if name not in self.constants:
-            message = f"{name} must be a number, got None"
-            raise TypeError(message)
-        return self.constants[name]
+    steps: tuple[Fraction, ...]
+    objective_gap: Fraction
+    distance2: Fraction = Fraction(0)
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
@@ -89,7 +57,7 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def listed(name: str, items: Any, what: str) -> list[Any]:
-    """Return the entries of a collection, which is no text."""
+    """Return the entries of a collection that is no text."""
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         message = f"{name} must be {what}, got {short(items)}"
         raise TypeError(message)
@@ -115,26 +83,17 @@ def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
     return sizes
 
 
-def setting(num_steps: int, step_size: Any, *, mu: Any, L: Any, **constants: Any) -> Setting:
-    """Check what a class is made of, and take the units out; constants that are None are left out."""
+def constants(
+    num_steps: int, step_size: Any, *, mu: Any, L: Any, objective_gap: Any, distance2: Any = None
+) -> Constants:
+    """Check the constants of a class of federations; without a start there must be a gap."""
     low, high = rational("mu", mu, validate.positive), rational("L", L, validate.positive)
     if low >= high:
         message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
         raise ValueError(message)
-    given = {
-        name: rational(name, value, validate.positive if name == "distance2" else validate.nonnegative)
-        for name, value in constants.items()
-        if value is not None
-    }
-    lengths = [value / high ** _UNITS[name][1] for name, value in given.items() if name not in _UNBOUND]
-    if not any(lengths):
-        message = "objective_gap must be positive, got 0"
-        raise ValueError(message)
-    # A power of two as the unit keeps rationals as short as they are.
-    length2 = Fraction(2) ** round(math.log2(max(lengths).numerator) - math.log2(max(lengths).denominator))
-    scaled = {name: value / (length2 * high ** _UNITS[name][1]) for name, value in given.items()}
-    sizes = tuple(size * high for size in step_sizes(step_size, num_steps))
-    return Setting(low / high, sizes, scaled, length2, high)
+    gap = rational("objective_gap", objective_gap, validate.positive if distance2 is None else validate.nonnegative)
+    start = Fraction(0) if distance2 is None else rational("distance2", distance2, validate.positive)
+    return Constants(low, high, step_sizes(step_size, num_steps), gap, start)
 
 
 def check_block(size: int, max_block: Any) -> None:

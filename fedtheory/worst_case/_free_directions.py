@@ -13,12 +13,12 @@ from fractions import Fraction
 
 from fedtheory.arithmetic.matrices import kernel, solve_exactly
 from fedtheory.worst_case._certificates import FeasiblePoint
-from fedtheory.worst_case._gram import Basis, Block, Form, Program, Value, Vector
+from fedtheory.worst_case._invariances import Direction
+from fedtheory.worst_case._semidefinite import Block, Program
+from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
-__all__ = ["Direction", "Products", "lifted", "null_squares", "without"]
+__all__: list[str] = []
 
-Direction = dict[Basis, Fraction]
-"""By how much each basis vector is shifted along ``a``."""
 Products = dict[Basis, Value]
 """The free numbers that stand for products of basis vectors with ``a``."""
 Dropped = Sequence[tuple[Direction, Products]]
@@ -75,8 +75,8 @@ def _without(program: Program, direction: Direction) -> tuple[Program, Products]
         return Form.total(pairs, values)
 
     objective, sides = rewritten(program.objective), (program.inequalities, program.equalities)
-    inequalities, equalities = (tuple(replace(one, form=rewritten(one.form)) for one in side) for side in sides)
-    return replace(program, objective=objective, inequalities=inequalities, equalities=equalities), products
+    inequalities, equalities = (tuple(one._replace(form=rewritten(one.form)) for one in side) for side in sides)
+    return replace(program, objective=objective, inequalities=inequalities, equalities=equalities, free=()), products
 
 
 def lifted(program: Program, reduced: Program, dropped: Dropped, point: FeasiblePoint) -> FeasiblePoint:

@@ -1,7 +1,7 @@
-"""Which points, gradients and values belong to one function, or one operator, of a class: conditions on all pairs.
+"""Interpolation: which points, gradients and values belong to one function, or one operator, of a class.
 
-Each condition is a form that is at most a number. Those of a class that is exact hold if and only if there is such a
-function. Those of the others hold for every such function, so that what is proved from them is an upper bound.
+Each condition is a form that is at most a number. The conditions of an exact class are necessary and sufficient. Those
+of the other classes are necessary, so that what is proved from them is an upper bound.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
-from fedtheory.worst_case._gram import Draft, Form, Value, Vector
+from fedtheory.worst_case._vectors import Form, Value, Vector
 
-__all__ = ["Condition", "FunctionClass", "OperatorClass", "Point"]
+__all__: list[str] = []
 
 
-class Point(NamedTuple):
-    """A point, the gradient there, and the value there."""
+class Call(NamedTuple):
+    """A point at which a function is known, the gradient there, and the value there."""
 
     at: Vector
     gradient: Vector
@@ -27,11 +27,19 @@ class Point(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """Numbers of the points that it is about, and the form that is at most a bound."""
+    """Numbers of the calls that it is about, and a form that is at most, or equal to, a bound."""
 
-    points: tuple[int, ...]
+    calls: tuple[int, ...]
     form: Form
     bound: Fraction = Fraction(0)
+    name: str = ""
+    is_equality: bool = False
+
+
+class Semidefinite(NamedTuple):
+    """The upper triangle of a matrix of forms that must be positive semidefinite."""
+
+    entries: Mapping[tuple[int, int], Form]
 
 
 @dataclass(frozen=True)
@@ -86,13 +94,26 @@ class FunctionClass:
         return self.mu >= 0 or (self.L is not None and not self.quadratic)
 
     @property
+    def names_minimizer(self) -> bool:
+        """Whether the class is described by the minimizer."""
+        return self.quadratic_growth is not None or self.polyak is not None
+
+    @property
     def compares_no_gradients(self) -> bool:
         """Whether conditions know gradients by their products with points only, never by their squares."""
         return self.L is None and self.lipschitz is None and self.quadratic_growth is None
 
-    def conditions(self, points: Sequence[Point], minimum: int | None) -> Iterator[Condition]:
-        """Yield the conditions on all points, of which one may be known to be the minimizer."""
-        for (i, one), (j, other) in permutations(enumerate(points), 2) if not self.quadratic else ():
+    def requirements(
+        self, calls: Sequence[Call], minimum: int | None, own: Sequence[int], noises: Sequence[int]
+    ) -> Iterator[Condition | Semidefinite]:
+        """Yield what must hold for a function to take these values; one call may be known to be at the minimizer."""
+        yield from self._between_points(calls, minimum)
+        yield from self.between_runs(calls, noises)
+        if self.quadratic and self.L is not None and calls:
+            yield from of_quadratic(calls, minimum, (self.mu, self.L), own)
+
+    def _between_points(self, calls: Sequence[Call], minimum: int | None) -> Iterator[Condition]:
+        for (i, one), (j, other) in permutations(enumerate(calls), 2) if not self.quadratic else ():
             if self.L is not None:
                 yield Condition((i, j), of_pair(one, other, self.mu, self.L))
             else:
@@ -103,14 +124,14 @@ class FunctionClass:
                     below = below + self.mu / 2 * (one.at - other.at).square
                 yield Condition((i, j), below)
             if self.diameter is not None and i < j:
-                yield Condition((i, j), (one.at - other.at).square, self.diameter**2)
-        for i, one in enumerate(points):
+                yield Condition((i, j), (one.at - other.at).square, self.diameter**2, "diameter^2")
+        for i, one in enumerate(calls):
             if self.lipschitz is not None:
-                yield Condition((i,), one.gradient.square, self.lipschitz**2)
-            if minimum not in (None, i):
-                yield from (Condition((i, minimum), form) for form in self._above(points[minimum], one))
+                yield Condition((i,), one.gradient.square, self.lipschitz**2, "lipschitz^2")
+            if minimum is not None and minimum != i:
+                yield from (Condition((i, minimum), form) for form in self._above(calls[minimum], one))
 
-    def between_runs(self, points: Sequence[Point], noises: Sequence[int]) -> Iterator[Condition]:
+    def between_runs(self, calls: Sequence[Call], noises: Sequence[int]) -> Iterator[Condition]:
         """Yield the conditions between points of two runs that share their first noises, not all that both depend on.
 
         ``noises`` are blocks. With all noises in common, both points are of one run.
@@ -119,24 +140,22 @@ class FunctionClass:
         --------
         Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
 
-        >>> from fedtheory.worst_case._gram import Draft, Value
-        >>> draft = Draft()
-        >>> noises, blocks = [draft.block(), draft.block()], range(3)
-        >>> points = [Point(*(draft.vector(blocks=blocks[: s + 1]) for _ in range(2)), Value()) for s in blocks]
-        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(points, noises)))
+        >>> made = [Vector({(block, 0): Fraction(1) for block in range(s + 1)}) for s in range(3)]
+        >>> calls = [Call(vector, vector, Value()) for vector in made]
+        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(calls, [1, 2])))
         5
         """
         if self.L is None or self.quadratic:
             return
-        for (s, i), (t, j) in product(enumerate(points), repeat=2):
-            one, other = (point.at.blocks | point.gradient.blocks for point in (i, j))
+        for (s, i), (t, j) in product(enumerate(calls), repeat=2):
+            one, other = (call.at.blocks | call.gradient.blocks for call in (i, j))
             common = [block for block in noises if block in one & other]
             for shared in range(len(common)):
                 blocks = one - {*common[shared:]}
-                seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
+                seen = Call(i.at.within(blocks), i.gradient.within(blocks), i.value)
                 yield Condition((s, t), of_pair(i, j, self.mu, self.L, seen))
 
-    def _above(self, minimum: Point, one: Point) -> Iterator[Form]:
+    def _above(self, minimum: Call, one: Call) -> Iterator[Form]:
         """Yield conditions on a point that know which point is the minimizer."""
         gap = Form.of(one.value) - minimum.value
         if self.mu < 0 and self.L is not None:
@@ -157,11 +176,14 @@ class OperatorClass:
         Least ``<T x - T y, x - y>``, as shares of ``|x - y|^2`` and of ``|T x - T y|^2``; 0 is monotone.
     lipschitz
         Largest ``|T x - T y| / |x - y|``; 1 is nonexpansive.
+    linear
+        Whether it is linear, which conditions on pairs do not say.
     """
 
     strongly_monotone: Fraction | None = None
     cocoercive: Fraction | None = None
     lipschitz: Fraction | None = None
+    linear: bool = False
 
     compares_outcomes = False
     """There are no conditions on points of two outcomes of a noise."""
@@ -171,9 +193,12 @@ class OperatorClass:
         """Whether the conditions are also sufficient, as they are for each of the three alone (Ryu et al. 2020)."""
         return sum(one is not None for one in (self.strongly_monotone, self.cocoercive, self.lipschitz)) == 1
 
-    def conditions(self, points: Sequence[Point], minimum: int | None) -> Iterator[Condition]:  # noqa: ARG002
-        """Yield the conditions on all pairs of points."""
-        for (i, one), (j, other) in combinations(enumerate(points), 2):
+    def requirements(self, calls: Sequence[Call], adjoint: Sequence[Call] = ()) -> Iterator[Condition | Semidefinite]:
+        """Yield what must hold for an operator to take these values, and its adjoint others, if it is linear."""
+        if self.linear:
+            yield from of_linear(calls, adjoint, self.lipschitz or Fraction(0))
+            return
+        for (i, one), (j, other) in combinations(enumerate(calls), 2):
             apart, between = one.at - other.at, one.gradient - other.gradient
             if self.strongly_monotone is not None:
                 yield Condition((i, j), self.strongly_monotone * apart.square - apart @ between)
@@ -183,7 +208,7 @@ class OperatorClass:
                 yield Condition((i, j), between.square - self.lipschitz**2 * apart.square)
 
 
-def of_pair(i: Point, j: Point, mu: Fraction, L: Fraction, seen: Point | None = None) -> Form:
+def of_pair(i: Call, j: Call, mu: Fraction, L: Fraction, seen: Call | None = None) -> Form:
     r"""Return the condition of an ordered pair, a form that is at most 0.
 
     ``seen`` is the part of i that has products with j. Those of all pairs hold if and only if an L-smooth, mu-strongly
@@ -216,70 +241,69 @@ def _factors(mu: Fraction, L: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     return half / L, half * mu, half * 2 * mu / L
 
 
-def impose_quadratic(
-    draft: Draft, first: Point, others: Sequence[Point], curvatures: tuple[Fraction, Fraction], own: Sequence[int]
-) -> None:
-    r"""Demand that one quadratic function with curvatures in [mu, L] takes these values.
+def of_quadratic(
+    calls: Sequence[Call], minimum: int | None, curvatures: tuple[Fraction, Fraction], own: Sequence[int]
+) -> Iterator[Condition | Semidefinite]:
+    r"""Yield what must hold for one quadratic function with curvatures in [mu, L] to take these values.
 
     With X the points less the first one and Y their gradients less its gradient: ``f - f_1 = <x - x_1, y + y_1>/2``,
-    ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024),
-    which a block of its own says. The matrix of the function is one for all outcomes of a noise. So it also maps what
-    a noise adds to a point to what the noise adds to the gradient, block by block; the function's ``own`` blocks belong
-    to one point.
+    ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024).
+    The matrix of the function is one for all outcomes of a noise. So it also maps what a noise adds to a point to what
+    the noise adds to the gradient, block by block; the function's ``own`` blocks belong to one point.
 
     Examples
     --------
-    One point beside the minimizer: its value is half of its product with the gradient, and one entry of the slack.
+    One point beside the minimizer: its value is half of its product with the gradient, and a matrix has one entry.
 
-    >>> from fedtheory.worst_case._gram import Draft, Form, Value, Vector
-    >>> draft, zero = Draft(), Vector({})
-    >>> point = Point(draft.vector(), draft.vector(), Value())
-    >>> impose_quadratic(draft, Point(zero, zero, draft.zero()), [point], (Fraction(1), Fraction(3)), [0])
-    >>> len(draft.maximize(point.value).equalities)
-    2
+    >>> zero, calls = Vector({}), []
+    >>> calls.append(Call(zero, zero, Value()))
+    >>> calls.append(Call(Vector({(0, 0): Fraction(1)}), Vector({(0, 1): Fraction(1)}), Value()))
+    >>> [type(one).__name__ for one in of_quadratic(calls, 0, (Fraction(1), Fraction(3)), [0])]
+    ['Condition', 'Semidefinite']
     """
     half, (mu, L) = Fraction(1, 2), curvatures
-    for point in others:
-        chord = (point.at - first.at) @ (point.gradient + first.gradient)
-        draft.equal_to(Form.of(point.value) - first.value - half * chord)
-    moved = [(point.at - first.at, point.gradient - first.gradient) for point in others]
-    for blocks, pairs in _by_source([(point.at, point.gradient) for point in (first, *others)], moved, own):
+    place = minimum or 0
+    first = calls[place]
+    others = [(number, call) for number, call in enumerate(calls) if number != place]
+    for number, call in others:
+        chord = (call.at - first.at) @ (call.gradient + first.gradient)
+        yield Condition((number, place), Form.of(call.value) - first.value - half * chord, is_equality=True)
+    moved = [(call.at - first.at, call.gradient - first.gradient) for _, call in others]
+    calls = (first, *(call for _, call in others))
+    for blocks, pairs in _by_source([(call.at, call.gradient) for call in calls], moved, own):
         xs, ys = ([vector.within(blocks) for vector in side] for side in zip(*pairs, strict=True))
         low = [y - mu * x for x, y in zip(xs, ys, strict=True)]
         high = [L * x - y for x, y in zip(xs, ys, strict=True)]
         upper = combinations_with_replacement(range(len(xs)), 2)
-        _impose_positive(draft, {(i, j): half * (low[i] @ high[j] + low[j] @ high[i]) for i, j in upper})
+        yield Semidefinite({(i, j): half * (low[i] @ high[j] + low[j] @ high[i]) for i, j in upper})
         for i, j in combinations(range(len(xs)), 2):
-            draft.equal_to(xs[j] @ ys[i] - xs[i] @ ys[j])
+            yield Condition((), xs[j] @ ys[i] - xs[i] @ ys[j], is_equality=True)
 
 
-def impose_linear(draft: Draft, values: Sequence[Point], adjoints: Sequence[Point], largest: Fraction) -> None:
-    r"""Demand that one linear operator with singular values of at most ``largest``, and its adjoint, take these values.
+def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction) -> Iterator[Condition | Semidefinite]:
+    r"""Yield what must hold for one linear operator with singular values of at most ``largest`` to take these values.
 
     With ``Y = M X`` and ``V = M' U``: ``X'V = Y'U``, and ``largest^2 X'X - Y'Y`` and ``largest^2 U'U - V'V`` are
-    positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which blocks of their own say, for each source of
-    variation.
+    positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), for each source of variation.
 
     Examples
     --------
     One point of each: a product that agrees, and two squares.
 
-    >>> from fedtheory.worst_case._gram import Draft, Value, Vector
-    >>> draft = Draft()
-    >>> one, other = (Point(draft.vector(), draft.vector(), Value()) for _ in range(2))
-    >>> impose_linear(draft, [one], [other], Fraction(1))
-    >>> len(draft.maximize(one.gradient.square).equalities)
-    3
+    >>> one, other = (Call(Vector({(0, k): Fraction(1)}), Vector({(0, k + 1): Fraction(1)}), Value()) for k in (0, 2))
+    >>> [type(part).__name__ for part in of_linear([one], [other], Fraction(1))]
+    ['Semidefinite', 'Semidefinite', 'Condition']
     """
-    known = [[(point.at, point.gradient) for point in points] for points in (values, adjoints)]
+    known = [[(call.at, call.gradient) for call in some] for some in (calls, adjoint)]
     for pairs in known:
         for blocks, some in _by_source(pairs, [], []):
             parts = [(x.within(blocks), y.within(blocks)) for x, y in some]
             upper = combinations_with_replacement(enumerate(parts), 2)
-            _impose_positive(draft, {(i, j): largest**2 * (x @ u) - y @ v for (i, (x, y)), (j, (u, v)) in upper})
+            yield Semidefinite({(i, j): largest**2 * (x @ u) - y @ v for (i, (x, y)), (j, (u, v)) in upper})
     for (x, y), (u, v) in product(*known):
         for block in x.blocks.union(y.blocks) & u.blocks.union(v.blocks):
-            draft.equal_to(x.within([block]) @ v.within([block]) - y.within([block]) @ u.within([block]))
+            agree = x.within([block]) @ v.within([block]) - y.within([block]) @ u.within([block])
+            yield Condition((), agree, is_equality=True)
 
 
 Pairs = list[tuple[Vector, Vector]]
@@ -292,11 +316,3 @@ def _by_source(pairs: Pairs, moved: Pairs, own: Sequence[int]) -> Iterator[tuple
         yield own, moved
     for block in sorted(set().union(*(x.blocks | y.blocks for x, y in pairs)) - {*own}):
         yield [block], [(x, y) for x, y in pairs if block in x.blocks | y.blocks]
-
-
-def _impose_positive(draft: Draft, entries: Mapping[tuple[int, int], Form]) -> None:
-    """Demand that a matrix of forms is positive semidefinite, as the Gram matrix of a block of its own."""
-    block = draft.block()
-    slack = [draft.vector(blocks=(block,)) for i, j in entries if i == j]
-    for (i, j), form in entries.items():
-        draft.equal_to(form - slack[i] @ slack[j])

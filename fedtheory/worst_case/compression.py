@@ -4,10 +4,10 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._actors import Function, nonnegative_number, positive_number
-from fedtheory.worst_case._settings import spelled
+from fedtheory.worst_case._arguments import spelled
+from fedtheory.worst_case._functions import Function, nonnegative_number, positive_number
 from fedtheory.worst_case.problem import Problem, counted
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["compressed_gradients", "ef21", "error_feedback"]
 
@@ -15,7 +15,7 @@ __all__ = ["compressed_gradients", "ef21", "error_feedback"]
 @spelled
 def error_feedback(
     num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any
-) -> Solution:
+) -> WorstCase:
     """Largest ``|w - w* - e|^2 + |e|^2/s`` after rounds of error feedback.
 
     Parameters
@@ -31,7 +31,7 @@ def error_feedback(
 
     Returns
     -------
-    Solution
+    WorstCase
         The enclosure with its proofs.
 
     Raises
@@ -63,7 +63,7 @@ def error_feedback(
 
 
 @spelled
-def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any) -> Solution:
+def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any) -> WorstCase:
     """Largest ``s |grad F(w)|^2 + |grad F(w) - d|^2`` after rounds of EF21.
 
     Parameters
@@ -73,7 +73,7 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
 
     Returns
     -------
-    Solution
+    WorstCase
         The enclosure with its proofs.
 
     Raises
@@ -105,7 +105,7 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
 @spelled
 def compressed_gradients(
     num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, gap: Any, error: str = "gap"
-) -> Solution:
+) -> WorstCase:
     """Largest ``F(w) - F*`` after steps along compressed gradients, without a memory.
 
     Parameters
@@ -119,7 +119,7 @@ def compressed_gradients(
 
     Returns
     -------
-    Solution
+    WorstCase
         The enclosure with its proofs.
 
     Raises

@@ -1,33 +1,23 @@
-"""What a problem is made of: functions, sums of them, operators, and clients that cannot be told apart."""
+"""The functions of a worst-case problem: functions, sums of them, operators, and clients that are exchangeable."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import reduce
 from operator import add, sub
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short, shown
-from fedtheory.worst_case._classes import (
-    Condition,
-    FunctionClass,
-    OperatorClass,
-    Point,
-    impose_linear,
-    impose_quadratic,
-)
-from fedtheory.worst_case._gram import Basis, Draft, Form, Value, Vector, exact
+from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
+from fedtheory.worst_case._record import Declared, Record
+from fedtheory.worst_case._vectors import Form, Key, Value, Vector, exact
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "Term", "positive_number"]
+__all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "Term"]
 
 _ZERO = Vector({})
-Key = frozenset[tuple[Basis, Fraction]]
 
 
 def positive_number(name: str, number: Any) -> Fraction:
@@ -44,76 +34,65 @@ def nonnegative_number(name: str, number: Any) -> Fraction:
     return found
 
 
-def own_vector(what: str, x: Any, draft: Draft) -> Vector:
+def own_vector(what: str, x: Any, record: Record) -> Vector:
     """Return a vector that belongs to a problem."""
     if not isinstance(x, Vector):
         message = f"{what} must be asked at a vector of its problem, got {short(x)}"
         raise TypeError(message)
-    if x.owner not in (None, draft):
+    if x.owner not in (None, record.owner):
         message = f"{what} must be asked at a vector of its own problem, got one of another"
         raise ValueError(message)
     return x
 
 
-class _Known:
-    """Points at which a function or an operator is known; a point that is asked for twice is the same."""
+class _Called:
+    """A function or an operator that is called at points; at the same point it has the same value."""
 
-    def __init__(
-        self, draft: Draft, name: str, of: FunctionClass | OperatorClass, blocks: Sequence[int] = (0,)
-    ) -> None:
-        self.draft, self.name, self.of, self.blocks = draft, name, of, tuple(blocks)
-        self.points: list[Point] = []
-        self.places: dict[Key, int] = {}
-        self.minimum: int | None = None
-        self.is_exact = of.exact
+    def __init__(self, record: Record, declared: Declared) -> None:
+        self.record, self._number, self._places = record, record.declare(declared), dict[Key, int]()
+        self.name, self.of, self.blocks = declared.name, declared.of, declared.blocks
 
-    def known(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Point:
-        """Return what is known at a point; a new point has a gradient and a value of its own."""
-        x = own_vector(self.name, x, self.draft)
-        place = self.places.get(x.key)
-        if place is None:
-            place = self.places[x.key] = len(self.points)
-            slope = self._slope(x) if gradient is None else gradient
-            own = self.draft.zero() if getattr(self.of, "indicator", False) else self.draft.value()
-            self.points.append(Point(x, slope, level or own))
-            self.is_exact &= self._compares(x.blocks.union(slope.blocks).difference(self.blocks))
+    @property
+    def declared(self) -> Declared:
+        """What the record has of it."""
+        return self.record.declared[self._number]
+
+    @declared.setter
+    def declared(self, changed: Declared) -> None:
+        self.record.declared[self._number] = changed
+
+    def call(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Call:
+        """Return the call at a point; a new one has a gradient and a value that are not known."""
+        x, known = own_vector(self.name, x, self.record), self.declared
+        if x.key not in self._places:
+            self._places[x.key] = len(known.calls)
+            slope = self.slope(x) if gradient is None else gradient
+            own = self.record.zero() if getattr(self.of, "indicator", False) else self.record.value()
+            exact = known.exact and self._compares(x.blocks.union(slope.blocks).difference(self.blocks))
+            self.declared = known._replace(calls=(*known.calls, Call(x, slope, level or own)), exact=exact)
         elif gradient is not None:
             message = f"{self.name} must be asked for a point once, got one at which its gradient is known already"
             raise ValueError(message)
-        return self.points[place]
+        return self.declared.calls[self._places[x.key]]
 
-    def _slope(self, x: Vector) -> Vector:
+    def slope(self, x: Vector, verb: str = "gradient", numbers: Iterable[Fraction] = ()) -> Vector:
         """Make the gradient at a point, which depends on everything that the point depends on."""
-        return self.draft.vector(own_vector(self.name, x, self.draft), blocks=self.blocks)
+        at = own_vector(self.name, x, self.record)
+        return self.record.vector(at, blocks=self.blocks, verb=verb, of=[(Fraction(1), self.name)], numbers=numbers)
 
     def _compares(self, elsewhere: set[int]) -> bool:
         """Whether the conditions are still sufficient for points that depend on clients, or on noises, of others.
 
         Of two outcomes of a noise they compare the points of smooth functions, of two clients no points.
         """
-        return not elsewhere or (self.of.compares_outcomes and elsewhere <= {*self.draft.noises})
-
-    def conditions(self) -> Iterator[Condition]:
-        """Yield what must hold for there to be such a function or operator."""
-        return self.of.conditions(self.points, self.minimum)
-
-    @property
-    def tilts(self) -> bool:
-        """Whether a linear function, or a constant, may be added: only differences of gradients count in the class."""
-        return True
-
-    def prepare(self) -> None:
-        """Ask for all points that the conditions are about."""
-
-    def impose(self) -> None:
-        """Demand what conditions on pairs do not say."""
+        return not elsewhere or (self.of.compares_outcomes and elsewhere <= {*self.record.noises})
 
 
 class Term(ABC):
     """A function that can be evaluated, scaled and added."""
 
     name: str
-    draft: Draft
+    record: Record
     _minimizer: Vector | None = None
 
     def __repr__(self) -> str:
@@ -123,9 +102,14 @@ class Term(ABC):
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return the functions that it is a combination of, with their coefficients."""
 
-    def gradient(self, x: Vector) -> Vector:
+    @property
+    def _of(self) -> list[tuple[Fraction, str]]:
+        return [(c, part.name) for c, part in self.parts()]
+
+    def gradient(self, x: Vector, *, name: str = "") -> Vector:
         """Return the gradient, or a subgradient, at a point; the same point has the same one."""
-        return reduce(add, (c * part.known(x).gradient for c, part in self.parts()))
+        found = reduce(add, (c * part.call(x).gradient for c, part in self.parts()))
+        return self.record.named(found, name)
 
     def step(self, x: Vector, step_size: Any, *, variance: Any = 0, name: str = "gradient_noise") -> Vector:
         """Return the model after a gradient step; each client makes a step of its own."""
@@ -146,15 +130,15 @@ class Term(ABC):
             message = f"stochastic_gradient must be asked of {clients[0].name} alone and added, got the sum {self.name}"
             raise ValueError(message)
         slope = self.gradient(x)
-        noise = self.draft.noise(clients[0].name if clients else "", x, parts[0].blocks)
-        self.draft.at_most(noise.square, most, name)
+        noise = self.record.noise(clients[0].name if clients else "", x, parts[0].blocks)
+        self.record.at_most(noise.square, most, name)
         return slope + noise
 
     def value(self, x: Vector) -> Form:
         """Return the value at a point."""
         return reduce(add, (c * part.level(x) for c, part in self.parts()))
 
-    def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None) -> Vector:
+    def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None, name: str = "") -> Vector:
         """Return the minimizer of a convex function, at which gradients add up to 0.
 
         Parameters
@@ -163,6 +147,8 @@ class Term(ABC):
             Where it lies: ``p.origin`` may stand for one point of a problem. Anywhere if None.
         objective_gap
             Of a sum or of clients, the largest Gamma, ``F* - sum c F_k*``; if it is 0, all have this minimizer.
+        name
+            Its name.
         """
         self._refuse_unless_convex("minimizer")
         gap = None if objective_gap is None else nonnegative_number("objective_gap", objective_gap)
@@ -170,24 +156,25 @@ class Term(ABC):
             message = f"the minimizer of {self.name} must be placed, and Gamma bounded, when it is first asked for"
             raise ValueError(message)
         if self._minimizer is None:
-            at = self.draft.vector() if at is None else self._fixed("minimizer", at)
+            at = self.record.vector(verb="minimizer", of=self._of) if at is None else self._fixed("minimizer", at)
             for _, part in self.parts() if gap is not None else []:
                 part.local_minimizer(None if gap else at)
             self._minimizer = at if gap == 0 else self.balance(at)
             if gap:
-                self.draft.at_most(self.objective_gap(), gap, "objective_gap")
-        return self._minimizer
+                self.record.at_most(self.objective_gap(), gap, "objective_gap")
+        return self.record.named(self._minimizer, name)
 
     def objective_gap(self) -> Form:
         """Return Gamma, by how much the least value is above the sum of the parts' least values."""
         least = [c * part.value(part.local_minimizer()) for c, part in self.parts()]
         return reduce(sub, least, self.value(self.minimizer()))
 
-    def stationary_point(self) -> Vector:
+    def stationary_point(self, *, name: str = "") -> Vector:
         """Return a point at which the gradient, or some subgradient, is 0."""
-        return self.balance(self.draft.vector())
+        at = self.record.vector(verb="stationary point", of=self._of)
+        return self.record.named(self.balance(at), name)
 
-    def proximal(self, x: Vector, step: Any) -> Vector:
+    def proximal(self, x: Vector, step: Any, *, name: str = "") -> Vector:
         """Return ``y = x - step g`` with g a (sub)gradient at y: the minimizer of ``f + |. - x|^2 / (2 step)``."""
         [(c, part)] = self._alone("proximal")
         length = positive_number("step", step) * c
@@ -197,28 +184,28 @@ class Term(ABC):
                 f"the step {shown(length / c)} for {part.name} with mu = {shown(part.of.mu)}"
             )
             raise ValueError(message)
-        slope = part._slope(x)
+        slope = part.slope(x, "proximal", [length])
         y = x - length * slope
-        part.known(y, slope)
-        return y
+        part.call(y, slope)
+        return self.record.named(y, name)
 
-    def line_search(self, x: Vector, *directions: Vector) -> Vector:
+    def line_search(self, x: Vector, *directions: Vector, name: str = "") -> Vector:
         """Return the best point on x plus the span of some directions.
 
         The gradient there is orthogonal to the directions and to the step. That the step lies in their span no form can
         say, so that what is proved is an upper bound.
         """
         self._refuse_clients("line_search")
-        inputs = [own_vector("line_search", vector, self.draft) for vector in (x, *directions)]
-        y = self.draft.vector(*inputs)
+        inputs = [own_vector("line_search", vector, self.record) for vector in (x, *directions)]
+        y = self.record.vector(*inputs, verb="line search", of=self._of)
         slope = self.gradient(y)
         for direction in (*directions, y - x):
-            self.draft.equal_to(slope @ direction)
+            self.record.equal_to(slope @ direction)
         for _, part in self.parts():
-            part.is_exact = False
-        return y
+            part.declared = part.declared._replace(exact=False)
+        return self.record.named(y, name)
 
-    def linear_minimizer(self, direction: Vector) -> Vector:
+    def linear_minimizer(self, direction: Vector, *, name: str = "") -> Vector:
         """Return the minimizer of ``f + <direction, .>``, at which gradients add up to minus the direction.
 
         That is a step of Frank and Wolfe's method where f is the indicator of a set, and a mirror step where f has a
@@ -227,11 +214,12 @@ class Term(ABC):
         """
         self._refuse_clients("linear_minimizer")
         self._refuse_unless_convex("linear_minimizer")
-        y = self.draft.vector(own_vector("linear_minimizer", direction, self.draft))
+        way = own_vector("linear_minimizer", direction, self.record)
+        y = self.record.vector(way, verb="linear minimizer", of=self._of)
         *others, (last, closing) = self.parts()
-        slope = reduce(add, (c * part.known(y).gradient for c, part in others), direction)
-        closing.known(y, -1 / Fraction(last) * slope)
-        return y
+        slope = reduce(add, (c * part.call(y).gradient for c, part in others), direction)
+        closing.call(y, -1 / Fraction(last) * slope)
+        return self.record.named(y, name)
 
     def balance(self, x: Vector, direction: Vector = _ZERO) -> Vector:
         """Let the gradients at a new point, in the mean over clients, add up to minus a direction; return the point.
@@ -239,33 +227,33 @@ class Term(ABC):
         Of points and directions that clients have only the means count, and noises are refused.
         """
         *others, (last, closing) = self.parts()
-        x, direction = (own_vector("balance", vector, self.draft) for vector in (x, direction))
-        beyond = x.blocks.difference(closing.blocks), direction.blocks & {*self.draft.noises}
+        x, direction = (own_vector("balance", vector, self.record) for vector in (x, direction))
+        beyond = x.blocks.difference(closing.blocks), direction.blocks & {*self.record.noises}
         if any(beyond):
             message = f"balance must be asked of {self.name} at a point of its clients, and without noise, got another"
             raise ValueError(message)
         for c, part in others:
-            direction = direction + c * part.known(x).gradient
-        closing.known(x, -1 / Fraction(last) * direction.within((0,)) + closing.deviation())
+            direction = direction + c * part.call(x).gradient
+        closing.call(x, -1 / Fraction(last) * direction.within((0,)) + closing.deviation())
         return x
 
-    def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None) -> Vector:
+    def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None, name: str = "") -> Vector:
         """Return a vector that is off the gradient by at most a share of it, or by at most a length."""
         if (relative is None) == (absolute is None):
             message = f"one of relative and absolute must be given, got relative={relative!r}, absolute={absolute!r}"
             raise ValueError(message)
         size = positive_number("absolute", absolute) if relative is None else positive_number("relative", relative)
-        slope = self.gradient(x)
-        guess = self.draft.vector(slope, blocks=sorted({0}.union(*(part.blocks for _, part in self.parts()))))
+        slope, blocks = self.gradient(x), sorted({0}.union(*(part.blocks for _, part in self.parts())))
+        guess = self.record.vector(slope, blocks=blocks, verb="inexact gradient", numbers=[size])
         if relative is None:
-            self.draft.at_most((guess - slope).square, size**2)
+            self.record.at_most((guess - slope).square, size**2)
         else:
-            self.draft.at_most((guess - slope).square - size**2 * slope.square)
-        return guess
+            self.record.at_most((guess - slope).square - size**2 * slope.square)
+        return self.record.named(guess, name)
 
     def _fixed(self, verb: str, at: Vector) -> Vector:
         """Return a point that clients share, and that no noise moves."""
-        if own_vector(verb, at, self.draft).blocks - {0}:
+        if own_vector(verb, at, self.record).blocks - {0}:
             message = f"{verb} must be placed at a point that clients share, without noise, got another for {self.name}"
             raise ValueError(message)
         return at
@@ -295,7 +283,7 @@ class Term(ABC):
     def __add__(self, other: Term) -> Sum:
         if not isinstance(other, Term):
             return NotImplemented
-        if other.draft is not self.draft:
+        if other.record is not self.record:
             message = "functions must belong to one problem to be added, got some of two"
             raise ValueError(message)
         return Sum([*self.parts(), *other.parts()])
@@ -318,46 +306,39 @@ class Sum(Term):
         if not self._parts:
             message = "a sum must have a function with a coefficient other than 0, got none"
             raise ValueError(message)
-        self.draft, self.name = self._parts[0][1].draft, " + ".join(part.name for _, part in self._parts)
+        self.record, self.name = self._parts[0][1].record, " + ".join(part.name for _, part in self._parts)
 
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return the functions that it is a combination of, with their coefficients."""
         return self._parts
 
 
-class Function(_Known, Term):
+class Function(_Called, Term):
     """A function of a class, known by its gradients and values at the points at which it was asked."""
 
     of: FunctionClass
     num_clients = 1
 
     def __init__(
-        self, draft: Draft, name: str, of: FunctionClass, blocks: Sequence[int] = (0,), least: Value | None = None
+        self, record: Record, name: str, of: FunctionClass, least: Value | None = None, *, num_clients: int = 1
     ) -> None:
-        super().__init__(draft, name, of, blocks)
-        self._least = least
+        blocks = (0, record.block(name)) if num_clients > 1 else (0,)
+        super().__init__(record, Declared(name, of, blocks, (), None, num_clients, of.exact, least))
         self._with_normal_0: set[Key] = set()
-
-    @property
-    def tilts(self) -> bool:
-        """Whether a linear function may be added: only differences of gradients count in its class."""
-        of = self.of
-        beside = (of.lipschitz, of.quadratic_growth, of.polyak)
-        fixed = any(one is not None for one in beside) or (of.mu < 0 and self.minimum is not None)
-        return not fixed and self.blocks == (0,)
 
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return itself."""
         return [(Fraction(1), self)]
 
-    def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None) -> Vector:
+    def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None, name: str = "") -> Vector:
         """Return the minimizer, at which the gradient is 0 and than which no value is smaller.
 
         Gamma of one function is 0, so that any ``objective_gap`` bounds it.
         """
         if objective_gap is not None:
             nonnegative_number("objective_gap", objective_gap)
-        return self.local_minimizer(None if at is None else self._fixed("minimizer", at))
+        found = self.local_minimizer(None if at is None else self._fixed("minimizer", at))
+        return self.record.named(found, name)
 
     def local_minimizer(self, at: Vector | None = None) -> Vector:
         """Return the minimizer, of several clients each one's own."""
@@ -367,14 +348,16 @@ class Function(_Known, Term):
                 f"{self.name} with mu = {shown(self.of.mu)} (stationary_point())"
             )
             raise ValueError(message)
-        if self.minimum is None:
-            place = self.draft.vector(blocks=self.blocks) if at is None else own_vector(self.name, at, self.draft)
+        if self.declared.minimum is None:
+            made = self.record.vector(blocks=self.blocks, verb="local minimizer", of=self._of) if at is None else at
+            place = own_vector(self.name, made, self.record)
             if place.blocks.difference(self.blocks):
                 message = f"the minimizer of {self.name} must lie where no noise moves it, got another place"
                 raise ValueError(message)
-            self.minimum = len(self.points)
-            self.known(place, _ZERO, self._least)
-        found = self.points[self.minimum].at
+            number = len(self.declared.calls)
+            self.call(place, _ZERO, self.declared.least)
+            self.declared = self.declared._replace(minimum=number)
+        found = self.declared.calls[self.declared.minimum or 0].at
         if at is not None and at.key != found.key:
             message = f"the minimizer of {self.name} must be placed when it is first asked for, got another place later"
             raise ValueError(message)
@@ -385,115 +368,99 @@ class Function(_Known, Term):
         number, part = Fraction(exact("bound", bound)), Fraction(exact("share", share))
         least = self.local_minimizer(None if number * part else x)
         if number * part:
-            self.draft.at_most(self.value(x) - self.value(least), number, name, part)
+            self.record.at_most(self.value(x) - self.value(least), number, name, part)
 
-    def deviation(self) -> Vector:
+    def deviation(self, *, name: str = "") -> Vector:
         """Return a vector by which clients differ from their mean; 0 of a single function."""
-        return self.draft.vector(blocks=self.blocks[1:]) if self.blocks[1:] else _ZERO
+        own = self.blocks[1:]
+        found = self.record.vector(blocks=own, verb="deviation", of=self._of) if own else _ZERO
+        return self.record.named(found, name)
 
     def level(self, x: Any) -> Value:
         """Return the value at a point; a point of a set has the normal vector 0 until another one is asked for."""
-        if self.of.indicator and isinstance(x, Vector) and x.key not in self.places:
-            self.known(x, _ZERO)
+        if self.of.indicator and isinstance(x, Vector) and x.key not in self._places:
+            self.call(x, _ZERO)
             self._with_normal_0.add(x.key)
         if isinstance(x, Vector) and x.key in self._with_normal_0:
-            return self.points[self.places[x.key]].value
-        return self.known(x).value
+            return self.declared.calls[self._places[x.key]].value
+        return self.call(x).value
 
-    def known(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Point:
-        """Return what is known at a point, with a normal vector of its own where it had none."""
+    def call(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Call:
+        """Return the call at a point, with a normal vector of its own where it had none."""
         if gradient is None and isinstance(x, Vector) and x.key in self._with_normal_0:
             self._with_normal_0.remove(x.key)
-            place = self.places[x.key]
-            self.points[place] = self.points[place]._replace(gradient=self._slope(x))
-        return super().known(x, gradient, level)
-
-    def prepare(self) -> None:
-        """Ask for the minimizer where the class is described by it."""
-        if self._least is not None or self.of.quadratic_growth is not None or self.of.polyak is not None:
-            self.local_minimizer()
-
-    def impose(self) -> None:
-        """Demand that a quadratic function is one."""
-        if self.of.quadratic and self.of.L is not None and self.points:
-            first = self.points[self.minimum or 0]
-            others = [point for point in self.points if point is not first]
-            impose_quadratic(self.draft, first, others, (self.of.mu, self.of.L), self.blocks)
-
-    def conditions(self) -> Iterator[Condition]:
-        """Yield what must hold for there to be such a function."""
-        yield from super().conditions()
-        yield from self.of.between_runs(self.points, self.draft.noises)
+            place, calls = self._places[x.key], [*self.declared.calls]
+            calls[place] = calls[place]._replace(gradient=self.slope(x))
+            self.declared = self.declared._replace(calls=tuple(calls))
+        return super().call(x, gradient, level)
 
     def _compares(self, elsewhere: set[int]) -> bool:
         """Whether the conditions are still sufficient: those of a quadratic function are, block by block."""
         return self.of.quadratic or super()._compares(elsewhere)
 
 
-class Operator(_Known):
+class Operator(_Called):
     """An operator of a class, known by its values at the points at which it was asked."""
 
     of: OperatorClass
 
-    def __call__(self, x: Vector) -> Vector:
+    def __init__(self, record: Record, name: str, of: OperatorClass, adjoint_of: str = "") -> None:
+        super().__init__(record, Declared(name, of, (0,), (), exact=of.exact, adjoint_of=adjoint_of))
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+    @property
+    def _of(self) -> list[tuple[Fraction, str]]:
+        return [(Fraction(1), self.name)]
+
+    def __call__(self, x: Vector, *, name: str = "") -> Vector:
         """Return the value at a point, or one of several; the same point has the same one."""
-        return self.known(x).gradient
+        return self.record.named(self.call(x).gradient, name)
 
-    def resolvent(self, x: Vector, step: Any) -> Vector:
+    def resolvent(self, x: Vector, step: Any, *, name: str = "") -> Vector:
         """Return ``y = x - step T y``."""
-        length, slope = positive_number("step", step), self._slope(x)
+        length = positive_number("step", step)
+        slope = self.slope(x, "resolvent", [length])
         y = x - length * slope
-        self.known(y, slope)
-        return y
+        self.call(y, slope)
+        return self.record.named(y, name)
 
-    def fixed_point(self) -> Vector:
+    def fixed_point(self, *, name: str = "") -> Vector:
         """Return a point with ``T x = x``."""
-        x = self.draft.vector()
-        self.known(x, x)
-        return x
+        x = self.record.vector(verb="fixed point", of=self._of)
+        self.call(x, x)
+        return self.record.named(x, name)
 
-    def zero(self) -> Vector:
+    def zero(self, *, name: str = "") -> Vector:
         """Return a point with ``T x = 0``."""
-        x = self.draft.vector()
-        self.known(x, _ZERO)
-        return x
+        x = self.record.vector(verb="zero", of=self._of)
+        self.call(x, _ZERO)
+        return self.record.named(x, name)
 
 
 class Linear(Operator):
     """A linear operator; its adjoint is known by values of its own, which agree with those of the operator."""
 
-    def __init__(self, draft: Draft, name: str, of: OperatorClass) -> None:
-        super().__init__(draft, name, of)
-        self.adjoint = Operator(draft, f"{name}.adjoint", of)
-
-    @property
-    def tilts(self) -> bool:
-        """Whether a constant may be added to all values, as it may not."""
-        return False
-
-    def impose(self) -> None:
-        """Demand that there is such an operator: ``<M x, u> = <x, M' u>``, and no value is too long."""
-        impose_linear(self.draft, self.points, self.adjoint.points, self.of.lipschitz or Fraction(0))
+    def __init__(self, record: Record, name: str, of: OperatorClass) -> None:
+        super().__init__(record, name, of)
+        self.adjoint = Operator(record, f"{name}.adjoint", of, adjoint_of=name)
 
     def _compares(self, elsewhere: set[int]) -> bool:  # noqa: ARG002
         """Whether the conditions are still sufficient, as they are block by block."""
         return True
 
-    def conditions(self) -> Iterator[Condition]:
-        """Yield nothing, as conditions on pairs do not say that an operator is linear."""
-        return iter(())
-
 
 class Clients(Function):
-    """Clients that cannot be told apart: what one of them has stands for all, in two blocks whatever their number.
+    """Clients that are exchangeable: a vector of one stands for those of all, in two blocks whatever their number.
 
     A vector of a client is a mean and a deviation; a product of two such vectors is its average over the clients.
     """
 
     def __init__(
-        self, draft: Draft, name: str, of: FunctionClass, num_clients: int, least: Value | None = None
+        self, record: Record, name: str, of: FunctionClass, num_clients: int, least: Value | None = None
     ) -> None:
-        super().__init__(draft, name, of, (0, draft.block(name)) if num_clients > 1 else (0,), least)
+        super().__init__(record, name, of, least, num_clients=num_clients)
         self.num_clients = num_clients
 
     minimizer = Term.minimizer
@@ -506,7 +473,7 @@ class Clients(Function):
                 "zeta2 must be above 0, got 0: minimizer(objective_gap=0) says that all clients have one minimizer"
             )
             raise ValueError(message)
-        self.draft.at_most(self.known(self.minimizer()).gradient.square, bound, name)
+        self.record.at_most(self.call(self.minimizer()).gradient.square, bound, name)
 
     @overload
     def mean(self, term: Vector) -> Vector: ...
@@ -518,13 +485,13 @@ class Clients(Function):
         """Return the mean of a vector over the clients; products and values are means already."""
         if not isinstance(term, Vector):
             return Form.of(term)
-        if term.blocks & {*self.draft.noises_of(self.name)}:
+        if term.blocks & {*self.record.noises_of(self.name)}:
             message = (
                 f"mean must be given a vector without noise of the clients, got one with "
                 f"({self.name}.sample(m).square(v) is the expected square of an average)"
             )
             raise ValueError(message)
-        return own_vector("mean", term, self.draft).within(term.blocks.difference(self.blocks[1:]))
+        return own_vector("mean", term, self.record).within(term.blocks.difference(self.blocks[1:]))
 
     def sample(self, num_selected: int, how: str = "distinct") -> Sample:
         """Return a sample of clients: ``distinct`` ones, or ``independent`` draws with replacement."""
@@ -554,9 +521,9 @@ class Sample:
 
         What does not differ among these clients, noise of the server for example, is in the average as it is.
         """
-        draft, deviations = self.clients.draft, self.clients.blocks[1:]
-        noises = draft.noises_of(self.clients.name)
-        shared = own_vector("square", vector, draft).blocks.difference(deviations, noises)
+        record, deviations = self.clients.record, self.clients.blocks[1:]
+        noises = record.noises_of(self.clients.name)
+        shared = own_vector("square", vector, record).blocks.difference(deviations, noises)
         found = vector.within(shared).square
         for blocks, share in ((deviations, self.share), (noises, Fraction(1, self.num_selected))):
             part = vector.within(blocks)

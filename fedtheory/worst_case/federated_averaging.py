@@ -1,16 +1,11 @@
 """Federated averaging with all clients, or with clients that are sampled uniformly: its exact worst cases."""
 
-from dataclasses import replace
-from functools import partial
+from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fedtheory._support import validate
-from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, setting, spelled
+from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, rational, spelled
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
-from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
@@ -109,12 +104,12 @@ def fedavg(
     (True, 0.9506)
     """
     num_steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
-    constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise}
-    given = setting(num_steps, step_size, mu=mu, L=L, **constants)
-    sample = _sampling(sampling, num_selected, num_clients, noisy=given["gradient_noise"] > 0)
+    given = constants(num_steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
+    noise = rational("gradient_noise", gradient_noise)
+    sample = _sampling(sampling, num_selected, num_clients, noisy=noise > 0)
     validate.choice("objective", objective, ("distance", "gap"))
     validate.choice("functions", functions, ("all", "quadratic"))
-    if given["gradient_noise"] and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
+    if noise and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
         message = (
             "gradient_noise must be 0 but for the distance after one round over all functions: later rounds mix a "
             "client's own noise with the others' (skew_class_horizon has fresh clients in every round)"
@@ -123,7 +118,7 @@ def fedavg(
     quadratic = functions == "quadratic"
     if sampling == "all" or (num_rounds == 1 and objective == "distance"):
         check_block(num_steps + 2 + (objective == "gap"), max_block)
-        p = averaged_rounds(given, sample, num_rounds, objective, quadratic=quadratic)
+        p = averaged_rounds(given, sample, num_rounds, objective, quadratic=quadratic, gradient_noise=noise)
     elif num_clients is None:
         message = "num_clients must be given for several rounds of sampled clients, got None"
         raise ValueError(message)
@@ -131,7 +126,7 @@ def fedavg(
         branches = sample.branches()
         check_block(largest_block(num_clients, local_steps, num_rounds, len(branches), objective), max_block)
         p = tree(given, num_clients, num_rounds, lambda _: branches, objective=objective, quadratic=quadratic)
-    return worst_of([(p, partial(_instance, sample, num_rounds, objective))], given, objective)
+    return worst_of([p.case()], ERRORS[objective])
 
 
 def _sampling(how: str, num_selected: int | None, num_clients: int | None, *, noisy: bool) -> Sampling:
@@ -153,51 +148,26 @@ def _sampling(how: str, num_selected: int | None, num_clients: int | None, *, no
 
 
 def averaged_rounds(
-    given: Setting,
+    given: Constants,
     sampling: Sampling = _ALL,
     num_rounds: int = 1,
     objective: str = "distance",
     *,
     quadratic: bool = False,
+    gradient_noise: Fraction = Fraction(0),
 ) -> Problem:
     """Maximize the error after rounds of all clients, of which one representative is enough, the last of a sample."""
     p = Problem()
-    clients = p.clients(sampling.num_clients, given.mu, 1, quadratic=quadratic, minimum=0)
-    w_star = clients.minimizer(p.origin, objective_gap=given["objective_gap"])
+    clients = p.clients(sampling.num_clients, given.mu, given.L, quadratic=quadratic, minimum=0, name="F")
+    w_star = clients.minimizer(p.origin, objective_gap=given.objective_gap)
     y = w = p.point("start")
-    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    p.at_most((w - w_star).square, given.distance2, "distance2")
     for s, eta in enumerate(given.steps):
         if s % (len(given.steps) // num_rounds) == 0:
             y = clients.mean(y)
-        y = clients.step(y, eta, variance=given["gradient_noise"])
+        y = clients.step(y, eta, variance=gradient_noise)
     if objective == "distance":
         p.maximize(clients.sample(sampling.num_selected, sampling.how).square(y - w_star))
     else:
         p.maximize(clients.value(clients.mean(y)) - clients.value(w_star))
     return p
-
-
-def _instance(sampling: Sampling, num_rounds: int, objective: str, space: Embedding) -> Instance:
-    outcomes = [Outcome(float(share), np.array(counts) / sum(counts)) for share, counts in sampling.branches()]
-    found = space.federation(lambda _losses, _history: outcomes, num_rounds=num_rounds, objective=objective)
-    alone = space.problem.noises and sampling.how == "independent"
-    return _every_draw_for_itself(found, sampling.num_selected) if alone else found
-
-
-def _every_draw_for_itself(found: Instance, num_selected: int) -> Instance:
-    """Take each client so often that several draws of it have noises of their own."""
-    draws = np.arange(num_selected)
-    outcomes = [
-        outcome._replace(
-            coefficients=np.concatenate(
-                [(draws < round(c * num_selected)) / num_selected for c in outcome.coefficients]
-            )
-        )
-        for outcome in found.selection(np.zeros(len(found.clients)), ())
-    ]
-    return replace(
-        found,
-        clients=tuple(client for client in found.clients for _ in draws),
-        weights=np.repeat(found.weights / num_selected, num_selected),
-        selection=lambda _losses, _history: outcomes,
-    )
