@@ -6,7 +6,7 @@ from statements import PAPERS
 
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.renderings import escaped
 
 REST = "Beyond the papers"
 
@@ -25,11 +25,11 @@ def section(title: str, claims: list[Claim]) -> Iterator[str]:
     for claim in claims:
         quick, thorough = claim.instances
         yield f"`{claim.key}` — {claim.kind}, {claim.expected}"
-        yield f": {_escaped(claim.title)}"
-        yield f"  - Source: {_escaped(str(claim.statement))}"
+        yield f": {escaped(claim.title)}"
+        yield f"  - Source: {escaped(str(claim.statement))}"
         if claim.hypotheses:
-            yield f"  - Under: {_escaped('; '.join(claim.hypotheses))}"
+            yield f"  - Under: {escaped('; '.join(claim.hypotheses))}"
         if claim.remark:
-            yield f"  - Remark: {_escaped(claim.remark)}"
+            yield f"  - Remark: {escaped(claim.remark)}"
         looseness = "" if claim.looseness is None else f"; refuted if tightened by {claim.looseness:g}"
         yield f"  - Instances: {f'{quick}, {thorough}' if quick < thorough else quick}{looseness}\n"

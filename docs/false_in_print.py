@@ -8,8 +8,8 @@ from statements import PAPERS
 
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_bounds, known_claims
-from fedtheory.verification.claims import Claim, known_tapes
-from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.renderings import escaped
 from fedtheory.verification.verdicts import examine
 
 THEOREM = "**false theorem**"
@@ -73,8 +73,7 @@ def kind_of(claim: Claim) -> str:
 @cache
 def errata() -> list[tuple[Claim, Any]]:
     """Return all errata with their counterexamples, the heaviest first, and of those the most wrong."""
-    tapes, known = known_tapes(), known_claims().values()
-    found = [(one, examine(one, tape=tapes.get(one.key)).worst) for one in known if one.kind == "erratum"]
+    found = [(one, examine(one).worst) for one in known_claims().values() if one.kind == "erratum"]
     return sorted(found, key=lambda each: (KINDS.index(kind_of(each[0])), -_times(each[1])))
 
 
@@ -94,14 +93,14 @@ def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
     title = PAPERS.get(claim.statement.paper.key, claim.statement.paper.authors).split(" (", maxsplit=1)[0]
     where = ", ".join(filter(None, (claim.statement.number, claim.statement.equation)))
     times = _times(finding)
-    more = f" *{_escaped(claim.remark[:1].upper() + claim.remark[1:].rstrip('.'))}.*" if claim.remark else ""
+    more = f" *{escaped(claim.remark[:1].upper() + claim.remark[1:].rstrip('.'))}.*" if claim.remark else ""
     better = f" Repaired: `{repaired[claim.bound]}`." if claim.bound in repaired else ""
     cells = (
-        f'{title}, <a href="claims.html#{anchor(claim.key)}">{_escaped(where)}</a>',
+        f'{title}, <a href="claims.html#{anchor(claim.key)}">{escaped(where)}</a>',
         kind_of(claim),
         f"{times:.3g}" if times > 1 else "",
-        f"{_escaped(claim.title)}.{more}{better}",
-        _escaped(_instance(finding)),
+        f"{escaped(claim.title)}.{more}{better}",
+        escaped(_instance(finding)),
     )
     return f"| {' | '.join(cells)} |"
 

@@ -18,9 +18,9 @@ from fedtheory.study.scripts import plain_config
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "docs" / "full_size"
 # What is stored must not fill the repository; a study's data are kilobytes.
-_LARGEST = 450_000
-# A smaller array grows when it is packed.
-_SMALL = 20_000
+_LARGEST = 750_000
+# A larger array is kept in single precision: the last digits of random numbers say nothing.
+_LARGE_ARRAY = 450_000
 
 
 def store(folder: Path) -> Path:
@@ -34,7 +34,7 @@ def store(folder: Path) -> Path:
     metadata = {key: value for key, value in found.metadata.items() if key != "files"}
     target = STORED / name
     target.mkdir(parents=True, exist_ok=True)
-    Folder(target).write(found._replace(metadata=metadata), {}, _packed(found.data))
+    Folder(target).write(found._replace(metadata=metadata, data=_shortened(found.data)), {})
     size = (target / DATA).stat().st_size
     if size > _LARGEST:
         shutil.rmtree(target)
@@ -43,14 +43,9 @@ def store(folder: Path) -> Path:
     return target
 
 
-def _packed(data: Any) -> dict[str, dict[str, Any]]:
-    # The last digits of random numbers do not pack. What has no room with all of them is kept in single precision.
-    large = {name for name, one in data.variables.items() if one.dtype.kind == "f" and one.nbytes > _LARGEST}
-    return {
-        str(name): {"zlib": True, "complevel": 9, "shuffle": True, **({"dtype": "float32"} if name in large else {})}
-        for name, one in data.variables.items()
-        if one.dtype.kind in "fiu" and one.nbytes > _SMALL
-    }
+def _shortened(data: Any) -> Any:
+    large = [name for name, one in data.variables.items() if one.dtype == "float64" and one.nbytes > _LARGE_ARRAY]
+    return data.assign({name: data[name].astype("float32", keep_attrs=True) for name in large})
 
 
 def loaded(name: str) -> ModuleType:

@@ -25,7 +25,7 @@ def draw(picture: Path = PICTURE) -> dict[str, float]:
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    data = xr.load_dataset(ROOT / "full_size" / "bound_versus_error" / "data.nc", engine="h5netcdf")
+    data = xr.load_dataset(ROOT / "full_size" / "bound_versus_error" / "data.nc", engine="scipy")
     data = data.sel(strategy="pow-d, d = 9", regime="decaying").isel(step=slice(1, None))
     steps, last = data["step"].values, float(data["error"].sel(side="mean")[-1])
     above = {}

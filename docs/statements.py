@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import REFUTED, Claim, known_tapes, replay
+from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.instances import regression_examples, replay
+from fedtheory.verification.renderings import escaped
 from fedtheory.verification.verdicts import examine
 
 PAPERS = {
@@ -88,9 +89,9 @@ def claims_about() -> dict[tuple[str, str], list[Claim]]:
 @cache
 def strained(key: str) -> Finding | None:
     """Return what the worst known instance of an inequality shows, or the counterexample of a claim that must fail."""
-    claim, tapes = known_claims()[key], known_tapes()
-    if key in tapes:
-        return replay(claim, tapes[key])
+    claim, examples = known_claims()[key], regression_examples()
+    if key in examples:
+        return replay(claim, examples[key])
     return examine(claim).worst if claim.kind in REFUTED else None
 
 
@@ -107,13 +108,13 @@ def ratio(claim: Claim) -> str:
 
 def row(at: Numbered, paper: str) -> Iterator[str]:
     """Yield the lines of the table for one number."""
-    number, words = at.number, _escaped(at.words)
+    number, words = at.number, escaped(at.words)
     for claim in claims_about().get((paper, at.number), []):
         form = "" if claim.statement.label == "printed" else f" ({claim.statement.label})"
         yield f"| {number} | {claim.expected} | {ratio(claim)} | {words} | `{claim.key}`{form} |"
         number = words = ""
     if number:
-        yield f"| {number} | | | {words} | {_escaped(at.reason)} |"
+        yield f"| {number} | | | {words} | {escaped(at.reason)} |"
 
 
 def table() -> str:

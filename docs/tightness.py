@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from verdicts import verdicts
 
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim, known_tapes, replay
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.instances import regression_examples, replay
 
 HEAD = "| Claim | Quick | Hunted | Inherent | Why |\n| --- | --: | --: | --: | --- |\n"
 STRAINED, NEARLY, ATTAINED = 0.5, 0.95, 0.99
@@ -18,10 +19,10 @@ def inequalities() -> list[Claim]:
 
 def row(claim: Claim, at_random: float) -> str:
     """Return one line of the table."""
-    tape = known_tapes().get(claim.key)
-    if tape is None:
+    example = regression_examples().get(claim.key)
+    if example is None:
         return f"| `{claim.key}` | {at_random:.2g} | | | not hunted yet |"
-    reached = replay(claim, tape).ratio
+    reached = replay(claim, example).ratio
     inherent = "" if reached >= ATTAINED else f"{1 - reached:.0%}"
     why = "attained" if reached >= ATTAINED else "nearly attained" if reached >= NEARLY else claim.remark
     return f"| `{claim.key}` | {at_random:.2g} | {reached:.3g} | {inherent} | {_escaped(why)} |"

@@ -29,14 +29,12 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "statistics",
         "study",
         "sweeps",
-        "testing",
         "theorem",
         "valuation",
         "verification",
         "worst_case",
     ],
     submod_attrs={
-        "engine.reruns": ["rerun"],
         "engine.simulation": ["fedavg"],
         "federation": ["PerceptronFederation", "QuadraticFederation", "SoftmaxFederation"],
         "sweeps": ["sweep"],
@@ -61,12 +59,10 @@ if TYPE_CHECKING:
     from fedtheory import statistics as statistics
     from fedtheory import study as study
     from fedtheory import sweeps as sweeps
-    from fedtheory import testing as testing
     from fedtheory import theorem as theorem
     from fedtheory import valuation as valuation
     from fedtheory import verification as verification
     from fedtheory import worst_case as worst_case
-    from fedtheory.engine.reruns import rerun as rerun
     from fedtheory.engine.simulation import fedavg as fedavg
     from fedtheory.federation import PerceptronFederation as PerceptronFederation
     from fedtheory.federation import QuadraticFederation as QuadraticFederation

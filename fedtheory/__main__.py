@@ -1,29 +1,25 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | check | study | sweep | ...``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | check | study``.
 
 ``python -m fedtheory ...`` is the same.
-
-Only ``argparse`` is imported before the arguments are understood, so that ``--help`` answers at once.
 """
 
 import importlib
-import os
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
-from fedtheory._commands.completing import complete, is_asked
-from fedtheory._commands.parsing import parser_of_commands
-from fedtheory._commands.refusals import refuse
 from fedtheory._support.console import warn
 from fedtheory._support.streams import flushed, nowhere, opened, sentence
 from fedtheory._support.wording import close_to
+from fedtheory.cli.parsing import parser_of_commands
+from fedtheory.cli.refusals import refuse
 
 __all__ = ["main", "run"]
 
 _INTERRUPTED = 130
 
-# Each is imported when it is asked for.
+# Module and function of each command, imported when it is used.
 _FUNCTIONS = {
     "list": ("showing", "list_all"),
     "show": ("showing", "show"),
@@ -31,11 +27,8 @@ _FUNCTIONS = {
     "worst": ("evaluating", "compare_worst"),
     "verify": ("verifying", "verify_claims"),
     "hunt": ("hunting", "hunt_claim"),
-    "replay": ("hunting", "replay_instance"),
     "check": ("checking", "check_certificate"),
     "study": ("studying", "run_study"),
-    "sweep": ("sweeping", "sweep_study"),
-    "completion": ("completing", "write_script"),
 }
 
 
@@ -51,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         warn("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads has enough, as in `fedtheory list | head`. What is still to be flushed at the exit goes nowhere.
+        # The reader has ended, as in `fedtheory list | head`. What is still to be flushed at the exit is discarded.
         nowhere()
         return 0
     except OSError as error:
@@ -62,10 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     parser = parser_of_commands()
-    if is_asked():
-        complete(parser)
     first = (sys.argv[1:] if argv is None else argv)[:1]
-    if first and not first[0].startswith("-") and first[0] not in _FUNCTIONS:
+    if not first:
+        parser.print_help()
+        return 0
+    if not first[0].startswith("-") and first[0] not in _FUNCTIONS:
         refuse(f"COMMAND must be one of {', '.join(_FUNCTIONS)}, got {first[0]!r}{close_to(first[0], _FUNCTIONS)}")
     arguments, rest = parser.parse_known_args(argv)
     arguments.rest = rest
@@ -79,7 +73,7 @@ def _run(argv: Sequence[str] | None) -> int:
     module, function = _FUNCTIONS[arguments.command]
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
-        return int(getattr(importlib.import_module(f"fedtheory._commands.{module}"), function)(arguments))
+        return int(getattr(importlib.import_module(f"fedtheory.cli.{module}"), function)(arguments))
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
@@ -88,20 +82,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 def run() -> NoReturn:
     """Run the command of this process and leave with its code."""
-    code = main()
-    if code == _INTERRUPTED:
-        # A check may still be computed in a thread, on which the interpreter's own end would wait, or in processes.
-        sys.stderr.flush()
-        _end_processes()
-        os._exit(code)
-    sys.exit(code)
-
-
-def _end_processes() -> None:
-    if "joblib" in sys.modules:
-        from joblib.externals.loky import get_reusable_executor
-
-        get_reusable_executor(kill_workers=True).shutdown(kill_workers=True)
+    sys.exit(main())
 
 
 if __name__ == "__main__":

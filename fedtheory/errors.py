@@ -1,6 +1,6 @@
 """The few errors of the library, each a ValueError, and its warnings."""
 
-__all__ = ["AssumptionViolated", "CacheWarning", "OracleError", "UnsealedWarning"]
+__all__ = ["AssumptionViolated", "CacheWarning", "OracleError"]
 
 
 class AssumptionViolated(ValueError):
@@ -13,7 +13,3 @@ class OracleError(ValueError):
 
 class CacheWarning(UserWarning):
     """Compiled code cannot be kept on disk: each process compiles anew."""
-
-
-class UnsealedWarning(UserWarning):
-    """A file has no seal, as it was written before there were any: damage and edits cannot be detected."""

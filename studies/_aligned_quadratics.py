@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _alignment_terms import alignment_terms
 
 import fedtheory as ft
 from fedtheory.bounds import fedalign as fa
@@ -80,8 +81,8 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
     trajectory = ft.fedavg(aligned.federation, strategy, **run_of, **replicates, rng=seed)
     found = ft.engine.inclusions(aligned, strategy, trajectory)
     known = {name: setting.constants[name] for name in ("mu", "L", "local_steps")}
-    terms = ft.verification.alignment_terms(found, **known, gamma=setting.gamma)
-    printed = ft.verification.alignment_terms(found, **known, gamma=setting.gamma, first_step=1)
+    terms = alignment_terms(found, **known, gamma=setting.gamma)
+    printed = alignment_terms(found, **known, gamma=setting.gamma, first_step=1)
     silent = ft.fedavg(aligned.federation, strategy, **run_of)
     return {
         "error": np.stack(trajectory.band("gap"))[:, 1:],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import fedtheory as ft
-from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition
+from fedtheory.datasets.partition import capped_dirichlet_partition
 from fedtheory.engine.schedule import Halving
 
 # The supplementary code draws every partition with this seed, whatever seed it is started with.

@@ -45,8 +45,8 @@ from fedtheory import study
 from fedtheory.bounds.power_of_choice import decaying_step_sizes
 from fedtheory.plotting.bound import bound_versus_error
 from fedtheory.plotting.style import appearance, legend_below, log_log, log_places
-from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.laws import Moments
+from fedtheory.selection.power_of_choice import HalvingCandidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -63,7 +63,7 @@ from _repeated import with_limits
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.datasets._underflow import underflowing_shares
+from fedtheory.datasets.class_shares import underflowing_shares
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
             continue
         grid: dict[str, list[Any]] = {"common": [common], "setting": [alike], "variant": [variant]}
         kept = None if config.runs is None else f"{config.runs}/{variant}/{alike}/{config.seed + k}"
-        one = ft.sweep(accuracy_curve, grid, seeds=[config.seed + k], backend="serial", out=kept)
+        one = ft.sweep(accuracy_curve, grid, seeds=[config.seed + k], backend="sequential", out=kept)
         if one.failures:
             message = f"{variant} with {setting} must run, got {one.failures[0].error}"
             raise ValueError(message)

@@ -46,7 +46,7 @@ from _repeated import fresh, mean_and_limits, span
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.power_of_choice import HalvingCandidates
 
 if TYPE_CHECKING:
     from xarray import Dataset

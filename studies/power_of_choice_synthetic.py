@@ -47,7 +47,7 @@ from fedtheory import study
 from fedtheory.engine.schedule import Halving
 from fedtheory.plotting.bound import measured
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-from fedtheory.selection.candidate_schedules import HalfTimeCandidates
+from fedtheory.selection.power_of_choice import HalfTimeCandidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

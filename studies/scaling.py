@@ -31,12 +31,12 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _fitted_order import fitted_order
 from _timing import timed
 
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
-from fedtheory.verification import fitted_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

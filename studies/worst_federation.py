@@ -77,12 +77,10 @@ class Config:
     """Configurations of the sweep for each tau."""
     block_size: int = 50
     """Federations in each of them."""
-    backend: str = "processes"
-    """Where they run: processes, threads, serial or dask."""
+    backend: str = "loky"
+    """Where they run, a backend of joblib: loky (processes), threading, sequential or dask."""
     workers: int = 0
     """So many at once; 0 for as many as there are processors."""
-    scheduler: str = ""
-    """Address of a running Dask scheduler."""
     parts: str = "results/worst_federation_parts"
     """Folder of the sweep, which goes on there; empty to keep it in memory."""
     seed: int = 0
@@ -91,7 +89,7 @@ class Config:
 
 QUICK = Config(
     num_rounds=64, local_steps=(2,), candidates=(4, 10), num_replicates=4, num_blocks=2, block_size=40,
-    backend="serial", parts="",
+    backend="sequential", parts="",
 )  # fmt: skip
 
 NUM_BINS = 16
@@ -102,7 +100,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":  # noqa: ARG001 
     setting = Setting(**{field.name: getattr(config, field.name) for field in fields(Setting)})
     found = ft.sweep(
         partial(block, setting=setting), {"block": range(config.num_blocks), "tau": config.local_steps},
-        seeds=[config.seed], backend=config.backend, workers=config.workers or None, scheduler=config.scheduler or None,
+        seeds=[config.seed], backend=config.backend, workers=config.workers or None,
         out=config.parts or None, progress=bool(config.parts),
     )  # fmt: skip
     if found.failures:

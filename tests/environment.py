@@ -47,7 +47,7 @@ def sized(compiled: int, plain: int) -> int:
 # until it comes to the studies, which need many kernels.
 _COMPILE = (
     "fedtheory/",
-    *(f"tests/{folder}/" for folder in ("engine", "federation", "selection", "sampling", "valuation", "testing")),
+    *(f"tests/{folder}/" for folder in ("engine", "federation", "selection", "sampling", "valuation")),
     *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates", "claims")),
 )
 _NEED_MANY = ("stud", "full_size")

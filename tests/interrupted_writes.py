@@ -22,6 +22,15 @@ from fedtheory.engine import Trajectory
 from tests.test_study import TOY
 
 PLAIN = replace(TOY, figures={})
+
+
+def slow(config: Any, progress: Any) -> Any:
+    time.sleep(1.0)
+    return TOY.run(config, progress)
+
+
+# Two that are started one after the other are under way at once.
+SLOW = replace(PLAIN, run=slow)
 FIRST, SECOND = (replace(PLAIN.quick, seed=seed) for seed in (0, 1))
 
 
@@ -109,7 +118,7 @@ def runs(folder: Path) -> dict[str, Any]:
     for left in folder.glob(".*"):
         left.unlink()
     old.save(path, overwrite=True)
-    seen["full"] = [[ended(*forked(saved(new), size=size)), there(), left_over(folder)] for size in (0, 9000)]
+    seen["full"] = [[ended(*forked(saved(new), size=size)), there(), left_over(folder)] for size in (0, 1000)]
     seen["at once"], both = [], [forked(saved(run, times=5)) for run in (old, new)]
     for _ in range(6):
         seen["at once"].append(there())
@@ -143,11 +152,11 @@ def studies(folder: Path) -> dict[str, Any]:
     seen: dict[str, Any] = {"full": [], "killed at a step": killed_at_every_step(produced(FIRST), there)}
     seen["killed at a step, over others"] = killed_at_every_step(produced(SECOND, force=True), there)
     seen["again"] = [ended(*forked(produced(FIRST, force=True))), there(), left_over(folder)]
-    for size in (0, 5000):
+    for size in (0, 1000):
         for path in folder.iterdir():
             path.unlink()
         seen["full"].append([ended(*forked(produced(FIRST), size=size)), there(), left_over(folder)])
-    both = [forked(produced(FIRST)) for _ in range(2)]
+    both = [forked(lambda: study.produce(SLOW, FIRST, folder)) for _ in range(2)]
     seen["at once"] = [*sorted(ended(*one) for one in both), there(), left_over(folder)]
     return seen
 

@@ -20,15 +20,15 @@ TREE = (
 # Tests that go through what is found by scanning; of the others none knows what is new.
 SCANNING = (
     *(f"tests/bounds/test_{name}.py" for name in ("digits", "domains", "doors", "glossary", "hand_computations")),
-    *("tests/bounds/test_hypotheses.py", "tests/bounds/test_transcriptions.py", "tests/testing"),
-    *(f"tests/conformance/test_{name}.py" for name in ("bounds", "own_strategies")),
+    *("tests/bounds/test_hypotheses.py", "tests/bounds/test_transcriptions.py"),
+    *(f"tests/conformance/test_{name}.py" for name in ("bounds", "drawing", "own_strategies")),
     *(f"tests/claims/test_{name}.py" for name in ("claims", "false_in_print", "looseness", "numbered_statements")),
     *("tests/claims/test_rediscoveries.py", "tests/exact/test_random_runs.py", "tests/worst_case/test_looseness.py"),
     *(f"tests/selection/test_{name}.py" for name in ("contract", "strategies")),
     *(f"tests/verification/test_{name}.py" for name in ("catalogue", "claim", "verdicts")),
-    *(f"tests/test_{name}.py" for name in ("assumptions", "command_edges", "command_line", "completing")),
+    *(f"tests/test_{name}.py" for name in ("assumptions", "command_edges", "command_line")),
     *(f"tests/test_{name}.py" for name in ("documented", "full_size", "layers", "notebooks", "paper", "reproduction")),
-    *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "tests", "transcripts")),
+    *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "tests")),
 )
 # Of parametrized tests, and of files where what is new has tests of its name, the others say what they said before.
 BY_NAME = ("[", "selection/test_strategies", "test_full_size", "runs_away_from_the_project")
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items):
         if any(name in item.nodeid for name in new) or not any(part in item.nodeid for part in by_name)
     ]
 """
-ALWAYS = ("test_documented", "test_layers", "test_tests", "test_transcripts")
+ALWAYS = ("test_documented", "test_layers", "test_tests")
 
 
 def examples() -> dict[str, str]:

@@ -1,11 +1,13 @@
 """Every input that makes no sense is answered with one sentence: what, wanted, got."""
 
 import re
+from fractions import Fraction as Q
 
 import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.bounds import power_of_choice as poc
 
 FED = ft.QuadraticFederation([1.0, 2.0], [[1.0], [-1.0]], [0.5, 0.5])
 POC = ft.selection.PowerOfChoice(1, 2)
@@ -174,6 +176,47 @@ def data(labels, **changes):
             )
             for given in (None, 5, "gap")
         ),
+        (
+            lambda: ft.methods.ErrorFeedback(compressor=None),
+            TypeError,
+            "compressor must be a value with a method compress(dim), as TopK(3), got None",
+        ),
+        (lambda: ft.methods.RandK(k=1, scaled="no"), TypeError, "scaled must be True or False, got 'no'"),
+        (
+            lambda: ft.exact.for_run(poc.fixed_step_gap, None, POC, num_rounds=2, step_size=0.1),
+            TypeError,
+            "fed must be a federation, with num_clients, dim, weights, got None",
+        ),
+        (
+            lambda: ft.engine.inclusions(FED, POC, run()),
+            TypeError,
+            f"aligned must be a Prioritized federation, got {str(FED)[:50]}... of type QuadraticFederation",
+        ),
+        (
+            lambda: ft.rational.mean_potentials(None, None, num_steps=1, step_size=Q(1), probability=Q(1)),
+            TypeError,
+            "fed must be a RationalQuadratics, got None of type NoneType",
+        ),
+        (
+            lambda: ft.statistics.against_law([1], {1: 1}),
+            TypeError,
+            "law must be a Law, got {1: 1} of type dict",
+        ),
+        (
+            lambda: ft.statistics.against_law(1, ft.statistics.Law.certain(1)),
+            TypeError,
+            "draws must be a sequence of outcomes, got 1 of type int",
+        ),
+        (
+            lambda: ft.sampling.solver_probabilities([1.0, 2.0], 1, "CLARABEL", unit=[1j, 1]),
+            TypeError,
+            "unit must hold real numbers, got an array of complex128",
+        ),
+        (
+            lambda: ft.datasets.class_shares_partition([0, 1], 1, 1e308, min_samples=1),
+            ValueError,
+            "concentration must be at most 1e+100, got 1e+308",
+        ),
         # words
         (lambda: run(batches="half"), ValueError, "batches must be one of 'step', 'epoch', got 'half'"),
         (
@@ -192,7 +235,7 @@ def data(labels, **changes):
             "num_candidates must be one of 'all', got 'some'",
         ),
         (lambda: run(progress=5), TypeError, "progress must be True, False or a function, got 5"),
-        (lambda: run(checkpoint=5), TypeError, "checkpoint must be the path of a file, got 5"),
+        (lambda: run(checkpoint=5), TypeError, "checkpoint must be a path, got 5"),
         (lambda: run(validation=3), TypeError, "validation must be a QuadraticFederation as fed is, got a int"),
     ],
 )

@@ -19,9 +19,9 @@ from fedtheory._support.compiling import (
     compiled,
     compiled_with_reordering,
     inlined,
-    with_checked_bounds,
 )
 from fedtheory._support.exponential import power
+from fedtheory._support.strict import strict
 from fedtheory.errors import CacheWarning
 from tests.environment import PLAIN_PYTHON, ROOT
 
@@ -255,9 +255,9 @@ def test_bounds_are_checked_of_functions_of_others_that_did_not_choose() -> None
         return values[0]
 
     chosen, open_to_us = numba.njit(boundscheck=False)(first), numba.njit(first)
-    assert with_checked_bounds(power) is power
-    assert with_checked_bounds(chosen) is chosen
-    assert with_checked_bounds(open_to_us).targetoptions["boundscheck"] is True
+    assert strict(power) is power
+    assert strict(chosen).targetoptions["boundscheck"] is False
+    assert strict(open_to_us).targetoptions["boundscheck"] is True
 
 
 TWICE = """
@@ -298,8 +298,8 @@ def test_a_folder_that_fills_up_is_one_warning() -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    compiling._say_that_nothing_is_kept.cache_clear()
+    compiling.say_that_nothing_is_kept.cache_clear()
     with pytest.warns(CacheWarning, match="compiled code cannot be kept"):
         compiling._at_most_a_warning(full)("signature", "code")
     compiling._at_most_a_warning(full)("signature", "code")
-    compiling._say_that_nothing_is_kept.cache_clear()
+    compiling.say_that_nothing_is_kept.cache_clear()

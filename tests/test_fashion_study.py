@@ -11,6 +11,7 @@ import pytest
 import xarray
 
 import fedtheory as ft
+from fedtheory.sweeps import run as running
 from tests.quick_studies import loaded
 
 
@@ -100,11 +101,12 @@ def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(fashion: Any,
     kept = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("data.nc"))
     assert len(kept) == 2  # one for each seed
 
-    def train(*_: Any, **__: Any) -> Any:
+    def attempt(*_: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setitem(inside(fashion)["accuracy_curve"].__globals__, "train", train)
-    again = fashion.run(config, ft.study.silent)
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "_attempt", attempt)
+        again = fashion.run(config, ft.study.silent)
     np.testing.assert_array_equal(first["accuracy"], again["accuracy"])
     with pytest.raises(ValueError, match=r"variants must be among GreedyFed, mean; .*, got FedSGD"):
         fashion.run(dataclasses.replace(config, variants=("FedSGD",)), ft.study.silent)

@@ -12,7 +12,7 @@ from tests.environment import ROOT
 pytest.importorskip("resource", reason="limits of a process, and forks")
 
 NOTHING = "FOLDER must hold the results of a study, got a folder in which metadata.json is missing"
-MIXED = "FOLDER/data.nc must be the file that was sealed with the others, got different content"
+MIXED = "FOLDER must hold the results of a study, got data.nc, which is another one than metadata.json lists"
 
 
 @pytest.fixture(scope="module")

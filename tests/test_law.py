@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedtheory.conformance import laws
 from fedtheory.statistics.law import Law
-from fedtheory.testing import laws
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 LAWS = laws()

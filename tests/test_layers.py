@@ -24,8 +24,8 @@ FLOORS = {
     **dict.fromkeys(("datasets", "methods", "rational", "selection", "worst_case"), 5),
     "engine": 6,
     **dict.fromkeys(("exact", "sweeps"), 7),
-    **dict.fromkeys(("claims", "conformance", "testing", "verification"), 8),
-    **dict.fromkeys(("_commands", "__main__", "__init__"), 9),
+    **dict.fromkeys(("claims", "conformance", "verification"), 8),
+    **dict.fromkeys(("cli", "__main__", "__init__"), 9),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}

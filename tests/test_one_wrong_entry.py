@@ -13,8 +13,8 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.sampling import availability
 from fedtheory.sampling.probability_matrices import estimator_variance
 from fedtheory.sampling.variances import variance
+from fedtheory.selection.loss_matching import thresholds
 from fedtheory.selection.participation import _attendances
-from fedtheory.selection.threshold_schedules import thresholds
 from fedtheory.statistics.interval import Interval
 
 TWO = np.ones((2, 1))

@@ -7,16 +7,9 @@ from typing import Any
 
 import pytest
 
-from fedtheory._commands.parsing import parser_of_commands
+from fedtheory.cli.parsing import parser_of_commands
 
-LEAST = {
-    "show": ["k"],
-    "hunt": ["k"],
-    "replay": ["k"],
-    "sweep": ["s.py", "--out", "o"],
-    "check": ["f"],
-    "completion": ["bash"],
-}
+LEAST = {"show": ["k"], "hunt": ["k"], "check": ["f"]}
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
@@ -38,14 +31,14 @@ def test_a_default_is_the_one_that_the_help_names() -> None:
             if told:
                 assert f"{getattr(given, action.dest):g}" if told[1] else getattr(given, action.dest) in told.groups()
                 named += 1
-    assert named == 6
+    assert named == 5
 
 
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
         ("list", {"pattern": "", "source": None, "json": False}),
-        ("show k", {"key": "k", "source": None, "latex": False, "json": False}),
+        ("show k", {"key": "k", "source": None, "seed": 0, "instance": None, "latex": False, "json": False}),
         ("bound", {"name": None, "printed": False, "loose": False, "source": None, "json": False, "help": False}),
         ("worst", {"name": None, "instance": None, "force": False, "json": False, "source": None, "help": False}),
         (
@@ -56,15 +49,6 @@ def test_a_default_is_the_one_that_the_help_names() -> None:
         (
             "hunt k",
             {"key": "k", "seconds": 30.0, "evaluations": None, "source": None, "seed": 0, "jobs": 1, "json": False},
-        ),
-        (
-            "replay k",
-            {"key": "k", "tape": None, "instance": None, "source": None, "seed": 0, "spawn_key": (), "json": False},
-        ),
-        (
-            "sweep s.py --out o",
-            {"study": Path("s.py"), "settings": [], "seeds": None, "rng": 0, "backend": "processes", "workers": None}
-            | {"scheduler": None, "out": Path("o"), "quick": False, "force": False, "show": None, "plan": False},
         ),
     ],
 )  # fmt: skip
@@ -82,14 +66,7 @@ def test_what_is_not_asked_for_is_not_done(line: str, wanted: dict[str, Any]) ->
         ("verify --budget thorough --kind k --paper p", {"budget": "thorough", "kind": "k", "paper": "p"}),
         ("verify --instances 3 --jobs 5 --seed 7", {"instances": 3, "jobs": 5, "seed": 7}),
         ("hunt k --seconds 2.5 --evaluations 3 --seed 5 --jobs 7", {"seconds": 2.5, "evaluations": 3, "seed": 5}),
-        ("replay k --tape 0,0.5 --seed 3 --spawn-key 5,7", {"tape": (0.0, 0.5), "seed": 3, "spawn_key": (5, 7)}),
-        ("replay k --tape none", {"tape": (), "instance": None}),
-        ("replay k --instance 3", {"tape": None, "instance": 3}),
-        (
-            "sweep s --out o --set a-b=1:2,3 --set c=x=y --seeds 3,5 --workers 7 --rng 11",
-            {"settings": [("a_b", ("1:2", "3")), ("c", ("x=y",))], "seeds": (3, 5), "workers": 7, "rng": 11},
-        ),
-        ("sweep s --out o --seeds 4 --quick --plan --force --show v", {"seeds": 4, "quick": True, "plan": True}),
+        ("show k --seed 3 --instance 7 --json", {"seed": 3, "instance": 7, "json": True}),
     ],
 )
 def test_what_is_asked_for_is_read(line: str, wanted: dict[str, Any]) -> None:
@@ -104,18 +81,8 @@ def test_what_is_asked_for_is_read(line: str, wanted: dict[str, Any]) -> None:
         ("verify --budget inf", "must be quick, thorough or seconds above 0, got 'inf'"),
         ("verify --budget -3", "must be quick, thorough or seconds above 0, got '-3'"),
         ("verify --budget slowly", "must be quick, thorough or seconds above 0, got 'slowly'"),
-        ("replay k --tape 0.5,1", "must be numbers from 0 to below 1 with commas, or none, got '0.5,1'"),
-        ("replay k --tape 0.5,", "must be numbers from 0 to below 1 with commas, or none, got ''"),
-        ("replay k --tape 0.5 --instance 1", "not allowed with argument --tape"),
-        ("replay k --spawn-key 1,x", "must be whole numbers with commas, got 'x'"),
         ("show k --latex --json", "not allowed with argument --latex"),
-        ("sweep s --out o --set =1", "must be NAME=V1,V2, got '=1'"),
-        ("sweep s --out o --set a=", "must be NAME=V1,V2, got 'a='"),
-        ("sweep s --out o --set a", "must be NAME=V1,V2, got 'a'"),
-        ("sweep s --out o --seeds 1.5", "must be a whole number, or several with commas, got '1.5'"),
         ("--vers", "the following arguments are required: COMMAND"),  # no beginning stands for an option
-        ("sweep s", "the following arguments are required: --out"),
-        ("completion tcsh", "invalid choice: 'tcsh'"),
         ("hunt", "the following arguments are required: KEY"),
         ("verify --instance 3", "unrecognized arguments: --instance"),
     ],

@@ -23,7 +23,7 @@ PAGES = [
     "docs/tutorial.md",
     "docs/command_line.md",
     "docs/own_theorem.md",
-    "docs/save_and_rerun.md",
+    "docs/saving.md",
     "docs/sweeps.md",
     "docs/million.md",
     "docs/index.md",

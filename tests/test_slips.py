@@ -81,6 +81,25 @@ def test_a_wrong_argument_of_a_bound_is_named(slip, said) -> None:
         slip()
 
 
+SYNONYMS = {
+    "lr": "step_size", "learning_rate": "step_size", "lr_server": "server_step_size", "rounds": "num_rounds",
+    "n_rounds": "num_rounds", "num_steps": "num_rounds, local_steps", "epochs": "local_steps", "seed": "rng",
+    "batch": "batch_size", "repeats": "num_replicates", "num_replicate": "num_replicates", "momentun": "momentum",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYNONYMS)
+def test_fedavg_answers_the_name_of_another_library_with_its_own(name) -> None:
+    with pytest.raises(TypeError, match=rf"^fedavg takes no {name} \(close: {SYNONYMS[name]}\)$"):
+        ft.fedavg(PARABOLAS, ft.selection.Full(), num_rounds=1, step_size=0.1, **{name: 1})
+
+
+@pytest.mark.parametrize("name", ["lr", "learning_rate", "eta"])
+def test_a_bound_answers_the_name_of_another_library_with_its_own(name) -> None:
+    with pytest.raises(TypeError, match=rf"^Theorem A.1 takes no {name} \(close: step_size\)"):
+        poc.fixed_step_gap(10, **{name: 1})
+
+
 def test_a_word_that_is_close_to_none_is_answered_with_the_choice_alone() -> None:
     with pytest.raises(ValueError, match=r"kind must be one of 'red', 'blue', got 'xyz'$"):
         validate.choice("kind", "xyz", ("red", "blue"))
@@ -162,12 +181,11 @@ def test_the_constants_of_a_run_are_those_of_its_settings(strategy) -> None:
     assert for_run(poc.fixed_step_gap, ft.fedavg(fed, strategy, num_replicates=3, **settings)) == wanted
 
 
-def test_a_run_of_one_s_own_strategy_needs_it_again() -> None:
+def test_a_run_has_the_strategy_of_one_s_own_that_it_was_called_with() -> None:
     fed = ft.datasets.power_of_choice_quadratics(num_clients=6, rng=0)
     run = ft.fedavg(fed, Own(2), num_rounds=5, step_size=1e-3)
-    with pytest.raises(ValueError, match=r"got strategy as the name tests\.test_slips:Own: give fed, strategy"):
-        for_run(poc.fixed_step_gap, run)
-    given = for_run(poc.fixed_step_gap, run, Own(2))
+    given = for_run(poc.fixed_step_gap, run)
+    assert given == for_run(poc.fixed_step_gap, run, Own(2))
     assert given == for_run(poc.fixed_step_gap, fed, Own(2), num_rounds=5, step_size=1e-3)
 
 

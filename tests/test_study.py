@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import pytest
 
 from fedtheory import study
 from fedtheory._support.console import first_sentence
+from fedtheory.study import scripts
 from fedtheory.study._figures import save_figure
 from fedtheory.study.scripts import config_again, plain_config
 
@@ -139,7 +142,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_the_run(tmp_path):
 def test_a_changed_file_is_not_loaded(tmp_path):
     study.produce(TOY, TOY.quick, tmp_path)
     (tmp_path / "table.json").write_text(json.dumps({"rows": []}))
-    with pytest.raises(ValueError, match=r"table\.json must be the file that was sealed"):
+    with pytest.raises(ValueError, match=r"got table\.json, which is another one than metadata\.json lists"):
         study.load(tmp_path)
 
 
@@ -232,6 +235,12 @@ def test_wrong_usage_exits_with_two_and_one_line(tmp_path, monkeypatch, capsys, 
     assert names(tmp_path) == set()
 
 
+@pytest.mark.parametrize("option", ["--out", "--from", "--show"])
+def test_what_is_no_path_is_refused_in_one_line(capsys, option):
+    assert exit_code([option, "a\0b"]) == 2
+    assert capsys.readouterr().err == "toy: folder must be a path that the system can have, got PosixPath('a\\x00b')\n"
+
+
 def test_a_study_s_own_complaint_can_be_seen_with_its_traceback(tmp_path, capsys):
     def stumble(config, progress):
         message = "tail must be even"
@@ -266,11 +275,11 @@ def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
 
 def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
     config = Dice((4, 5, 6), (("b", 0.25), ("c", 1.0)), Coins(7, 8))
-    assert config_again(Dice(), plain_config(config)) == config
+    assert config_again(Dice, plain_config(config)) == config
     with pytest.raises(
-        ValueError, match=r"results must be of this study with these parameters, got some that differ in coins"
+        ValueError, match=r"results must be of this study with these parameters, got some that differ in 'coins'"
     ):
-        config_again(Dice(), {"faces": [], "pairs": []})
+        config_again(Dice, {"faces": [], "pairs": []})
 
 
 def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, capsys):
@@ -293,7 +302,7 @@ def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, cap
     assert {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")} == before
     assert exit_code(["--from", folder, "--seed", "4"]) == 2
     assert exit_code(["--from", folder], replace(TOY, name="other")) == 2
-    assert "--from must name results of other, got those of toy" in capsys.readouterr().err
+    assert "--from must name results of other, got those of 'toy'" in capsys.readouterr().err
 
 
 def test_what_changed_since_is_said(tmp_path, capsys):
@@ -313,25 +322,116 @@ def test_what_is_missing_in_a_folder_is_named(tmp_path, name):
         study.load(tmp_path)
 
 
-def test_a_seal_that_is_none_is_refused(tmp_path):
-    study.produce(TOY, TOY.quick, tmp_path)
-    for content in ("", "[]", "{}"):
-        (tmp_path / "metadata.json").write_text(content)
-        with pytest.raises(ValueError, match=r"got a metadata.json that cannot be read"):
-            study.load(tmp_path)
+# A figure takes longer to draw than all else.
+BARE = replace(TOY, figures={})
 
 
-def test_data_that_would_be_blown_up_when_they_are_read_are_refused(tmp_path):
-    import h5py
+def resealed(folder: Path, **files: bytes) -> None:
+    """Replace files of a folder, and their digests in the metadata, as anybody can."""
+    metadata = json.loads((folder / "metadata.json").read_text())
+    for stem, content in files.items():
+        name = f"{stem}.nc" if stem == "data" else f"{stem}.json"
+        (folder / name).write_bytes(content)
+        metadata["files"][name] = hashlib.sha256(content).hexdigest()
+    (folder / "metadata.json").write_text(json.dumps(metadata))
 
-    study.produce(TOY, TOY.quick, tmp_path)
-    with h5py.File(tmp_path / "data.nc", "a") as opened:
-        opened.create_dataset("more", shape=(10**12,), dtype="f8", chunks=(10**6,), compression="gzip")
-    metadata = json.loads((tmp_path / "metadata.json").read_text())
-    metadata["files"]["data.nc"] = hashlib.sha256((tmp_path / "data.nc").read_bytes()).hexdigest()
-    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
-    with pytest.raises(ValueError, match=r"got a data\.nc, in which more is not an array that is all there"):
+
+METADATA: dict[str, tuple[Any, str]] = {
+    "nothing": (b"", "metadata.json, which is not JSON"),
+    "a list": (b"[]", "metadata.json, in which no files with their digests are listed"),
+    "no files": (b"{}", "metadata.json, in which no files with their digests are listed"),
+    "files in a list": ({"files": ["data.nc"]}, "metadata.json, in which no files with their digests are listed"),
+    "deep nesting": (b"[" * 10**6, "metadata.json, which is JSON of more levels than can be read"),
+    "not UTF-8": (b'{"files": "\xff"}', "metadata.json, which is not UTF-8, but has byte 0xff at place 11"),
+    "a name twice": (b'{"files": {}, "files": {}}', "metadata.json, in which 'files' stands twice in one object"),
+    "NaN": (b'{"files": NaN}', "metadata.json, which holds NaN, and not a finite number"),
+    "infinity in digits": (b'{"files": 1e999}', "metadata.json, which holds 1e999, and not a finite number"),
+    "many digits": (b"1" * 5000, "metadata.json, which holds an integer of 5000 digits"),
+    "half a character": (b'{"files": "\\ud800"}', "metadata.json, which holds half a character"),
+    "another folder": ({"files": {"../own": "0"}}, "metadata.json, which lists a file outside of the folder"),
+    "the root": ({"files": {"/etc/passwd": "0"}}, "metadata.json, which lists a file outside of the folder"),
+    "a drive": ({"files": {"C:own": "0"}}, "metadata.json, which lists a file outside of the folder"),
+    "the folder": ({"files": {"..": "0"}}, "metadata.json, which lists a file outside of the folder"),
+    "a null": ({"files": {"data.nc\0": "0"}}, "metadata.json, which lists a file outside of the folder"),
+    "no data": ({"files": {}}, "metadata.json, which does not list data.nc"),
+    "config in a list": ({"config": []}, "metadata.json, which does not say what was run"),
+    "no seconds": ({"seconds": {}}, "metadata.json, which does not say what was run"),
+    "seconds in words": ({"seconds": {"run": "1"}}, "metadata.json, which does not say what was run"),
+    "a number for a name": ({"study": 3}, "metadata.json, which does not say what was run"),
+    "versions in a list": ({"surroundings": []}, "metadata.json, which does not say what was run"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", METADATA)
+def test_metadata_of_another_kind_are_refused_in_one_sentence(tmp_path, capsys, what):
+    study.produce(BARE, TOY.quick, tmp_path)
+    content, sentence = METADATA[what]
+    path = tmp_path / "metadata.json"
+    if isinstance(content, dict):
+        content = json.dumps(json.loads(path.read_text()) | content).encode()
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=re.escape(f"must hold the results of a study, got {sentence}")):
         study.load(tmp_path)
+    capsys.readouterr()
+    assert exit_code(["--from", str(tmp_path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "large"])
+def test_a_file_that_is_no_plain_one_is_refused_in_one_sentence(tmp_path, capsys, kind):
+    study.produce(BARE, TOY.quick, tmp_path)
+    path = tmp_path / ("metadata.json" if kind == "large" else "table.json")
+    path.unlink()
+    {
+        "link": lambda: path.symlink_to("/etc/passwd"),
+        "pipe": lambda: os.mkfifo(path),
+        "folder": path.mkdir,
+        "large": lambda: os.truncate(os.open(path, os.O_WRONLY | os.O_CREAT), 2**40),
+    }[kind]()
+    assert exit_code(["--from", str(tmp_path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+TABLES = {"table": [b"[]", b'{"rows": 3}', b'{"rows": [3]}', b'{"rows": [{"a": [1]}]}', b'{"rows": [], "title": 3}'],
+          "checks": [b"[]", b'{"a": 3}', b'{"a": {"holds": 1, "detail": ""}}', b'{"a": {"holds": true}}'],
+          "data": [b"", b"\x89HDF\r\n\x1a\n", b"CDF\x02"]}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content"), [(name, one) for name, ones in TABLES.items() for one in ones])
+def test_a_file_of_another_kind_is_refused_by_its_name(tmp_path, name, content):
+    study.produce(BARE, TOY.quick, tmp_path)
+    resealed(tmp_path, **{name: content})
+    with pytest.raises(ValueError, match=rf"must hold the results of a study, got {name}\.\w+, which is"):
+        study.load(tmp_path)
+
+
+@pytest.mark.parametrize("value", ["many", 2.5, True, None, [1], {"a": 1}])
+def test_a_parameter_of_another_type_is_refused_before_the_study_runs(tmp_path, capsys, value):
+    study.produce(BARE, TOY.quick, tmp_path)
+    metadata = json.loads((tmp_path / "metadata.json").read_text())
+    metadata["config"]["num_throws"] = value
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    assert exit_code(["--from", str(tmp_path)]) == 2
+    assert "toy: num_throws of the results must be int, got " in capsys.readouterr().err
+
+
+def test_results_by_other_sources_are_not_overwritten_unless_forced(tmp_path, monkeypatch):
+    study.produce(BARE, TOY.quick, tmp_path)
+    study.produce(BARE, TOY.quick, tmp_path)
+    monkeypatch.setattr(scripts, "source_digest", lambda function: "another")
+    with pytest.raises(FileExistsError, match="holds results of this configuration, by other sources: choose another"):
+        study.produce(BARE, TOY.quick, tmp_path)
+    study.produce(BARE, TOY.quick, tmp_path, force=True)
+
+
+def test_numbers_that_are_not_finite_come_back_in_a_table(tmp_path):
+    strange = replace(
+        BARE, table=lambda data: study.Table([{"nan": np.nan, "inf": np.float64(np.inf), "-inf": -np.inf}])
+    )
+    study.produce(strange, TOY.quick, tmp_path)
+    [row] = study.load(tmp_path).table.rows
+    assert np.isnan(row["nan"])
+    assert (row["inf"], row["-inf"]) == (np.inf, -np.inf)
 
 
 def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
@@ -475,6 +575,7 @@ study.main(study.Study("sleeper", Config(), Config(), run, table=None, checks=No
 """
 
 
+@pytest.mark.slow
 def test_control_c_exits_with_130_and_no_traceback(tmp_path):
     # A shell starts what it runs in the background deaf to Ctrl-C, and so is all that this starts: tests, too.
     program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)" + SLEEPER

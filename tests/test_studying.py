@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory._commands import studying
+from fedtheory.cli import studying
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS
 

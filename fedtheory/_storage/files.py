@@ -4,7 +4,9 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
+import re
 import stat
 import sys
 import threading
@@ -12,12 +14,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from fedtheory._support.wording import short
+
 __all__ = [
     "LOCK",
     "OtherFileError",
+    "as_path",
     "deliver",
     "json_bytes",
     "locked",
+    "number_of_word",
+    "parsed_json",
     "place",
     "publish",
     "published",
@@ -25,8 +32,6 @@ __all__ = [
     "read_json",
     "refuse_link",
     "regular",
-    "sealed",
-    "unsealed",
     "writable",
 ]
 
@@ -38,37 +43,83 @@ class OtherFileError(ValueError):
 LOCK = ".lock"
 
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
-_SEAL = b"\nsealed by fedtheory, sha256 "
+_NO_FOLDER = {errno.ENOENT, errno.ENOTDIR}
+# Metadata and tables take kilobytes.
+_LARGEST_JSON = 64 * 2**20
+# Python reads no more digits by default.
+_MOST_DIGITS = 4300
+# Half of a pair of escapes, if the other half is missing, is text that cannot be written.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+# JSON has no numbers that are not finite.
+_WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_NUMBERS = {word: float(number) for number, word in _WORDS.items()}
 
 
-def publish(folder: Path, files: Mapping[str, bytes], seal: str, sealed: Mapping[str, Any]) -> dict[str, Any]:
+def as_path(name: str, value: Any) -> Path:
+    """Return a path that was given; TypeError or ValueError for what the system takes for none.
+
+    >>> as_path("out", 3)
+    Traceback (most recent call last):
+    TypeError: out must be a path, got 3
+    """
+    if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
+        message = f"{name} must be a path, got {short(value)}"
+        raise TypeError(message)
+    try:
+        has_null = b"\0" in os.fsencode(value)
+    except UnicodeEncodeError:
+        has_null = True
+    if has_null:
+        message = f"{name} must be a path that the system can have, got {short(value)}"
+        raise ValueError(message)
+    return Path(value)
+
+
+def publish(folder: Path, files: Mapping[str, bytes], index: str, about: Mapping[str, Any]) -> dict[str, Any]:
     """Write every file under a temporary name in the folder, flush it to the disk, and rename them all.
 
-    The file ``seal`` comes last and holds ``sealed`` together with the digests of the others; it is returned.
+    The file ``index`` comes last and holds ``about`` together with the digests of the others; it is returned.
     """
     waiting: dict[str, Path] = {}
     try:
-        about = {**sealed, "files": {name: _digest(content) for name, content in files.items()}}
-        for name, content in {**files, seal: json_bytes(about)}.items():
+        known = {**about, "files": {name: _digest(content) for name, content in files.items()}}
+        for name, content in {**files, index: json_bytes(known)}.items():
             waiting[name] = _partial(folder, name)
-            _flushed(waiting[name], content)
+            with _named(folder / name):
+                _flushed(waiting[name], content)
         for name, path in waiting.items():
-            path.replace(folder / name)
+            with _named(folder / name):
+                path.replace(folder / name)
     finally:
         for path in waiting.values():
-            path.unlink(missing_ok=True)
-    return about
+            _removed(path)
+    return known
 
 
-def published(folder: Path, seal: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return what a seal holds, and the files that were written with it."""
-    content = read_json(folder / seal)
-    files = {name: read_bytes(folder / name) for name in content["files"]}
-    for name, expected in content["files"].items():
-        if _digest(files[name]) != expected:
-            message = f"{folder / name} must be the file that was sealed with the others, got different content"
-            raise ValueError(message)
-    return content, files
+def published(folder: Path, index: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what an index holds, and the files that were written with it.
+
+    Raises
+    ------
+    OtherFileError
+        In words that follow "got", if one of them is not there as it was written.
+    """
+    known = read_json(folder / index)
+    listed = known.get("files") if isinstance(known, dict) else None
+    if not isinstance(listed, dict) or not all(isinstance(digest, str) for digest in listed.values()):
+        message = f"{index}, in which no files with their digests are listed"
+        raise OtherFileError(message)
+    found: dict[str, bytes] = {}
+    for name, digest in listed.items():
+        if name in ("", ".", "..") or not name.isprintable() or set(name) & set("/\\:"):
+            message = f"{index}, which lists a file outside of the folder, {short(name)}"
+            raise OtherFileError(message)
+        refuse_link(folder / name)
+        found[name] = read_bytes(folder / name)
+        if _digest(found[name]) != digest:
+            message = f"{name}, which is another one than {index} lists"
+            raise OtherFileError(message)
+    return known, found
 
 
 def _digest(content: bytes) -> str:
@@ -82,20 +133,44 @@ def place(path: Path, content: bytes, *, new: bool = False) -> None:
     ------
     FileExistsError
         If it is to be a new file and there is one of that name by then: of two processes that ask, one gets it.
+    OSError
+        In a sentence about the file and its folder, if it cannot be written there.
     """
     waiting = _partial(path.parent, path.name)
     try:
-        _flushed(waiting, content)
+        with _named(path):
+            _flushed(waiting, content)
+            if not new:
+                waiting.replace(path)
         if new:
             _take_name(waiting, path)
-        else:
-            waiting.replace(path)
     finally:
-        waiting.unlink(missing_ok=True)
+        _removed(waiting)
+
+
+def _removed(waiting: Path) -> None:
+    with contextlib.suppress(OSError):  # where it could not be made it cannot be removed
+        waiting.unlink()
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let the system complain about a file by its own name, and not by the one under which it waits."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        if error.errno in _NO_ROOM:
+            message = f"{path.parent} must have room for {path.name}, got {why}"
+        elif error.errno in _NO_FOLDER:
+            message = f"{path} must be in a folder that exists, got {path.parent}, which is none"
+        else:
+            message = f"{path} must be a file that can be written, got {why}"
+        raise OSError(error.errno, message) from error
 
 
 def deliver(path: Path, content: bytes) -> None:
-    """Write a file that somebody named: whole or not at all, but straight into a device or a pipe."""
+    """Write a file that the user named: whole or not at all, but straight into a device or a pipe."""
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             stream.write(content)
@@ -197,79 +272,137 @@ def writable(path: Path) -> None:
     try:
         _opened_new(waiting).close()
     finally:
-        waiting.unlink(missing_ok=True)
+        _removed(waiting)
 
 
 def _partial(folder: Path, name: str) -> Path:
-    return folder / f".{name}.{os.getpid()}-{threading.get_native_id()}.partial"
+    return folder / f".{name[:100]}.{os.getpid()}-{threading.get_native_id()}.partial"
 
 
 def _opened_new(path: Path) -> IO[bytes]:
-    """Make a file that nobody else has made; one of the name that was left behind, or a link, is removed unread."""
+    """Make a file that nothing else has made; one of the name that was left behind, or a link, is removed unread."""
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _not_followed(), 0o666), "wb")
 
 
 def _flushed(path: Path, content: bytes) -> None:
-    try:
-        with _opened_new(path) as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
-        if error.errno not in _NO_ROOM:
-            raise
-        name = path.name.removeprefix(".").rsplit(".", 2)[0]
-        message = f"{path.parent} must have room for {name}, got {os.strerror(error.errno)}"
-        raise OSError(error.errno, message) from error
+    with _opened_new(path) as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return a value as JSON; NumPy scalars become numbers."""
-    text = json.dumps(value, indent=2, default=lambda number: number.item()) + "\n"
-    return text.encode("utf-8")
+    """Return a value as JSON; NumPy scalars become numbers, and numbers that are not finite become words.
 
-
-def sealed(content: bytes) -> bytes:
-    """Return the content with a digest of it at the end, where archives and HDF5 do not look.
-
-    It tells damage and edits. It is no signature: whoever writes another content can seal that.
-
-    >>> unsealed(sealed(b"content")), unsealed(b"content")
-    (b'content', None)
+    >>> json_bytes((1, math.inf)).split()
+    [b'[', b'1,', b'"Infinity"', b']']
     """
-    return content + _SEAL + _digest(content).encode()
+    return (json.dumps(_plain(value), indent=2, allow_nan=False) + "\n").encode("utf-8")
 
 
-def unsealed(content: bytes) -> bytes | None:
-    """Return the content without its seal, None if it has none.
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    number = value.item() if hasattr(value, "dtype") else value
+    return _WORDS[repr(number)] if isinstance(number, float) and not math.isfinite(number) else number
+
+
+def number_of_word(word: Any) -> Any:
+    """Return the number that stands for itself as a word in JSON, and anything else as it is."""
+    return _NUMBERS.get(word, word) if isinstance(word, str) else word
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file.
 
     Raises
     ------
     OtherFileError
-        If it is not what was sealed.
-
-    >>> unsealed(sealed(b"content").replace(b"content", b"contend"))
-    Traceback (most recent call last):
-    fedtheory._storage.files.OtherFileError: which is not what was written: it was damaged or edited
+        In words that follow "got", with the file's name.
     """
-    length = len(_SEAL) + 2 * hashlib.sha256().digest_size
-    whole, seal = content[:-length], content[-length:]
-    if not seal.startswith(_SEAL):
-        return None
-    if seal != sealed(whole)[-length:]:
-        message = "which is not what was written: it was damaged or edited"
+    size = regular(path).stat().st_size
+    if size > _LARGEST_JSON:
+        message = f"{path.name}, which has {size} bytes, more than {_LARGEST_JSON}"
         raise OtherFileError(message)
-    return whole
+    try:
+        return parsed_json(path.read_bytes())
+    except OtherFileError as error:
+        message = f"{path.name}, {error}"
+        raise OtherFileError(message) from error
 
 
-def read_json(path: Path) -> Any:
-    """Return the content of a JSON file."""
-    return json.loads(read_bytes(path))
+def parsed_json(content: bytes) -> Any:
+    """Return what a text in JSON says.
+
+    Raises
+    ------
+    OtherFileError
+        In words that follow the name of the file: for other encodings than UTF-8, names that stand twice in an object,
+        numbers that are not finite or have thousands of digits, and nesting that Python does not follow.
+
+    >>> parsed_json(b'{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    >>> parsed_json(b'{"a": 1, "a": NaN}')
+    Traceback (most recent call last):
+    fedtheory._storage.files.OtherFileError: which holds NaN, and not a finite number
+    """
+    try:
+        found = json.loads(
+            content.decode("utf-8"), object_pairs_hook=_named_once, parse_constant=_refuse_number, parse_float=_finite,
+            parse_int=_integer,
+        )  # fmt: skip
+        if _HALF.search(content):
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"which is not UTF-8, but has byte {content[error.start]:#x} at place {error.start}"
+        raise OtherFileError(message) from error
+    except UnicodeEncodeError as error:
+        message = "which holds half a character"
+        raise OtherFileError(message) from error
+    except json.JSONDecodeError as error:
+        message = f"which is not JSON: {error}"
+        raise OtherFileError(message) from error
+    except RecursionError as error:
+        message = "which is JSON of more levels than can be read"
+        raise OtherFileError(message) from error
+    return found
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            message = f"in which {short(name)} stands twice in one object"
+            raise OtherFileError(message)
+        found[name] = value
+    return found
+
+
+def _refuse_number(text: str) -> Any:
+    message = f"which holds {text[:40]}, and not a finite number"
+    raise OtherFileError(message)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_number(text)
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        message = f"which holds an integer of {len(text)} digits, more than {_MOST_DIGITS}"
+        raise OtherFileError(message)
+    return int(text)
 
 
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file."""
+    if path.is_dir():
+        message = f"{path} must be a regular file, got a folder"
+        raise ValueError(message)
     return regular(path).read_bytes()
 
 

@@ -7,17 +7,17 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, final
 
 import numba
 from numba.core import environment, runtime
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import FunctionCache, NullCache
 
 from fedtheory.errors import CacheWarning
 
-__all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "with_checked_bounds"]
+__all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "say_that_nothing_is_kept"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -50,29 +50,6 @@ def compiled_with_reordering(function: Function) -> Function:
     return dispatcher
 
 
-@lru_cache(maxsize=256)
-def with_checked_bounds(dispatcher: Any) -> Any:
-    """Compile other people's compiled function anew, so that an index out of bounds is an IndexError, not a crash.
-
-    Functions of this package, and those whose authors chose about ``boundscheck``, stay as they are.
-    """
-    function, options = dispatcher.py_func, dispatcher.targetoptions
-    if str(function.__module__).startswith("fedtheory.") or options.get("boundscheck") is not None:
-        return dispatcher
-    checked = numba.jit(**{**options, "boundscheck": True})(function)
-    if not isinstance(dispatcher._cache, NullCache):
-        # Numba does not ask whether a cached function checks its bounds: it gets an index of its own.
-        try:
-            checked.enable_caching()
-        except RuntimeError:
-            _say_that_nothing_is_kept()
-            return checked
-        cached, known = checked._cache, dispatcher._cache._cache_file
-        name = f"{cached._impl.filename_base}-checked"
-        cached._cache_file = IndexDataCacheFile(cached.cache_path, name, known._source_stamp)
-    return checked
-
-
 def is_compiled(function: Callable[..., Any]) -> bool:
     """Whether numba compiles this function."""
     return bool(numba.extending.is_jitted(function))
@@ -93,7 +70,7 @@ def _cache_of(function: Callable[..., Any], stamp: str) -> Any:
     try:
         found = FunctionCache(function)
     except RuntimeError:  # neither beside the library nor at home there is a folder to write to
-        _say_that_nothing_is_kept()
+        say_that_nothing_is_kept()
         return NullCache()
     index = found._cache_file
     index._source_stamp = stamp
@@ -109,13 +86,13 @@ def _at_most_a_warning(save: Callable[..., None]) -> Callable[..., None]:
         try:
             save(signature, compiled_code)
         except OSError:
-            _say_that_nothing_is_kept()
+            say_that_nothing_is_kept()
 
     return save_if_possible
 
 
 @cache
-def _say_that_nothing_is_kept() -> None:
+def say_that_nothing_is_kept() -> None:
     """Warn, once in a process."""
     text = (
         "compiled code cannot be kept, as no folder for it can be written: every process compiles anew "

@@ -2,12 +2,13 @@
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
-__all__ = ["Report", "reported"]
+__all__ = ["Report", "announced", "reported"]
 
 Report = Callable[..., None]
 
@@ -32,6 +33,18 @@ def reported(description: str, total: int, *, done: int = 0, delay: float = 0.0)
                 shown(now, total, _left(now - done, total - now, time.monotonic() - start), note)
 
         yield report
+
+
+@contextlib.contextmanager
+def announced(text: str, after: float = 2.0) -> Iterator[None]:
+    """Write a line to standard error if the work takes longer than some seconds."""
+    timer = threading.Timer(after, lambda: sys.stderr.write(f"{text} ...\n"))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextlib.contextmanager

@@ -1,9 +1,11 @@
 """One helper per kind of argument: each returns the clean value or raises one sentence (what, wanted, got)."""
 
+import functools
+import inspect
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +30,13 @@ __all__ = [
     "extended",
     "finite",
     "fraction",
+    "function",
     "generator",
     "horizon",
+    "instance",
     "mask",
     "moderate",
+    "names",
     "nonnegative",
     "one",
     "positive",
@@ -39,6 +44,7 @@ __all__ = [
     "seed_sequence",
     "sequence",
     "size",
+    "text",
     "unmasked",
 ]
 
@@ -49,6 +55,26 @@ Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 RNGLike = int | np.random.SeedSequence | np.random.Generator
 """Where randomness comes from: a seed, a SeedSequence, or a Generator."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def names(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the TypeError for an argument that a function does not have say which of its names is close."""
+    parameters = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in parameters:
+                known = close_to(name, parameters) or f", it takes {', '.join(parameters)}"
+                message = f"{function.__name__} takes no {name}{known}"
+                raise TypeError(message)
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def finite(name: str, value: Any) -> Any:
@@ -250,10 +276,13 @@ def extended(name: str, value: Any, *, shape: tuple[int, ...] | None = None, gap
     return raw.astype(np.float64)
 
 
-def moderate(name: str, value: Array, largest: float) -> Array:
-    """Return an array without entries so large that what is computed from them overflows."""
+Number = TypeVar("Number", float, Array)
+
+
+def moderate(name: str, value: Number, largest: float) -> Number:
+    """Return numbers of which none is so large that what is computed from them overflows."""
     bad = (value > largest) | (value < -largest)  # without a copy of a million clients' numbers
-    if bad.any():
+    if _some(bad):
         message = f"{name} must be at most {largest:g} in absolute value, got {_first(value, bad)}"
         raise ValueError(message)
     return value
@@ -323,9 +352,36 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
 def boolean(name: str, value: Any) -> bool:
     """Return a truth value; numbers are refused."""
     if not isinstance(value, bool | np.bool_):
-        message = f"{name} must be True or False, got {value!r}"
+        message = f"{name} must be True or False, got {short(value)}"
         raise TypeError(message)
     return bool(value)
+
+
+def text(name: str, value: Any) -> str:
+    """Return a string."""
+    return str(instance(name, value, str, "a string"))
+
+
+def instance(name: str, value: Any, kinds: Any, what: str) -> Any:
+    """Return a value of one of some classes."""
+    if not isinstance(value, kinds):
+        message = f"{name} must be {what}, got {_got(value)}"
+        raise TypeError(message)
+    return value
+
+
+def function(name: str, value: Any, of: str = "") -> Any:
+    """Return a function, of the arguments that are named."""
+    if not callable(value):
+        message = f"{name} must be a function{of and f' of {of}'}, got {_got(value)}"
+        raise TypeError(message)
+    return value
+
+
+def _got(value: Any) -> str:
+    return (
+        f"the class {value.__name__}" if isinstance(value, type) else f"{short(value)} of type {type(value).__name__}"
+    )
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:

@@ -11,6 +11,24 @@ from typing import Any
 __all__ = ["close_to", "outward", "plain", "short", "short_exponent", "shown", "told_apart", "written"]
 
 
+# What other libraries and papers call an argument.
+_SYNONYMS = {
+    "step_size": ("lr", "learning_rate", "local_lr", "client_lr", "lr_client", "eta", "eta_l", "stepsize"),
+    "server_step_size": ("lr_server", "server_lr", "global_lr", "server_learning_rate", "eta_g"),
+    "num_rounds": ("rounds", "n_rounds", "nrounds", "comm_rounds", "iterations", "num_iterations", "num_steps", "T"),
+    "num_steps": ("steps", "n_steps", "iterations", "num_iterations", "T"),
+    "local_steps": ("epochs", "local_epochs", "num_epochs", "n_epochs", "num_local_steps", "tau", "E", "num_steps"),
+    "batch_size": ("batch", "batchsize", "minibatch", "minibatch_size", "bs"),
+    "rng": ("seed", "random_seed", "random_state", "key", "generator"),
+    "initial": ("w0", "x0", "init", "start", "initial_model"),
+    "num_replicates": ("n_replicates", "repeats", "num_repeats", "num_seeds", "trials", "num_trials"),
+    "proximal_weight": ("mu", "mu_prox", "prox", "proximal"),
+    "gradient_noise": ("noise", "sigma2", "variance"),
+    "num_threads": ("threads", "n_threads", "n_jobs", "workers", "num_workers"),
+    "num_selected": ("m", "num_sampled", "clients_per_round"),
+    "num_clients": ("n_clients", "clients", "K"),
+}
+
 # Control characters but for tabs and new lines, marks that reorder a line, and halves of characters.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -95,13 +113,20 @@ def _rounded(number: Any, digits: int) -> Any:
 def close_to(name: str, known: Iterable[str]) -> str:
     """Say which known names, at most three, are close to one that is not: they contain it, or differ by a slip.
 
-    Only what tells names apart is compared: not the dashes of options, nor the paper where it is right.
+    Names of other libraries for the same thing are close, too. Only what tells names apart is compared: not the dashes
+    of options, nor the paper where it is right.
 
     >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
     ' (close: power-of-choice:lemma-b1)'
     >>> close_to("lemma-b1", ["power-of-choice:lemma-b1"]), close_to("--l", ["--L"]), close_to("--foo", ["--L"])
     (' (close: power-of-choice:lemma-b1)', ' (close: --L)', '')
+    >>> close_to("lr", ["num_rounds", "step_size"])
+    ' (close: step_size)'
     """
+    known = list(known)
+    meant = [other for other, names in _SYNONYMS.items() if name in names and other in known]
+    if meant:
+        return f" (close: {', '.join(meant)})"
     wanted = name.lstrip("-").casefold()
     plain = {other.lstrip("-").casefold(): other for other in known}
     paper = re.match(r".*[:.]|", wanted)[0]  # type: ignore[index]

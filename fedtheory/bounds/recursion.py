@@ -109,6 +109,7 @@ def unroll(
             message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {shape}"
             raise ValueError(message)
     known = {"elapsed_step_size": elapsed_step_sizes(sizes, local_steps), "local_steps": local_steps}
+    validate.instance("recursion", recursion, Bound, "a bound of one step")
     takes = inspect.signature(recursion).parameters
     wanted = {name: value for name, value in known.items() if name in takes}
     summands = recursion.terms(1.0, step_size=sizes, **wanted, **constants)

@@ -22,7 +22,7 @@ from fedtheory.rational._rounds import gap
 from fedtheory.rational._step_sizes import decaying
 from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.sampling._selections import (
+from fedtheory.sampling.cohorts import (
     Selection,
     frequencies,
     independent,

@@ -19,9 +19,8 @@ from fedtheory.statistics.interval import Interval
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
-from fedtheory.valuation.exact import shapley
-from fedtheory.valuation.games import utility_table
-from fedtheory.valuation.gtg import gtg_shapley
+from fedtheory.valuation.games import shapley, utility_table
+from fedtheory.valuation.permutations import gtg_shapley
 from fedtheory.valuation.softmax import softmax_utilities
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, mean_at_most, worst_of

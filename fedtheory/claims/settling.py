@@ -13,7 +13,7 @@ from fedtheory.rational._words import federation_in_words, in_words, run_in_word
 from fedtheory.rational.draws import draw_noise, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import difference, norm2, vector
-from fedtheory.sampling._selections import power_of_choice
+from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -1,6 +1,18 @@
-"""Does somebody's own code do what its theory says? One file per kind of code; offered by ``ft.verification``."""
+"""Whether a user's code does what its theory says, one file for each kind of code, and Hypothesis strategies."""
 
 from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
+from fedtheory.conformance.constants import constants_of as constants_of
+from fedtheory.conformance.drawing import games as games
+from fedtheory.conformance.drawing import laws as laws
+from fedtheory.conformance.drawing import norms as norms
+from fedtheory.conformance.drawing import norms_and_budgets as norms_and_budgets
+from fedtheory.conformance.drawing import prioritized_federations as prioritized_federations
+from fedtheory.conformance.drawing import quadratic_federations as quadratic_federations
+from fedtheory.conformance.drawing import rational_federations as rational_federations
+from fedtheory.conformance.drawing import rationals as rationals
+from fedtheory.conformance.drawing import samplings as samplings
+from fedtheory.conformance.drawing import seeds as seeds
+from fedtheory.conformance.drawing import weights as weights
 from fedtheory.conformance.flower_strategies import flower as flower
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.methods import check_method as check_method

@@ -1,44 +1,105 @@
-"""Named checks, and what comes of making them one after the other."""
+"""Named checks of a user's code, calls of it whose errors become failures, and what comes of making the checks."""
 
 import random
 import unittest
+import warnings
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
+from fedtheory._support import validate
+from fedtheory._support.progress import announced
 from fedtheory._support.wording import short
-from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance, Failure
 
 FALSE_ALARMS = 1e-6
 """Probability at most with which a call refuses right code; its random checks share it equally."""
 
 
+_LONG = 10.0
+"""Seconds after which a line on standard error names the check that is being made."""
+
+
+@final
+class Failed(Exception):
+    """What is wrong with the code under check: one sentence, and the case that shows it."""
+
+    check = ""
+    """The check that it fails, if another one found it."""
+
+    def __init__(self, sentence: str, **case: Any) -> None:
+        self.sentence, self.case = sentence, case
+
+    def of(self, check: str) -> "Failed":
+        """Name the check that the code fails."""
+        self.check = check
+        return self
+
+
+def ask(function: Callable[..., Any], *args: Any, case: Mapping[str, Any]) -> Any:
+    """Call a user's function; whatever it raises becomes ``Failed``, with the case.
+
+    >>> ask(lambda: 1 / 0, case={})
+    Traceback (most recent call last):
+        ...
+    fedtheory.conformance._checks.Failed: raised ZeroDivisionError: division by zero
+    """
+    try:
+        return function(*args)
+    except Failed:  # the function was handed a function that found something wrong
+        raise
+    except Exception as error:
+        raise Failed(f"raised {in_words(error)}", **case) from error
+    except SystemExit as error:
+        raise Failed(f"raised {type(error).__name__}, which ends the program", **case) from error
+
+
+def in_words(error: BaseException) -> str:
+    """Return an exception as one short line."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # an error that cannot even be printed
+        text = ""
+    return f"{type(error).__name__}: {text if len(text) < 200 else short(text)}".rstrip(": ")
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Put the global generators of NumPy and Python back, and ignore warnings."""
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002 (a user's code may use it)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+
+
 @final
 @dataclass(frozen=True)
 class Check:
-    """One thing asked of somebody's code.
+    """One demand on a user's code.
 
-    Calling it makes the check: None if it is passed, an AssertionError with one sentence if not.
+    Calling it makes the check: None if the code passes, an AssertionError with one sentence if not. A check that takes
+    long is named on standard error; Ctrl-C ends it.
 
     Attributes
     ----------
     name
-        What is asked, in a few words.
+        What is demanded, in a few words.
     work
         Raises ``Failed`` if the code does not pass.
-    timer
-        Ends calls that do not return.
     excuse
-        Why it is not asked; empty if it is.
+        Why it is left out; empty if it is made.
     """
 
     name: str
     work: Callable[[], Any]
-    timer: Timer
     excuse: str = ""
 
     @property
@@ -49,13 +110,17 @@ class Check:
     def failure(self) -> Failure | None:
         """Make the check."""
         try:
-            self.timer.over(self.work)
+            with undisturbed(), announced(f"the check {self.name!r} is running", _LONG):
+                self.work()
         except Failed as broken:
             return Failure(broken.check or self.name, broken.sentence, broken.case)
+        except KeyboardInterrupt as error:
+            error.add_note(f"in the check {self.name!r}")
+            raise
         return None
 
     def __call__(self) -> None:
-        """Raise an AssertionError if the code does not pass, SkipTest if that is excused."""
+        """Raise an AssertionError if the code does not pass, SkipTest if the check is excused."""
         if self.excuse:
             raise unittest.SkipTest(self.excuse)
         failure = self.failure()
@@ -66,31 +131,30 @@ class Check:
         return f"<check {self.name!r}>"
 
 
-def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
-    """Excuse from the checks that are excepted.
+def excused(checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> list[Check]:
+    """Excuse the code from the checks that are excepted.
 
-    >>> timer = Timer(timeout=60.0)
-    >>> asked = [Check("range", list, timer), Check("law", list, timer)]
-    >>> [check.excuse for check in excused(asked, {"law": "it is not known"})]
+    >>> made = [Check("range", list), Check("law", list)]
+    >>> [check.excuse for check in excused(made, {"law": "it is not known"})]
     ['', 'it is not known']
     """
+    given = {} if exceptions is None else exceptions
+    validate.instance("exceptions", given, Mapping, "a mapping from checks to reasons")
     names = [check.name for check in checks]
-    for name, reason in exceptions.items():
+    for name, reason in given.items():
         if name not in names:
-            message = f"exceptions must name checks, {', '.join(names)}, got {name!r}"
+            message = f"exceptions must name checks, {', '.join(names)}, got {short(name)}"
             raise ValueError(message)
         if not str(reason).strip():
             message = f"exceptions must give reasons, got {short(reason)} for {name!r}"
             raise ValueError(message)
-    return [replace(check, excuse=exceptions.get(check.name, "")) for check in checks]
+    return [replace(check, excuse=given.get(check.name, "")) for check in checks]
 
 
-def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
-    """Make checks in their order; none after the first one if code does not run at all, or after one that hangs.
+def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> Conformance:
+    """Make checks in their order, none after the first one if the code does not run at all.
 
-    >>> timer = Timer(timeout=60.0)
-    >>> asked = [Check("range", list, timer), Check("law", list, timer)]
-    >>> conformance("draw", asked, {"law": "it is not known"}).checks
+    >>> conformance("draw", [Check("range", list), Check("law", list)], {"law": "it is not known"}).checks
     ('range',)
     """
     made: list[str] = []
@@ -101,11 +165,11 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
         made.append(check.name)
         failure = check.failure()
         if failure is not None:
-            # Out of range, say, is found by every check that draws.
+            # Clients out of range, say, are found by every check that draws.
             failures += [failure] if failure.check not in [known.check for known in failures] else []
-            if len(made) == 1 or check.timer.hung:
+            if len(made) == 1:
                 break
-    return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
+    return Conformance(subject, tuple(made), tuple(failures), dict(exceptions or {}))
 
 
 def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
@@ -119,13 +183,22 @@ def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
 
 
 def named(value: Any) -> str:
-    """Return the name of somebody's function, or how the value prints.
+    """Return the name of a user's function, or how the value prints.
 
     >>> named(len), named(3)
     ('len', '3')
     """
     name = getattr(value, "__qualname__", None)
     return name.rpartition("<locals>.")[2] if isinstance(name, str) else short(value)
+
+
+def leaves_inputs(function: Callable[..., Any], given: Mapping[str, Any], case: Mapping[str, Any]) -> None:
+    """Call a function with copies of arrays, which it must leave as they are."""
+    own = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in given.items()}
+    ask(function, *own.values(), case=case)
+    for name, before in given.items():
+        if isinstance(before, np.ndarray) and own[name].tobytes() != before.tobytes():
+            raise Failed(f"must leave {name} as they are, got {own[name].tolist()} back", **case)
 
 
 Draw = Callable[[np.random.Generator], Any]
@@ -137,7 +210,7 @@ def children(seeds: np.random.SeedSequence, count: int) -> list[np.random.SeedSe
 
 
 def generator(seeds: np.random.SeedSequence) -> np.random.Generator:
-    """Return the same generator again at every call: also one from which other people's code spawns."""
+    """Return the same generator again at every call: also one from which a user's code spawns."""
     return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=seeds.spawn_key))
 
 

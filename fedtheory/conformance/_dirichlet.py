@@ -12,8 +12,7 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import children, generator
-from fedtheory.conformance._timeouts import Failed, Timer
+from fedtheory.conformance._checks import Failed, ask, children, generator
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
@@ -26,14 +25,13 @@ Made = Callable[[np.random.SeedSequence, float], None]
 class SharesMade(NamedTuple):
     """The function under check: from a concentration, C, K and a Generator to shares of shape (K, C)."""
 
-    timer: Timer
     function: Callable[..., Any]
     num_clients: int
 
     def shares(self, seeds: np.random.SeedSequence, concentration: float, num_clients: int) -> Array:
         """Ask for shares, which must be at least 0 and sum to 1."""
         given = {"concentration": concentration, "num_classes": _NUM_CLASSES, "num_clients": num_clients}
-        answer = self.timer.call(self.function, *given.values(), generator(seeds), case=given)
+        answer = ask(self.function, *given.values(), generator(seeds), case=given)
         try:
             shares = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -48,7 +46,7 @@ class SharesMade(NamedTuple):
 def sure_checks(made: SharesMade) -> dict[str, Callable[[np.random.SeedSequence], None]]:
     """Return the checks that leave nothing to chance."""
     return {
-        "runs": lambda seeds: made.timer.call(made.function, 1.0, 2, 1, generator(seeds), case={"num_clients": 1}),
+        "runs": lambda seeds: ask(made.function, 1.0, 2, 1, generator(seeds), case={"num_clients": 1}),
         "shape": lambda seeds: _shaped(made, seeds),
         "same generator": lambda seeds: _again(made, seeds),
         "new draws": lambda seeds: _new(made, seeds),

@@ -6,8 +6,9 @@ from itertools import combinations
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.sampling import _selections as selections
-from fedtheory.sampling._selections import Selection
+from fedtheory._support.wording import short
+from fedtheory.sampling import cohorts as selections
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
@@ -32,7 +33,7 @@ def joint_law(strategy: object, weights: Array, losses: Array) -> Law[Selection]
     >>> {clients: round(p, 12) for clients, p in law.items()}  # client 0 would have to meet a client with less
     {(1,): 0.583333333333, (2,): 0.416666666667}
     """
-    message = f"like must be a strategy whose joint law is known from weights and losses, got {strategy!r}"
+    message = f"like must be a strategy whose joint law is known from weights and losses, got {short(strategy)}"
     raise TypeError(message)
 
 

@@ -1,4 +1,4 @@
-"""Laws of a selection: the same under other numbers of the clients, fair where losses tie, and like another one's."""
+"""Laws of a selection: the same under other numbers of the clients, fair where losses tie, and like an exact one."""
 
 import time
 from collections import Counter
@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array
-from fedtheory.conformance._interface import Cases, Subject, cases
+from fedtheory.conformance._checks import Failed
 from fedtheory.conformance._joint_laws import joint_law
-from fedtheory.conformance._selecting import Case, Draw
-from fedtheory.conformance._timeouts import Failed
-from fedtheory.sampling._selections import Selection
+from fedtheory.conformance._selections import Case, Cases, Draw, Subject, cases
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.statistics.law import Law

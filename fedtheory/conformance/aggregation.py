@@ -12,16 +12,18 @@ from fedtheory._support.wording import short
 from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
+    Failed,
+    ask,
     children,
     conformance,
     generator,
+    leaves_inputs,
     named,
     other_randomness,
     same_generator,
     seeds_of,
 )
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
@@ -64,7 +66,6 @@ def check_aggregation(
     largest: float = 8.0,
     num_draws: int = 4000,
     exceptions: Mapping[str, str] | None = None,
-    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a function ``(rng, vectors, weights) -> estimate`` of the weighted mean ``sum_i w_i v_i``.
 
@@ -96,8 +97,6 @@ def check_aggregation(
         Most draws for each case of a random check.
     exceptions
         Names of checks to leave out, each with its reason.
-    timeout
-        Seconds that one call may take.
 
     Returns
     -------
@@ -134,9 +133,9 @@ def check_aggregation(
     """
     checks = aggregation_checks(
         function, rng, like=like, exact=exact, outliers=outliers, min_clients=min_clients, rtol=rtol,
-        variance=variance, largest=largest, num_draws=num_draws, timeout=timeout,
+        variance=variance, largest=largest, num_draws=num_draws,
     )  # fmt: skip
-    return conformance(named(function), checks, exceptions or {})
+    return conformance(named(function), checks, exceptions)
 
 
 def aggregation_checks(
@@ -151,7 +150,6 @@ def aggregation_checks(
     variance: Callable[..., Any] | None = None,
     largest: float = 8.0,
     num_draws: int = 4000,
-    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same.
 
@@ -160,11 +158,17 @@ def aggregation_checks(
     >>> [check.name for check in aggregation_checks(divided)][:2]
     ['runs', 'shape']
     """
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    seeds, is_exact = validate.seed_sequence(rng), validate.boolean("exact", exact)
+    for name, rule in (("like", like), ("variance", variance)):
+        if rule is not None:
+            validate.function(name, rule, "vectors and weights")
     sampled = _Sampled(
-        timer, function, validate.positive("largest", largest), validate.size("num_draws", num_draws, 2),
-        like or _weighted_mean, validate.positive("rtol", rtol),
-    )  # fmt: skip
+        validate.function("function", function, "rng, vectors and weights"),
+        validate.double("largest", validate.positive("largest", largest)),
+        validate.size("num_draws", num_draws, 2),
+        _weighted_mean if like is None else like,
+        validate.double("rtol", validate.positive("rtol", rtol)),
+    )
     least, far = validate.size("min_clients", min_clients), validate.size("outliers", outliers, 0)
     drawn = np.random.default_rng(seeds_of(seeds, "vectors"))
     some = [_filled(updates, least, drawn) for updates in _cases(drawn)]
@@ -174,7 +178,7 @@ def aggregation_checks(
     # Only in a weighted mean does a weight of 0 make a vector nothing.
     one = np.eye(max(2, least))[:2]
     nothing += [Updates(4.0 * one[1][:, None], one[0])] if like is None else []
-    mean = partial(_exact, sampled) if exact else partial(_unbiased, sampled)
+    mean = partial(_exact, sampled) if is_exact else partial(_unbiased, sampled)
     works: dict[str, Work] = {
         "runs": lambda seeds, _: sampled.raw(some[0], generator(seeds)),
         "shape": lambda seeds, _: _drawn(sampled, some, seeds, 5),
@@ -186,20 +190,20 @@ def aggregation_checks(
         "one client": partial(mean, alone),
         "zero vectors": lambda seeds, _: _zero(sampled, nothing, seeds),
         "relabeling": lambda seeds, _: _relabeled(sampled, some, seeds),
-        "exact" if exact else "unbiased": partial(mean, some),
+        "exact" if is_exact else "unbiased": partial(mean, some),
         "outliers": lambda seeds, _: _outlying(sampled, far, seeds),
-        "variance": partial(_variance, sampled, some, variance or _weighted_mean),
+        "variance": partial(_variance, sampled, some, _weighted_mean if variance is None else variance),
     }
     left_out = {
-        "bounded": exact,
+        "bounded": is_exact,
         "one client": least > 1,
-        "relabeling": not exact,
+        "relabeling": not is_exact,
         "outliers": not far,
         "variance": variance is None,
     }
     level = FALSE_ALARMS / 3
     made = {name: work for name, work in works.items() if not left_out.get(name, False)}
-    return [Check(name, partial(_at_level, work, name, seeds, level), timer) for name, work in made.items()]
+    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in made.items()]
 
 
 def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
@@ -234,7 +238,6 @@ def _filled(updates: Updates, least: int, rng: np.random.Generator) -> Updates:
 class _Sampled(NamedTuple):
     """The function under check, how it is sampled, and what it should be."""
 
-    timer: Timer
     function: Callable[..., Any]
     largest: float
     num_draws: int
@@ -248,7 +251,7 @@ class _Sampled(NamedTuple):
     def raw(self, updates: Updates, rng: np.random.Generator) -> Any:
         """Ask for an estimate, whatever it is."""
         arguments = (rng, updates.vectors.copy(), updates.weights.copy())
-        return self.timer.call(self.function, *arguments, case=updates.given)
+        return ask(self.function, *arguments, case=updates.given)
 
     def estimate(self, updates: Updates, rng: np.random.Generator) -> Array:
         """Ask for an estimate, which must be as many finite numbers as a vector has."""
@@ -293,11 +296,7 @@ def _bounded(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequen
 def _inputs(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
     for updates in some:
         for seed in children(seeds, 5):
-            mine = Updates(updates.vectors.copy(), updates.weights.copy())
-            sampled.timer.call(sampled.function, generator(seed), *mine, case=updates.given)
-            for name, now, before in zip(updates._fields, mine, updates, strict=True):
-                if now.tobytes() != before.tobytes():
-                    raise Failed(f"must leave {name} as they are, got {now.tolist()} back", **updates.given)
+            leaves_inputs(sampled.function, {"rng": generator(seed), **updates.given}, updates.given)
 
 
 def _own_answers(sampled: _Sampled, updates: Updates, seeds: np.random.SeedSequence) -> None:
@@ -381,7 +380,7 @@ def _variance(
 ) -> None:
     for updates, seed in zip(some, seeds.spawn(len(some)), strict=True):
         arguments = (updates.vectors.copy(), updates.weights.copy())
-        claim = float(sampled.timer.call(claimed, *arguments, case=updates.given))
+        claim = float(ask(claimed, *arguments, case=updates.given))
         # A difference of moments may be a little less than 0 where there is no variance.
         expected = float(_rounded(claim, updates.size**2))
         limit, rng = (sampled.limit(updates) + updates.size) ** 2, generator(seed)

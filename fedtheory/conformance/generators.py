@@ -19,9 +19,18 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, children, conformance, generator, named, seeds_of
+from fedtheory.conformance._checks import (
+    FALSE_ALARMS,
+    Check,
+    Failed,
+    ask,
+    children,
+    conformance,
+    generator,
+    named,
+    seeds_of,
+)
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
-from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
@@ -42,7 +51,6 @@ class Client(NamedTuple):
 class Generator(NamedTuple):
     """The function under check."""
 
-    timer: Timer
     function: Callable[..., Any]
     num_clients: int
 
@@ -50,7 +58,7 @@ class Generator(NamedTuple):
         """Ask for clients, whose data must be finite features and whole labels from 0 on."""
         given = {"alpha": ALPHA, "beta": beta, "num_clients": num_clients}
         arguments = (ALPHA, beta, num_clients, generator(seeds))
-        answer = self.timer.call(self.function, *arguments, case=given)
+        answer = ask(self.function, *arguments, case=given)
         try:
             pairs = [(np.asarray(x, dtype=np.float64), np.asarray(y)) for x, y in answer]
         except (TypeError, ValueError) as error:
@@ -83,7 +91,6 @@ def check_generator(
     dispersion: str = "std",
     num_clients: int = 100,
     exceptions: Mapping[str, str] | None = None,
-    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a generator ``(alpha, beta, num_clients, rng) -> [(features, labels), ...]`` of Synthetic(alpha, beta).
 
@@ -107,8 +114,6 @@ def check_generator(
         Clients to ask for, at least 50; the random checks take all of them.
     exceptions
         Names of checks to leave out, each with its reason.
-    timeout
-        Seconds that one call may take.
 
     Returns
     -------
@@ -143,8 +148,8 @@ def check_generator(
     >>> check_generator(shares, law="dirichlet").holds
     True
     """
-    checks = generator_checks(function, rng, law=law, dispersion=dispersion, num_clients=num_clients, timeout=timeout)
-    return conformance(named(function), checks, exceptions or {})
+    checks = generator_checks(function, rng, law=law, dispersion=dispersion, num_clients=num_clients)
+    return conformance(named(function), checks, exceptions)
 
 
 def generator_checks(
@@ -154,7 +159,6 @@ def generator_checks(
     law: str = "synthetic",
     dispersion: str = "std",
     num_clients: int = 100,
-    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same.
 
@@ -162,14 +166,15 @@ def generator_checks(
     >>> [check.name for check in generator_checks(synthetic)][:2]
     ['runs', 'shape']
     """
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
+    seeds = validate.seed_sequence(rng)
+    validate.function("function", function, "the parameters of its law, K and rng")
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
     size = validate.size("num_clients", num_clients, 50)
     if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":
-        return _dirichlet_checks(SharesMade(timer, function, size), seeds)
-    made = Generator(timer, function, size)
+        return _dirichlet_checks(SharesMade(function, size), seeds)
+    made = Generator(function, size)
     works: dict[str, Work] = {
-        "runs": lambda seeds, _: timer.call(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
+        "runs": lambda seeds, _: ask(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
         "shape": lambda seeds, _: _shaped(made, seeds),
         "same generator": lambda seeds, _: _again(made, seeds),
         "new draws": lambda seeds, _: _new(made, seeds),
@@ -184,17 +189,14 @@ def generator_checks(
     works |= {name: partial(_sampled, made, check) for name, check in random.items()}
     works["linear labels"] = partial(_sampled, made, _linear)
     level = FALSE_ALARMS / len(random)
-    return [Check(name, partial(_at_level, work, name, seeds, level), timer) for name, work in works.items()]
+    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in works.items()]
 
 
 def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[Check]:
     chances = random_checks(made)
     works: dict[str, Work] = {name: partial(_without_level, work) for name, work in sure_checks(made).items()}
     level = FALSE_ALARMS / len(chances)
-    return [
-        Check(name, partial(_at_level, work, name, seeds, level), made.timer)
-        for name, work in (works | chances).items()
-    ]
+    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in (works | chances).items()]
 
 
 def _without_level(work: Callable[[np.random.SeedSequence], None], seeds: np.random.SeedSequence, _: float) -> None:

@@ -12,15 +12,25 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, generator, named, same_generator, seeds_of
-from fedtheory.conformance._timeouts import Failed, Timer
+from fedtheory.conformance._checks import (
+    FALSE_ALARMS,
+    Check,
+    Failed,
+    ask,
+    conformance,
+    generator,
+    leaves_inputs,
+    named,
+    same_generator,
+    seeds_of,
+)
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.exact.runs import for_run
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.methods.compressed import EF21, ErrorFeedback
 from fedtheory.methods.compressors import TopK
 from fedtheory.methods.fednova import FedNova
-from fedtheory.methods.memories import EF21, ErrorFeedback
 from fedtheory.methods.rules import Method
 from fedtheory.methods.scaffnew import Scaffnew
 from fedtheory.methods.scaffold import Scaffold
@@ -50,6 +60,14 @@ class _Case(NamedTuple):
             "initial": self.initial, "local_steps": list(self.local_steps), "step_size": self.step_size,
         }  # fmt: skip
 
+    def arguments(self, num_rounds: int, rng: np.random.Generator) -> dict[str, Any]:
+        """Arguments of the function under check, of its own."""
+        return {
+            "gradients": self.gradients, "weights": self.fed.weights.copy(), "initial": self.initial.copy(),
+            "num_rounds": num_rounds, "local_steps": np.array(self.local_steps), "step_size": self.step_size,
+            "rng": rng,
+        }  # fmt: skip
+
     @property
     def gradients(self) -> list[Callable[[Array], Array]]:
         """The gradients of the clients, one function each."""
@@ -68,7 +86,6 @@ def check_method(
     rng: RNGLike = 0,
     *,
     exceptions: Mapping[str, str] | None = None,
-    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
 
@@ -87,8 +104,6 @@ def check_method(
         Seed or SeedSequence.
     exceptions
         Names of checks to leave out, each with its reason.
-    timeout
-        Seconds that one call may take.
 
     Returns
     -------
@@ -130,12 +145,10 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    return conformance(named(method), method_checks(method, like, rng, timeout=timeout), exceptions or {})
+    return conformance(named(method), method_checks(method, like, rng), exceptions)
 
 
-def method_checks(
-    method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0, *, timeout: float = 60.0
-) -> list[Check]:
+def method_checks(method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0) -> list[Check]:
     """Return the checks that ``check_method`` makes, to be made one by one; the arguments are the same.
 
     >>> from fedtheory.methods import FedNova
@@ -151,11 +164,11 @@ def method_checks(
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
         message = f"method must be a function or a value with method_rules, got {short(method)}"
         raise TypeError(message)
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
-    asked = _Asked(timer, method if callable(method) else partial(_as_function, method), like)
+    seeds = validate.seed_sequence(rng)
+    asked = _Asked(method if callable(method) else partial(_as_function, method), like)
     cases = [_case(like, 2), _case(like, 1)]
     works: dict[str, Callable[[np.random.SeedSequence], Any]] = {
-        "runs": lambda seeds: asked.raw(cases[0], 1, seeds),
+        "runs": lambda seeds: asked.raw(cases[0], 1, generator(seeds)),
         "shape": lambda seeds: asked.model(cases[0], 2, seeds),
         "inputs": lambda seeds: _inputs(asked, cases[0], seeds),
         "same generator": lambda seeds: _same(asked, cases[0], seeds),
@@ -169,7 +182,7 @@ def method_checks(
         works["limit"] = lambda seeds: _limit(asked, cases, seeds)
     if isinstance(like, Scaffnew):
         works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
-    return [Check(name, partial(_seeded, work, name, seeds), timer) for name, work in works.items()]
+    return [Check(name, partial(_seeded, work, name, seeds)) for name, work in works.items()]
 
 
 def _is_compressed(like: Method | None) -> bool:
@@ -184,19 +197,16 @@ def _seeded(work: Callable[[np.random.SeedSequence], Any], name: str, seeds: np.
 class _Asked(NamedTuple):
     """The method under check, and what it should be."""
 
-    timer: Timer
     function: Callable[..., Any]
     like: Any
 
-    def raw(self, case: _Case, num_rounds: int, seeds: np.random.SeedSequence) -> Any:
+    def raw(self, case: _Case, num_rounds: int, rng: np.random.Generator) -> Any:
         """Ask for a model, whatever it is."""
-        given = (case.gradients, case.fed.weights.copy(), case.initial.copy(), num_rounds)
-        steps = np.array(case.local_steps)
-        return self.timer.call(self.function, *given, steps, case.step_size, generator(seeds), case=case.given)
+        return ask(self.function, *case.arguments(num_rounds, rng).values(), case=case.given)
 
     def model(self, case: _Case, num_rounds: int, seeds: np.random.SeedSequence) -> Array:
         """Ask for a model, which must be as many finite numbers as there are parameters."""
-        answer = self.raw(case, num_rounds, seeds)
+        answer = self.raw(case, num_rounds, generator(seeds))
         try:
             model = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError):
@@ -256,26 +266,11 @@ def _text(model: Array) -> str:
 
 
 def _inputs(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
-    weights, initial, steps = case.fed.weights.copy(), case.initial.copy(), np.array(case.local_steps)
-    given = (case.gradients, weights, initial, 2, steps, case.step_size, generator(seeds))
-    asked.timer.call(asked.function, *given, case=case.given)
-    pairs = (
-        ("weights", weights, case.fed.weights),
-        ("initial", initial, case.initial),
-        ("local_steps", steps, case.local_steps),
-    )
-    for name, after, before in pairs:
-        if not np.array_equal(after, before):
-            raise Failed(f"must not write into its input, and changed {name}", **case.given)
+    leaves_inputs(asked.function, case.arguments(2, generator(seeds)), case.given)
 
 
 def _same(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
-    def draw(rng: np.random.Generator) -> Array:
-        given = (case.gradients, case.fed.weights.copy(), case.initial.copy(), 5, np.array(case.local_steps))
-        model: Array = np.asarray(asked.timer.call(asked.function, *given, case.step_size, rng, case=case.given))
-        return model
-
-    same_generator(draw, seeds, case.given)
+    same_generator(lambda rng: np.asarray(asked.raw(case, 5, rng)), seeds, case.given)
 
 
 def _no_rounds(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:

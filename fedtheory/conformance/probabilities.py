@@ -8,8 +8,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.conformance._checks import Check, conformance, named
-from fedtheory.conformance._timeouts import Failed, Timer
+from fedtheory.conformance._checks import Check, Failed, ask, conformance, leaves_inputs, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.sampling.certificates import certificate
 
@@ -28,7 +27,6 @@ def check_probabilities(
     *,
     rtol: float = 1e-8,
     exceptions: Mapping[str, str] | None = None,
-    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a function ``(norms, expected_size) -> probabilities`` that minimizes ``sum_i t_i^2 / p_i``.
 
@@ -46,8 +44,6 @@ def check_probabilities(
         Largest relative distance of the objective from its optimum.
     exceptions
         Names of checks to leave out, each with its reason.
-    timeout
-        Seconds that one call may take.
 
     Returns
     -------
@@ -75,21 +71,19 @@ def check_probabilities(
     >>> found.failures[0].check, found.failures[0].case["norms"]
     ('box', array([ 1.,  1.,  1., 10.]))
     """
-    checks = probability_checks(function, rng, rtol=rtol, timeout=timeout)
-    return conformance(named(function), checks, exceptions or {})
+    checks = probability_checks(function, rng, rtol=rtol)
+    return conformance(named(function), checks, exceptions)
 
 
-def probability_checks(
-    function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8, timeout: float = 60.0
-) -> list[Check]:
+def probability_checks(function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8) -> list[Check]:
     """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same.
 
     >>> from fedtheory.sampling.optimal import optimal_probabilities
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
     ['runs', 'shape']
     """
-    timer, rtol = Timer(validate.positive("timeout", timeout)), validate.positive("rtol", rtol)
-    rule, optimal = _Rule(timer, function), partial(_optimal, rtol)
+    rule = _Rule(validate.function("function", function, "norms and an expected size"))
+    optimal = partial(_optimal, validate.double("rtol", validate.positive("rtol", rtol)))
     usual = _usual(np.random.default_rng(validate.seed_sequence(rng)))
     demands: dict[str, tuple[Demand, list[Instance]]] = {
         "runs": (_runs, usual[:1]),
@@ -110,7 +104,7 @@ def probability_checks(
         "own answers": (_own_answers, usual[:8]),
         "same answer": (_again, usual[:8]),
     }
-    return [Check(name, partial(_each, *demand, rule), timer) for name, demand in demands.items()]
+    return [Check(name, partial(_each, *demand, rule)) for name, demand in demands.items()]
 
 
 def _each(demand: "Demand", instances: list["Instance"], rule: "_Rule") -> None:
@@ -133,12 +127,11 @@ class Instance(NamedTuple):
 class _Rule(NamedTuple):
     """The function under check."""
 
-    timer: Timer
     function: Callable[..., Any]
 
     def raw(self, instance: Instance) -> Any:
         """Ask for probabilities, whatever they are."""
-        return self.timer.call(self.function, instance.norms.copy(), instance.budget, case=instance.given)
+        return ask(self.function, instance.norms.copy(), instance.budget, case=instance.given)
 
     def probabilities(self, instance: Instance) -> Array:
         """Ask for probabilities, which must be as many finite numbers as there are norms."""
@@ -230,10 +223,7 @@ def _relabeled(rule: _Rule, instance: Instance) -> None:
 
 
 def _untouched(rule: _Rule, instance: Instance) -> None:
-    norms = instance.norms.copy()
-    rule.timer.call(rule.function, norms, instance.budget, case=instance.given)
-    if norms.tobytes() != instance.norms.tobytes():
-        raise Failed(f"must leave norms as they are, got {norms.tolist()} back", **instance.given)
+    leaves_inputs(rule.function, instance.given, instance.given)
 
 
 def _own_answers(rule: _Rule, instance: Instance) -> None:

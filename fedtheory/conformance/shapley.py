@@ -13,6 +13,8 @@ from fedtheory._support.wording import short
 from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
+    Failed,
+    ask,
     children,
     conformance,
     named,
@@ -21,11 +23,10 @@ from fedtheory.conformance._checks import (
     seeds_of,
 )
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance._timeouts import Failed, Timer
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
-from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import shapley
 
 __all__ = ["check_shapley"]
 
@@ -104,7 +105,6 @@ def check_shapley(
     largest: float = 2.0,
     num_draws: int = 2000,
     exceptions: Mapping[str, str] | None = None,
-    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a function ``(utility, num_players) -> values`` or an estimator ``(utility, num_players, rng) -> values``.
 
@@ -126,8 +126,6 @@ def check_shapley(
         Most draws for each game of a random check.
     exceptions
         Names of checks to leave out, each with its reason.
-    timeout
-        Seconds that one call may take.
 
     Returns
     -------
@@ -155,8 +153,8 @@ def check_shapley(
     >>> check_shapley(alone).failures[0].check
     'efficiency'
     """
-    checks = shapley_checks(function, rng, exact=exact, largest=largest, num_draws=num_draws, timeout=timeout)
-    return conformance(named(function), checks, exceptions or {})
+    checks = shapley_checks(function, rng, exact=exact, largest=largest, num_draws=num_draws)
+    return conformance(named(function), checks, exceptions)
 
 
 def shapley_checks(
@@ -166,7 +164,6 @@ def shapley_checks(
     exact: bool = True,
     largest: float = 2.0,
     num_draws: int = 2000,
-    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same.
 
@@ -174,16 +171,17 @@ def shapley_checks(
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
     ['runs', 'shape']
     """
-    timer, seeds = Timer(validate.positive("timeout", timeout)), validate.seed_sequence(rng)
-    valuer = _Valuer(timer, function, validate.boolean("exact", exact))
-    limits = validate.positive("largest", largest), validate.size("num_draws", num_draws, 2)
+    seeds = validate.seed_sequence(rng)
+    validate.function("function", function, "a utility and a number of players")
+    valuer = _Valuer(function, validate.boolean("exact", exact))
+    limits = validate.double("largest", validate.positive("largest", largest)), validate.size("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
     demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
     if exact:
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
         demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
-        return [Check(name, partial(_each, *demand, valuer), timer) for name, demand in demands.items()]
+        return [Check(name, partial(_each, *demand, valuer)) for name, demand in demands.items()]
     small, losing = games[:6], games[3]
     unbiased, losses = partial(_unbiased, valuer, small, *limits), partial(valuer.estimate, losing)
     demands |= {"one player": (_shaped, alone), "offset": (_offset, small), "negation": (_negated, small)}
@@ -191,7 +189,7 @@ def shapley_checks(
     works["unbiased"] = lambda: unbiased(seeds_of(seeds, "unbiased"), FALSE_ALARMS)
     works["same generator"] = lambda: same_generator(losses, seeds, losing.given)
     works["other randomness"] = lambda: other_randomness(losses, seeds, losing.given)
-    return [Check(name, work, timer) for name, work in works.items()]
+    return [Check(name, work) for name, work in works.items()]
 
 
 def _each(demand: Demand, games: list["Game"], valuer: "_Valuer") -> None:
@@ -202,14 +200,13 @@ def _each(demand: Demand, games: list["Game"], valuer: "_Valuer") -> None:
 class _Valuer(NamedTuple):
     """The function under check."""
 
-    timer: Timer
     function: Callable[..., Any]
     exact: bool
 
     def raw(self, game: Game, rng: np.random.Generator) -> Any:
         """Ask for values, whatever they are."""
         arguments = (game.utility, game.num_players) if self.exact else (game.utility, game.num_players, rng)
-        return self.timer.call(self.function, *arguments, case=game.given)
+        return ask(self.function, *arguments, case=game.given)
 
     def estimate(self, game: Game, rng: np.random.Generator) -> Array:
         """Ask for values, which must be as many finite numbers as there are players."""

@@ -11,20 +11,17 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
-from fedtheory.conformance import _interface, _selection_laws
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
-from fedtheory.conformance._interface import Cases, Subject
+from fedtheory.conformance import _selection_laws, _selections
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, ask, conformance, named, seeds_of
 from fedtheory.conformance._joint_laws import joint_law
-from fedtheory.conformance._selecting import Case, of_function, of_strategy, played
 from fedtheory.conformance._selection_laws import RandomCheck, grown
-from fedtheory.conformance._timeouts import Failed, Timer
+from fedtheory.conformance._selections import Case, Cases, Subject, played, subject_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, KnowsItsLaw, Moments, Ranked, Scheduled
-from fedtheory.selection.rules import Strategy
+from fedtheory.selection.rules import Strategy, rules_of
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.statistics.law import Law
 
@@ -37,11 +34,10 @@ def check_strategy(
     rng: validate.RNGLike = 0,
     *,
     num_selected: int | None = None,
-    num_clients: int = 6,
+    num_clients: int | None = None,
     weights: npt.ArrayLike | None = None,
     exceptions: Mapping[str, str] | None = None,
     num_draws: int = 2000,
-    timeout: float = 60.0,
 ) -> Conformance:
     r"""Check a client selection, a strategy of fedtheory or any function ``(rng, weights, losses) -> client numbers``.
 
@@ -61,15 +57,13 @@ def check_strategy(
     num_selected
         How many clients a function must select; by default what ``like`` selects, else whatever it likes.
     num_clients
-        K of the cases.
+        K of the cases; by default the number of ``weights``, or 6. The strategy and ``like`` must be for so many.
     weights
         The only weights that fit, shape (K,), for code that knows its clients; what compares clients is left out then.
     exceptions
         Names of checks to leave out, each with its reason.
     num_draws
         Most draws for each case of a random check.
-    timeout
-        Seconds that one call may take.
 
     Returns
     -------
@@ -106,9 +100,9 @@ def check_strategy(
     """
     checks = strategy_checks(
         strategy, like, rng, num_selected=num_selected, num_clients=num_clients, weights=weights,
-        num_draws=num_draws, timeout=timeout,
+        num_draws=num_draws,
     )  # fmt: skip
-    return conformance(named(strategy), checks, exceptions or {})
+    return conformance(named(strategy), checks, exceptions)
 
 
 def strategy_checks(
@@ -117,10 +111,9 @@ def strategy_checks(
     rng: validate.RNGLike = 0,
     *,
     num_selected: int | None = None,
-    num_clients: int = 6,
+    num_clients: int | None = None,
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
-    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same.
 
@@ -128,38 +121,34 @@ def strategy_checks(
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
     ['contract', 'runs']
     """
-    own = None if weights is None else validate.probability_vector("weights", weights)
-    cases = _interface.cases(validate.size("num_clients", num_clients, 2), own)
-    law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)
-    subject = _subject(strategy, Timer(validate.positive("timeout", timeout)), law)
+    own = None if weights is None else validate.probability_vector("weights", weights, size=num_clients)
+    usual = _NUM_CLIENTS if own is None else own.size
+    cases = _selections.cases(validate.size("num_clients", usual if num_clients is None else num_clients, 2), own)
+    law = None if like is None else _law_of(like, cases["plain"])
+    copies = law is not None and any(len(set(clients)) < len(clients) for clients in law)
+    subject = subject_of(strategy, copies)
     seeds, draws = validate.seed_sequence(rng), validate.size("num_draws", num_draws, 2)
-    plain = _interface.checks(subject, cases, _sizes(law, num_selected), seeds)
+    plain = _selections.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)
     if subject.strategy is not None:
         plain = contract(subject, cases) | plain
         random |= checks(subject, cases, draws)
     level = FALSE_ALARMS / max(len(random), 1)
-    return [Check(name, work, subject.timer) for name, work in plain.items()] + [
-        Check(name, partial(_at_random, work, name, seeds, level), subject.timer) for name, work in random.items()
+    return [Check(name, work) for name, work in plain.items()] + [
+        Check(name, partial(_at_random, work, name, seeds, level)) for name, work in random.items()
     ]
+
+
+def _law_of(like: Strategy, case: Case) -> Law[Any]:
+    try:
+        return joint_law(like, case.weights, case.losses)
+    except ValueError as error:
+        message = f"like must be for the {case.num_clients} clients of the cases{_CHANGED}, got {like}: {error}"
+        raise ValueError(message) from error
 
 
 def _at_random(work: RandomCheck, name: str, seeds: np.random.SeedSequence, level: float) -> None:
     work(seeds_of(seeds, name), level)
-
-
-def _subject(strategy: Any, timer: Timer, law: Law[Any] | None) -> Subject:
-    """Tell strategies, which have rules, from functions."""
-    copies = law is not None and any(len(set(clients)) < len(clients) for clients in law)
-    if not isinstance(strategy, type) and callable(getattr(strategy, "rules", None)):
-        multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
-        prepare = partial(of_strategy, strategy, timer)
-        return Subject(named(strategy), timer, prepare, strategy, None, copies or multinomial)
-    if isinstance(strategy, type) or not callable(strategy):
-        got = f"the class {strategy.__name__}" if isinstance(strategy, type) else short(strategy)
-        message = f"strategy must be a strategy or a function (rng, weights, losses), got {got}"
-        raise TypeError(message)
-    return Subject(named(strategy), timer, partial(of_function, strategy, timer), None, strategy, copies)
 
 
 def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | None:
@@ -169,6 +158,8 @@ def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | N
     return None if law is None else frozenset(map(len, law))
 
 
+_NUM_CLIENTS = 6
+_CHANGED = " (num_clients= of check_strategy changes their number)"
 _FIRST = 125
 
 _CASES = ("plain", "some tied", "zero weight")
@@ -188,8 +179,13 @@ def _contract(subject: Subject, case: Case) -> None:
         arguments: dict[str, Any] = {"num_rounds": 3, "step_size": 0.5, "num_replicates": 3, "rng": 1}
         return fedavg(fed, subject.strategy, **arguments, num_threads=num_threads, record=("models",)).models
 
-    # What is compiled before takes its time.
-    one, two = (subject.timer.call(run, threads, case=case.given, times=10.0) for threads in (1, 2))
+    try:
+        ask(rules_of, subject.strategy, case.weights, 1, case=case.given)
+    except Failed as broken:
+        if isinstance(broken.__cause__, ValueError):
+            broken.sentence += f"; the cases have {case.num_clients} clients{_CHANGED}"
+        raise
+    one, two = (ask(run, threads, case=case.given) for threads in (1, 2))
     if one.tobytes() != two.tobytes():
         raise Failed("a run must have the same bits whatever the number of threads, got others", **case.given)
 
@@ -208,7 +204,7 @@ def checks(subject: Subject, known: Cases, num_draws: int) -> dict[str, RandomCh
 def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
     ask = subject.strategy.inclusion_probabilities
     for case in some:
-        expected = _asked(subject, ask, case, case.weights.copy(), case.losses.copy())
+        expected = _asked(ask, case, case.weights.copy(), case.losses.copy())
         if expected is None:
             continue
         p = _numbers("inclusion_probabilities", expected, case)
@@ -236,7 +232,7 @@ def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.rando
     No coefficient is taken to be more than twice the largest of 125 rounds that are drawn before.
     """
     for case in some:
-        law = _asked(subject, partial(_first_law, subject.strategy), case, case.weights.copy())
+        law = _asked(partial(_first_law, subject.strategy), case, case.weights.copy())
         if law is None:
             continue
         names, expected = _expected(law, case)
@@ -289,10 +285,10 @@ def _expected(law: Moments | Fixed | Ranked, case: Case) -> tuple[list[str], Arr
     return names, np.concatenate([mean, products[rows, columns], [products.sum()]])
 
 
-def _asked(subject: Subject, method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
+def _asked(method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
     """Ask for a declaration; None where the strategy has none, a TypeError, or refuses the case, a ValueError."""
     try:
-        return subject.timer.call(method, *arguments, case=case.given)
+        return ask(method, *arguments, case=case.given)
     except Failed as broken:
         if isinstance(broken.__cause__, TypeError | ValueError):
             return None
@@ -317,7 +313,7 @@ class _Rounds(NamedTuple):
 
     def drawn(self, rng: np.random.Generator, size: int) -> Array:
         """Measure some rounds, shape (size, statistics)."""
-        play = played(self.subject.strategy, self.subject.timer, self.case)
+        play = played(self.subject.strategy, self.case)
         return np.array([self.measure(play(rng)) for _ in range(size)])
 
 

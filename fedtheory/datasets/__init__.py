@@ -4,7 +4,6 @@ from fedtheory.datasets.bundled import breast_cancer as breast_cancer
 from fedtheory.datasets.bundled import diabetes as diabetes
 from fedtheory.datasets.bundled import digits as digits
 from fedtheory.datasets.bundled import wine as wine
-from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition as capped_dirichlet_partition
 from fedtheory.datasets.class_shares import class_shares_partition as class_shares_partition
 from fedtheory.datasets.class_shares import underflow_probability as underflow_probability
 from fedtheory.datasets.corruption import noise_levels as noise_levels
@@ -12,10 +11,11 @@ from fedtheory.datasets.corruption import with_misaligned_clients as with_misali
 from fedtheory.datasets.fashion import fashion_mnist as fashion_mnist
 from fedtheory.datasets.idx import read_idx_pair as read_idx_pair
 from fedtheory.datasets.leaf import read_leaf as read_leaf
-from fedtheory.datasets.least_squares import least_squares_federation as least_squares_federation
+from fedtheory.datasets.partition import capped_dirichlet_partition as capped_dirichlet_partition
 from fedtheory.datasets.partition import dirichlet_partition as dirichlet_partition
 from fedtheory.datasets.partition import heterogeneity as heterogeneity
 from fedtheory.datasets.partition import power_law_partition as power_law_partition
 from fedtheory.datasets.partition import shard_partition as shard_partition
+from fedtheory.datasets.quadratics import least_squares_federation as least_squares_federation
 from fedtheory.datasets.quadratics import power_of_choice_quadratics as power_of_choice_quadratics
 from fedtheory.datasets.synthetic_softmax import synthetic as synthetic

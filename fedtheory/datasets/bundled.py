@@ -6,8 +6,9 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets.least_squares import least_squares_federation
+from fedtheory.datasets.class_shares import checked_concentration
 from fedtheory.datasets.partition import dirichlet_partition, power_law_partition, shard_partition
+from fedtheory.datasets.quadratics import least_squares_federation
 from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.quadratic import QuadraticFederation
 
@@ -209,7 +210,7 @@ def _dealt(
     partition, concentration, shards_per_client, min_samples, test_fraction = options
     kind = validate.choice("partition", partition, _PARTITIONS)
     # Those that do not count for this partition, too.
-    validate.one("concentration", validate.positive("concentration", concentration))
+    checked_concentration(concentration)
     validate.size("shards_per_client", shards_per_client)
     validate.size("min_samples", min_samples, low=0)
     deal, hold_out = (np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(2))

@@ -9,10 +9,39 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets._underflow import SMALLEST, underflowing_shares
 from fedtheory.federation.client_data import Labels
 
 __all__ = ["class_shares_partition", "underflow_probability"]
+
+LARGEST = 1e100
+"""Largest concentration: sums of gamma variables of much larger shapes overflow."""
+
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""2^-1022, the smallest normal number, to which libraries raise a gamma variable so that a sum is not 0."""
+
+
+def checked_concentration(concentration: float) -> float:
+    """Return the concentration of a symmetric Dirichlet law."""
+    number = validate.double("concentration", validate.positive("concentration", concentration))
+    if number > LARGEST:
+        message = f"concentration must be at most {LARGEST:g}, got {number:g}"
+        raise ValueError(message)
+    return number
+
+
+def underflowing_shares(draw: np.random.Generator, concentration: float, num_draws: int, num_shares: int) -> Array:
+    """Draw normalized gamma variables that are at least 2^-1022, shape (num_draws, num_shares).
+
+    A gamma variable of shape a is one of shape 1 + a times ``u^(1/a)``, u uniform on (0, 1): for a = 1e-4 that power is
+    below 2^-1022 unless u is above exp(-1022 log(2) a) = 0.932. Where all of a draw are, all shares are equal.
+    """
+    shape = (num_draws, num_shares)
+    with np.errstate(under="ignore"):
+        powers = (1.0 - draw.random(shape)) ** (1.0 / concentration)
+        gammas = np.maximum(draw.standard_gamma(1.0 + concentration, shape) * powers, SMALLEST)
+        shares: Array = gammas / gammas.sum(axis=1, keepdims=True)
+    return shares
+
 
 _MOST_DRAWS, _TINY = 10_000, 2.0**-64
 
@@ -81,7 +110,7 @@ def class_shares_partition(
     if num_clients * min_samples > y.size:
         message = f"num_clients * min_samples must be at most the {y.size} samples, got {num_clients} * {min_samples}"
         raise ValueError(message)
-    concentration = validate.double("concentration", validate.positive("concentration", concentration))
+    concentration = checked_concentration(concentration)
     power = validate.double("power", validate.positive("power", power))
     underflow, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     classes, counts = np.unique(y, return_counts=True)
@@ -135,8 +164,8 @@ def underflow_probability(concentration: float, num_shares: int, smallest: float
     >>> round(underflow_probability(1e-4, 10), 4), round(underflow_probability(1e-4, 10, 2.0**-126), 4)
     (0.4927, 0.9169)
     """
-    shape = validate.double("concentration", validate.positive("concentration", concentration))
-    num_shares = validate.count("num_shares", num_shares)
+    shape = checked_concentration(concentration)
+    num_shares = validate.size("num_shares", num_shares)
     x = validate.double("smallest", validate.positive("smallest", smallest))
     if x > _TINY:
         message = f"smallest must be at most 2^-64, where the law is a power, got {x}"

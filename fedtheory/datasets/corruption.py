@@ -15,9 +15,13 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
+from fedtheory.federation._sampled import checked_data
 from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["noise_levels", "with_misaligned_clients"]
+
+# Larger numbers of classes, or of samples per sample, are no whole numbers of 64 bits.
+_LARGEST_LEVEL = 1e9
 
 
 def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
@@ -174,7 +178,7 @@ def with_misaligned_clients(
     >>> with_misaligned_clients(data, num_clients=2, irrelevant_skew=1.0).sample_counts
     array([4, 2, 4])
     """
-    num_clients = validate.count("num_clients", num_clients, 1, data.num_samples)
+    num_clients = validate.count("num_clients", num_clients, 1, checked_data(data).num_samples)
     deal, labels, irrelevant = (np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(3))
     parts = np.array_split(deal.permutation(data.num_samples), num_clients)
     new = FederatedData.from_partition(data.features, data.labels, parts, num_classes=data.num_classes)
@@ -188,8 +192,8 @@ def with_misaligned_clients(
 
 
 def _per_client(name: str, value: Any, data: FederatedData) -> Array:
-    levels: Array = validate.nonnegative(name, validate.array(name, value, shape=(data.num_clients,)))
-    return levels
+    levels: Array = validate.nonnegative(name, validate.array(name, value, shape=(checked_data(data).num_clients,)))
+    return validate.moderate(name, levels, _LARGEST_LEVEL)
 
 
 def _relabeled(data: FederatedData, steps: Labels) -> FederatedData:

@@ -5,19 +5,21 @@ Each file holds some of the users,
 with a row of numbers per sample. Nothing is downloaded, and what is doubtful is refused with the file and the place.
 """
 
-import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._storage.files import regular
+from fedtheory._storage.files import OtherFileError, parsed_json, regular
 from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["read_leaf"]
 
 _LARGEST_LABEL = 10**6
-_MAX_DIGITS = 18
+
+
+_Pair = tuple[Any, Any]
 
 
 class _Samples(NamedTuple):
@@ -39,13 +41,15 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
     Returns
     -------
     FederatedData
-        What ``test`` holds is held out; the order of clients is that of ``train``.
+        One client for each user of ``train``, in that order. Samples that ``test`` holds of these users (LEAF's split
+        by sample) are held out by their clients; those of other users (split by user) are a common test set.
 
     Raises
     ------
     ValueError
-        If a file is no JSON of this layout, a user occurs twice or has no training sample, counts disagree, rows are
-        ragged, or a value is not a finite number or a label not a whole one. The message names file and place.
+        If a file is no JSON of this layout, a user occurs twice or has no training sample, only some users of ``test``
+        are those of ``train``, counts disagree, rows are ragged, or a value is not a finite number or a label not a
+        whole one. The message names file and place.
     FileNotFoundError
         If the folder has no ``train/*.json``.
 
@@ -68,9 +72,10 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
     if not train:
         message = f"{root / 'train'} must hold at least one user in .json files, got none"
         raise FileNotFoundError(message)
-    for user, samples in test.items():
-        if user not in train:
-            raise _broken(samples.file, f"hold users of the train folder only, got {user!r}")
+    others = [user for user in test if user not in train]
+    if 0 < len(others) < len(test):
+        wanted = "hold users of the train folder (a split by sample) or no user of it (a split by user)"
+        raise _broken(test[others[0]].file, f"{wanted}, got {others[0]!r} beside some of them")
     width = next(iter(train.values())).features.shape[-1]
     for user, samples in [*train.items(), *test.items()]:
         if samples.labels.size and samples.features.shape[1] != width:
@@ -79,9 +84,23 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
             raise _broken(samples.file, f"hold a sample of each user, got none for {user!r}")
     nothing = np.empty((0, width)), np.empty(0)
     held_out = [_pair(test[user]) if user in test and test[user].labels.size else nothing for user in train]
-    return FederatedData.from_clients(
-        [_pair(samples) for samples in train.values()], test=held_out, num_classes=num_classes
-    )
+    common = [_pair(test[user]) for user in others if test[user].labels.size]
+    return _with_common_test(map(_pair, train.values()), held_out, common, num_classes)
+
+
+def _with_common_test(
+    train: Iterable[_Pair], held_out: Sequence[_Pair], common: Sequence[_Pair], num_classes: int | None
+) -> FederatedData:
+    """Return clients with what they hold out, and what belongs to none of them."""
+    data = FederatedData.from_clients([*train], test=held_out, num_classes=num_classes)
+    if not common:
+        return data
+    features, labels = (np.concatenate(parts) for parts in zip(*common, strict=True))
+    return FederatedData(
+        data.features, data.labels, data.offsets, num_classes or max(data.num_classes, 1 + int(labels.max())),
+        np.concatenate([data.test_features, features]), np.concatenate([data.test_labels, labels.astype(np.int64)]),
+        data.test_offsets,
+    )  # fmt: skip
 
 
 def _pair(samples: _Samples) -> tuple[Any, Any]:
@@ -145,8 +164,8 @@ def _is_label(value: Any) -> bool:
 
 def _row(file: Path, user: str, i: int, row: Any) -> np.ndarray[Any, Any]:
     try:
-        numbers = np.asarray(row)
-    except ValueError:
+        numbers = np.asarray(row, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
         numbers = np.asarray(None)
     # NumPy takes true for 1 where it stands among numbers.
     if numbers.ndim == 0 or numbers.size == 0 or not _types(row) <= {int, float}:
@@ -162,30 +181,10 @@ def _types(row: list[Any]) -> set[type]:
 
 
 def _parsed(file: Path) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise _broken(file, f"name each entry once, got {twice!r} again")
-        return dict(pairs)
-
-    def constant(word: str) -> Any:
-        raise _broken(file, f"hold finite numbers, got {word}")
-
-    def whole(digits: str) -> int:
-        if len(digits) > _MAX_DIGITS:
-            raise _broken(file, f"hold whole numbers of at most {_MAX_DIGITS} digits, got {digits:.30}")
-        return int(digits)
-
     try:
-        text = regular(file).read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=unique, parse_constant=constant, parse_int=whole)
-    except json.JSONDecodeError as error:
-        raise _broken(file, f"be JSON, got: {error}") from error
-    except UnicodeDecodeError as error:
-        raise _broken(file, f"be UTF-8 text, got byte {error.object[error.start]:#x} at byte {error.start}") from error
-    except RecursionError as error:
-        raise _broken(file, "be JSON of a few levels, got a deeper one") from error
+        return parsed_json(regular(file).read_bytes())
+    except OtherFileError as error:
+        raise _broken(file, f"be a JSON file, got one {error}") from error
 
 
 def _broken(file: Path, wanted: str) -> ValueError:

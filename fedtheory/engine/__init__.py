@@ -11,9 +11,8 @@ from fedtheory.engine.local_steps import begin as begin
 from fedtheory.engine.local_steps import descend as descend
 from fedtheory.engine.local_steps import finish as finish
 from fedtheory.engine.play import play_round as play_round
-from fedtheory.engine.reruns import Rerun as Rerun
-from fedtheory.engine.reruns import rerun as rerun
 from fedtheory.engine.schedule import Halving as Halving
 from fedtheory.engine.schedule import InverseTime as InverseTime
+from fedtheory.engine.settings import Settings as Settings
 from fedtheory.engine.simulation import fedavg as fedavg
 from fedtheory.engine.trajectory import Trajectory as Trajectory

@@ -1,6 +1,5 @@
 """Fill the slots of the round loop with a family's kernels and a strategy's rules, compiled or in plain Python."""
 
-import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,14 +12,17 @@ import numpy as np
 from numba import njit, objmode, typeof, types
 from numba.core.errors import NumbaError
 
-from fedtheory._support.compiling import is_compiled, with_checked_bounds
+from fedtheory._support.compiling import is_compiled
+from fedtheory._support.strict import strict
+from fedtheory.engine._plain import call_plainly
+from fedtheory.engine._randomness import foreign_draw
 from fedtheory.engine._rounds import run_rounds
 from fedtheory.engine._slots import address_of, address_through, laid_out, num_words, put, signature_of
 from fedtheory.engine.contract import KERNELS, PLUGGED, SLOTS, Family, Slots
 from fedtheory.methods.rules import METHOD_RULES, MethodRules
 from fedtheory.selection.rules import Rules
 
-__all__ = ["BoundLoop", "bound_loop"]
+__all__ = ["BoundLoop", "bound_loop", "reason"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +60,11 @@ def bound_loop(
     """Fill the slots; a missing rule leaves a 0. The kernels read the arrays of other families, too."""
     homes = {**dict.fromkeys(SLOTS, rules), **dict.fromkeys(KERNELS, family), **dict.fromkeys(METHOD_RULES, method)}
     functions = {name: getattr(homes[name], name, None) for name in SLOTS}
+    for name, function in functions.items():
+        _refuse_foreign_draws(name, function)
     if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python
-        return BoundLoop(Slots(**{name: function or 0 for name, function in functions.items()}), (), 0, (), {})
+        strictly = {name: _called_strictly(name, function) or 0 for name, function in functions.items()}
+        return BoundLoop(Slots(**strictly), (), 0, (), {})
     problem = typeof(family.arrays)
     layout, *found = (laid_out(typeof(each.arrays)) for each in (family, *others) if each is not None)
     for other in found:
@@ -74,6 +79,31 @@ def bound_loop(
     return BoundLoop(Slots(**addresses | through), kernels, num_words(layout), tuple(filled.values()), plain)
 
 
+def _refuse_foreign_draws(name: str, function: Any) -> None:
+    """Raise TypeError for a user's function that names a generator of its own or a global one."""
+    if function is None or _is_ours(function):
+        return
+    source = foreign_draw(function)
+    if source:
+        kind, known = "kernel" if name in KERNELS else "rule", getattr(function, "__name__", repr(function))
+        message = f"the {kind} {name} must draw from its rng only, got {known}, which uses {source}"
+        raise TypeError(message)
+
+
+def _is_ours(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("fedtheory.")
+
+
+def _called_strictly(name: str, function: Any) -> Any:
+    if name not in PLUGGED or function is None or _is_ours(function):
+        return function
+
+    def call(*arguments: Any) -> Any:
+        return call_plainly(PLUGGED[name], function, arguments)
+
+    return call
+
+
 def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
     """Return what is called in a slot, and its address."""
     if function is None:
@@ -81,7 +111,7 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
     slot = SLOTS[name]
     signature = signature_of(slot, problem)
     if name not in KERNELS and is_compiled(function):
-        called = with_checked_bounds(function)
+        called = strict(function)
     elif name not in KERNELS:
         called = bridge(name)
         # Numba hands a tuple over as its parts: this has the calling convention of the slot.
@@ -94,21 +124,21 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
         kind, home = ("kernel", "engine.contract") if name in KERNELS else ("rule", "selection.rules")
         home = "methods.rules" if name in METHOD_RULES else home
         known = getattr(function, "__name__", repr(function))
-        message = f"the {kind} {name} must follow fedtheory.{home}, got {known}: {_reason(error, function)}; "
+        message = f"the {kind} {name} must follow fedtheory.{home}, got {known}: {reason(error, function)}; "
         raise TypeError(f"{message}wanted {name}{slot}, writing {' and '.join(slot.writes)}") from error
 
 
-def _reason(error: Exception, function: Any) -> str:
+def reason(error: Exception, function: Any) -> str:
     """Repeat what numba says in its first sentence, and where."""
     text = str(error)
     code = getattr(function, "py_func", function).__code__
     place = re.search(r'File "([^"<]+)", line (\d+)', text)
     file, line = place.groups() if place else (code.co_filename, code.co_firstlineno)
-    if "readonly" in text:
+    if "Cannot modify readonly" in text:
         said = "it writes into what it may only read"
     else:
         lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
-        said = lines[0].rstrip(":") if lines else type(error).__name__
+        said = re.sub(r" for '\$.*", "", lines[0]).rstrip(":") if lines else type(error).__name__
     return f'{said} (File "{file}", line {line})'
 
 
@@ -143,26 +173,16 @@ def bridge(name: str) -> Any:
                 _handed(name, arguments)
 
         return call
-    kind, convert = (types.int64, operator.index) if PLUGGED[name].returns == "int64" else (types.float64, float)
+    kind = types.int64 if PLUGGED[name].returns == "int64" else types.float64
 
     @njit
     def call_for_number(*arguments: Any) -> Any:
         with objmode(answer=kind):
-            answer = convert(_handed(name, arguments))
+            answer = _handed(name, arguments)
         return answer  # noqa: RET504 # numba takes results out of the block by name
 
     return call_for_number
 
 
 def _handed(name: str, arguments: tuple[Any, ...]) -> Any:
-    """Call a rule with arrays of its own, which it may keep: those of the loop are overwritten, and freed after it."""
-    slot = PLUGGED[name]
-    own = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
-    for argument, value in zip(slot.arguments, own, strict=True):
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = argument in slot.writes
-    answer = _RULES.get()[name](*own)
-    for argument, value, original in zip(slot.arguments, own, arguments, strict=True):
-        if argument in slot.writes:
-            original[...] = value
-    return answer
+    return call_plainly(PLUGGED[name], _RULES.get()[name], arguments)

@@ -1,11 +1,11 @@
-"""Replicates on threads, which show their progress, pause to be saved, and go on after an interruption."""
+"""Replicates on threads, which show their progress, and whose results are kept while others run."""
 
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._storage.archives import archive_bytes, archive_content
-from fedtheory._storage.digests import digest_of
-from fedtheory._storage.files import place, read_bytes, writable
-from fedtheory._storage.releases import made_by
+from fedtheory._storage.files import as_path
 from fedtheory._support import validate
 from fedtheory._support.progress import reported
 from fedtheory._support.wording import short
-from fedtheory.engine._replicates import Job, Replicate, Replicates, Running, Template, advance, start, template_of
+from fedtheory.engine._checkpoints import Checkpoint
+from fedtheory.engine._replicates import Job, Replicate, Running, Template, advance, start, template_of
 from fedtheory.engine.interruption import Interrupted
 from fedtheory.engine.trajectory import Trajectory
 
@@ -37,30 +35,29 @@ Collect = Callable[[list[Replicate]], Trajectory]
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A run of all replicates, what it has, and the file that keeps it, every so many seconds."""
+    """A run of all replicates, those that are finished and those that are under way, by the places of their seeds."""
 
     template: Template
     seeds: Seeds
-    replicates: Replicates
-    path: Path | None
-    every: float
+    finished: dict[int, Replicate]
+    running: dict[int, Running] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> list[int]:
+        """Places of the seeds whose replicates are not finished."""
+        return [i for i in range(len(self.seeds)) if i not in self.finished]
 
     @property
     def num_rounds(self) -> int:
         """Rounds of all replicates so far; one that diverged has no more to run."""
-        running = list(self.replicates.running.values())  # threads change it meanwhile
-        return len(self.replicates.finished) * self.template.job.num_rounds + sum(state.num_rounds for state in running)
-
-    def save(self) -> None:
-        """Write what there is, if there is a file."""
-        if self.path is not None:
-            save_checkpoint(self.path, self.template, self.seeds, self.replicates)
+        running = list(self.running.values())  # threads change it meanwhile
+        finished = len(self.seeds) - len(self.missing)
+        return finished * self.template.job.num_rounds + sum(state.num_rounds for state in running)
 
     def collected(self, collect: Collect) -> Trajectory | None:
         """Make a trajectory of the replicates up to the first one that is missing."""
-        finished = self.replicates.finished
-        number = next((i for i in range(len(self.seeds)) if i not in finished), len(self.seeds))
-        return collect([finished[i] for i in range(number)]) if number else None
+        number = min(self.missing, default=len(self.seeds))
+        return collect([self.finished[i] for i in range(number)]) if number else None
 
 
 def execute(
@@ -69,11 +66,11 @@ def execute(
     collect: Collect,
     *,
     num_threads: int | None,
-    progress: bool | Callable[[int], Any] | None,
+    progress: Any,
     checkpoint: str | Path | None,
     checkpoint_every: float,
 ) -> Trajectory:
-    """Run a replicate per seed; when the checkpoint is due, all pause before their next round.
+    """Run a replicate per seed; write what is finished at the end, on Ctrl-C, and when the checkpoint is due.
 
     Raises
     ------
@@ -82,37 +79,51 @@ def execute(
     ValueError
         If the checkpoint is of another run, or a replicate cannot go on.
     """
-    _refuse_others(progress, checkpoint)
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        message = f"progress must be True, False or a function, got {short(progress)}"
+        raise TypeError(message)
     every = validate.double("checkpoint_every", validate.positive("checkpoint_every", checkpoint_every))
     threads = validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
-    path, template = None if checkpoint is None else Path(checkpoint), template_of(job)
-    replicates = Replicates({}, {}) if path is None else load_checkpoint(path, template, seeds)
-    run = _Run(template, seeds, replicates, path, every)
+    template = template_of(job)
+    file = None
+    if checkpoint is not None:
+        file = Checkpoint(as_path("checkpoint", checkpoint), job, template.recording, seeds)
+    run = _Run(template, seeds, {} if file is None else file.load())
     with _reporting(run, progress) as report:
         try:
-            while len(run.replicates.finished) < len(seeds):
-                _run_until_due(run, threads, report, min(_POLL, every) if path or progress is True else None)
-                run.save()
+            if run.missing:
+                _run_missing(run, threads, report, _Due(file, run, every), wakes=file is not None or progress is True)
         except KeyboardInterrupt:
-            run.save()
             raise Interrupted(run.collected(collect)) from None
     return run.collected(collect)  # type: ignore[return-value] # all are finished, and there is one at least
 
 
-def _refuse_others(progress: Any, checkpoint: Any) -> None:
-    if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        message = f"progress must be True, False or a function, got {short(progress)}"
-        raise TypeError(message)
-    if not (checkpoint is None or isinstance(checkpoint, str | os.PathLike)):
-        message = f"checkpoint must be the path of a file, got {short(checkpoint)}"
-        raise TypeError(message)
+@dataclass(eq=False)
+class _Due:
+    """The file of a run, and when it is to be written again."""
+
+    file: Checkpoint | None
+    run: _Run
+    every: float
+    kept: int = 0
+    last: float = field(default_factory=time.monotonic)
+
+    def save(self, *, now: bool = False) -> None:
+        """Write what is finished, if that is more than before and, unless it is to be now, enough time has passed."""
+        if self.file is None or not (now or time.monotonic() - self.last >= self.every):
+            return
+        finished = dict(self.run.finished)  # threads change it meanwhile
+        if len(finished) > self.kept:
+            self.file.save(finished)
+            self.kept, self.last = len(finished), time.monotonic()
 
 
 @contextmanager
 def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
     """Yield what is called with how many more replicates are finished, 0 to say that time has passed."""
+    number = len(run.seeds)
+    done = number - len(run.missing)
     if progress is not True:
-        done = len(run.replicates.finished)
 
         def count(more: int) -> None:
             nonlocal done
@@ -122,36 +133,35 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
 
         yield count
         return
-    number = len(run.seeds)
     with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds, delay=_QUIET) as report:
 
         def show(more: int) -> None:
-            finished = f"{len(run.replicates.finished)} of {number} replicates"
+            finished = f"{number - len(run.missing)} of {number} replicates"
             report(run.num_rounds, finished if number > 1 else "")
 
         yield show
 
 
-def _run_until_due(run: _Run, num_threads: int, report: Callable[[int], None], look: float | None) -> None:
-    """Let threads run what is missing, until all is finished or the file is due."""
-    missing = [i for i in range(len(run.seeds)) if i not in run.replicates.finished]
+def _run_missing(run: _Run, num_threads: int, report: Callable[[int], None], due: _Due, *, wakes: bool) -> None:
+    """Let threads run what is missing, until all is finished, one fails, or Ctrl-C is pressed."""
+    missing = run.missing
     workers, messages = min(num_threads, len(missing)), SimpleQueue[Any]()
     todo, bundle = iter(missing), max(1, len(missing) // (_BUNDLES * workers))
     threads = [Thread(target=_run_replicates, args=(run, todo, bundle, messages)) for _ in range(workers)]
-    due, stop = time.monotonic() + (run.every if run.path else np.inf), run.template.plan.stop
-    stop[0] = False
+    stop = run.template.plan.stop
+    due.kept = len(run.finished)
     try:
         for thread in threads:
             thread.start()
         while workers:
-            message = _next_message(messages, look)
+            message = _next_message(messages, min(_POLL, due.every) if wakes else None)
             if isinstance(message, BaseException):
                 raise message
             if message is None:
                 workers -= 1
             else:
                 report(message)
-            stop[0] |= time.monotonic() >= due
+            due.save()
     finally:
         # After a failure or Ctrl-C the other replicates end before their next round, too, and none begins.
         stop[0] = True
@@ -159,6 +169,7 @@ def _run_until_due(run: _Run, num_threads: int, report: Callable[[int], None], l
         for thread in threads:
             if thread.ident is not None:  # Ctrl-C can come before it is started
                 thread.join()
+        due.save(now=True)
 
 
 def _next_message(messages: SimpleQueue[Any], look: float | None) -> Any:
@@ -170,111 +181,21 @@ def _next_message(messages: SimpleQueue[Any], look: float | None) -> Any:
 
 def _run_replicates(run: _Run, todo: Iterator[int], bundle: int, messages: SimpleQueue[Any]) -> None:
     """Run one replicate after the other, and say how many are finished, what failed, and that this is all."""
-    replicates, fresh = run.replicates, 0
+    fresh = 0
     try:
         for i in todo:  # which the threads share
-            if i not in replicates.running:
-                replicates.running[i] = start(run.template, run.seeds[i])
-            ended = advance(run.template, replicates.running[i])
-            if ended is not None:
-                del replicates.running[i]
-                replicates.finished[i] = ended
-                fresh += 1
+            run.running[i] = start(run.template, run.seeds[i])
+            ended = advance(run.template, run.running[i])
+            if ended is None:
+                break
+            run.finished[i] = ended
+            del run.running[i]
+            fresh += 1
             if fresh == bundle:
                 messages.put(fresh)
                 fresh = 0
-            if run.template.plan.stop[0]:
-                break
         if fresh:
             messages.put(fresh)
     except BaseException as error:  # it is raised where the run was called
-        replicates.running.pop(i, None)  # stopped within a round, it cannot go on
         messages.put(error)
     messages.put(None)
-
-
-def save_checkpoint(path: Path, template: Template, seeds: Seeds, replicates: Replicates) -> None:
-    """Write the replicates of a run, whole or not at all."""
-    places = sorted(replicates.finished)
-    finished = [replicates.finished[i] for i in places]
-    about = {
-        "run": _identity(template.job, seeds), "made_by": made_by(), "finished": places,
-        "running": {i: [rng.bit_generator.state for rng in state.streams] for i, state in replicates.running.items()},
-    }  # fmt: skip
-    arrays: dict[str, Any] = {}
-    if finished:
-        arrays = {name: np.stack([getattr(one.recording, name) for one in finished]) for name in _recorded(template)}
-        arrays["counts"] = np.stack([one.counts for one in finished])
-        arrays["diverged_at"] = np.array([one.diverged_at for one in finished])
-    for i, state in replicates.running.items():
-        arrays |= {f"{i}:{j}": written for j, written in enumerate(state.written(template.job))}
-    place(path, archive_bytes(about, arrays))
-
-
-def _recorded(template: Template) -> list[str]:
-    return [name for name in template.recording._fields if name != "every"]
-
-
-def load_checkpoint(path: Path, template: Template, seeds: Seeds) -> Replicates:
-    """Return the replicates in a checkpoint that have a seed; none if there is no file."""
-    try:
-        writable(path)
-    except OSError as error:
-        message = f"checkpoint must be a file that can be written, got {path} ({error.strerror or error})"
-        raise ValueError(message) from error
-    if not path.exists():
-        return Replicates({}, {})
-    with _readable(path):
-        about, arrays = archive_content(read_bytes(path))
-        found = {name: about[name] for name in ("made_by", "run")}
-    for name, wanted in (("made_by", made_by()), ("run", _identity(template.job, seeds))):
-        if found[name] != wanted:
-            what = f"of fedtheory {wanted}" if name == "made_by" else "of this run"
-            got = f"that of {found[name]}" if name == "made_by" else "that of another"
-            message = f"checkpoint must be {what}, got {got} in {path}: remove it, or name another file"
-            raise ValueError(message)
-    with _readable(path):
-        running = {int(i): states for i, states in about["running"].items() if int(i) < len(seeds)}
-        return Replicates(
-            {i: one for i, one in _finished(template, about["finished"], arrays) if i < len(seeds)},
-            {i: _restored(start(template, seeds[i]), template.job, i, arrays, states) for i, states in running.items()},
-        )
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:  # whatever archives, JSON and generators say of bytes that are not theirs
-        message = f"checkpoint must be one that a run wrote, got {path}, which cannot be read: remove it"
-        raise ValueError(message) from error
-
-
-def _finished(template: Template, places: list[int], arrays: dict[str, Any]) -> Iterator[tuple[int, Replicate]]:
-    for row, i in enumerate(places):
-        recorded = {name: arrays[name][row] for name in _recorded(template)}
-        yield (
-            i,
-            Replicate(template.recording._replace(**recorded), arrays["counts"][row], int(arrays["diverged_at"][row])),
-        )
-
-
-def _restored(state: Running, job: Job, i: int, arrays: dict[str, Any], states: list[Any]) -> Running:
-    """Overwrite all that rounds leave in a replicate that is about to begin."""
-    for j, written in enumerate(state.written(job)):
-        written[...] = arrays[f"{i}:{j}"]
-    for rng, left in zip(state.streams, states, strict=True):
-        rng.bit_generator.state = left
-    return state
-
-
-def _identity(job: Job, seeds: Seeds) -> str:
-    """Digest of all that the bits of the first replicate depend on; the others follow from the same seed."""
-    return digest_of((
-        job.family.arrays, job.family.reference, job.family.losses, job.family.train, job.family.excess,
-        *(None if family is None else family.arrays for family in (job.validation, job.test)),
-        tuple(vars(job.rules).items()), job.weights,
-        tuple(job.work), job.initial, job.step_sizes, job.local_steps, job.own_steps, job.returned_noise,
-        tuple(vars(job.method_rules).items()) if job.method_rules else None, job.server_step_size,
-        job.record, job.every, seeds[0].entropy, seeds[0].spawn_key,
-    ))  # fmt: skip

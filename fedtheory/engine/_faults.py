@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from fedtheory.engine.contract import PLUGGED, SLOTS
+from fedtheory._support.compiling import is_compiled
+from fedtheory._support.strict import plain
+from fedtheory.engine._plain import RuleFault
+from fedtheory.engine.contract import KERNELS, SLOTS
 from fedtheory.methods.rules import METHOD_RULES
-from fedtheory.selection.rules import RULES
+from fedtheory.selection.rules import RULES, Rules
 
-__all__ = ["failures_named", "fault"]
+__all__ = ["failures_named", "fault", "raised_by"]
 
 
 def fault(strategy: str, space: Any, present: Any) -> str:
@@ -19,29 +23,34 @@ def fault(strategy: str, space: Any, present: Any) -> str:
     if rule == "attend":
         wanted = f"return how many clients it left present, {np.count_nonzero(present)}, got {_returned(space)}"
     elif rule == "weigh":
-        wanted = _wanted_of_weights(space)
+        size = int(space.report[3])
+        wanted = fault_of_weights(space.report[2], space.coefficients[:size], space.chosen)
     else:
-        wanted = _wanted_of_clients(getattr(space, RULES[rule].writes[-1]), _returned(space), space.counts.size)
+        clients = getattr(space, RULES[rule].writes[-1])
+        wanted = fault_of_clients(clients, _returned(space), space.counts.size)
+        # The loop stops for copies only where a method keeps a state of each client.
+        named = f"got {clients[: _returned(space)].tolist()}"
+        wanted = wanted or f"choose different clients for a method that keeps a state of each, {named}"
     return f"the rule {rule} of {strategy} must {wanted} in round {round_index}"
 
 
-def _wanted_of_clients(written: Any, returned: int, num_clients: int) -> str:
+def fault_of_clients(written: Any, returned: int, num_clients: int) -> str:
+    """Say what is wrong with clients that a rule wrote; empty if nothing is."""
     if not 0 <= returned <= written.size:
         return f"return a number of clients in 0..{written.size}, got {returned}"
     named = written[:returned]
     strange = named[(named < 0) | (named >= num_clients)]
-    return f"name clients in 0..{num_clients - 1}, -1 standing where it writes nothing, got {strange[0]}"
+    wanted = f"name clients in 0..{num_clients - 1}, -1 standing where it writes nothing"
+    return f"{wanted}, got {strange[0]}" if strange.size else ""
 
 
-def _wanted_of_weights(space: Any) -> str:
-    extra, size = space.report[2], int(space.report[3])
+def fault_of_weights(extra: float, coefficients: Any, chosen: Any) -> str:
+    """Say what is wrong with the coefficients of the chosen; empty if nothing is."""
     if not 0 <= extra < np.inf:
         return f"return how many floats go up besides, finite and at least 0, got {extra}"
-    at = int(np.argmin(np.isfinite(space.coefficients[:size])))
-    return (
-        f"write a finite coefficient for each chosen client, nan standing where it writes nothing, got "
-        f"{space.coefficients[at]} for client {space.chosen[at]}"
-    )
+    bad = np.flatnonzero(~np.isfinite(coefficients))
+    wanted = "write a finite coefficient for each chosen client, nan standing where it writes nothing"
+    return f"{wanted}, got {coefficients[bad[0]]} for client {chosen[bad[0]]}" if bad.size else ""
 
 
 def _where(space: Any) -> tuple[str, int]:
@@ -53,26 +62,49 @@ def _returned(space: Any) -> int:
 
 
 @contextmanager
-def failures_named(strategy: str, method: str, space: Any, *, is_asking: bool = True) -> Iterator[None]:
-    """Say which rule of which strategy or method failed in which round, whatever it raised.
-
-    Where nobody is asked for a loss, a rule that reads losses finds none.
-    """
+def failures_named(job: Any, state: Any) -> Iterator[None]:
+    """Name the rule, its strategy or method and the round in whatever a rule of a running replicate raises."""
     try:
         yield
     except Exception as error:
-        rule, round_index = _where(space)
-        if rule not in PLUGGED:
-            raise
-        where = f"the rule {rule} of {method if rule in METHOD_RULES else strategy}"
-        if rule == "select" and not is_asking and isinstance(error, IndexError | ValueError):
+        rule, round_index = _where(state.space)
+        if rule in KERNELS:
+            where = f"the kernel {rule}"
+        else:
+            where = f"the rule {rule} of {job.method if rule in METHOD_RULES else job.name}"
+        message = raised_by(where, round_index, error)
+        if rule == "select" and isinstance(error, IndexError | ValueError) and _needs_candidates(job.rules, state):
             message = (
                 f"{where} finds no candidates and no losses, since there is no rule propose, which asks for them: "
                 f"give Rules propose= and max_candidates= if it reads them ({error}, in round {round_index})"
             )
-            raise ValueError(message) from error
-        if isinstance(error, IndexError):
-            message = f"{where} must stay within its arrays, got an index out of bounds in round {round_index}: {error}"
-            raise ValueError(message) from error
+        if message:
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error
         error.add_note(f"raised by {where} in round {round_index}")
         raise
+
+
+def raised_by(where: str, round_index: int, error: Exception) -> str:
+    """Say in one sentence what a rule did wrong; empty for an error that only its author can explain."""
+    if isinstance(error, RuleFault):
+        return f"{where} {error} in round {round_index}"
+    if isinstance(error, IndexError) and "out of bounds" in str(error):
+        return f"{where} must stay within its arrays, got an index out of bounds in round {round_index}: {error}"
+    if isinstance(error, ValueError | TypeError | LookupError | ArithmeticError):
+        text = " ".join(str(error).split())
+        return f"{where} must not raise, got {type(error).__name__} in round {round_index}: {text}"
+    return ""
+
+
+def _needs_candidates(rules: Rules, state: Any) -> bool:
+    """Whether the rule ``select``, which has no candidates, raises nothing when all clients are its candidates."""
+    if rules.propose is not None:
+        return False
+    rule, (table, memory, weights) = plain(rules.select) if is_compiled(rules.select) else rules.select, state.server
+    everyone, chosen, rng = np.arange(weights.size), np.full(rules.max_selected, -1), deepcopy(state.streams.selection)
+    try:
+        with np.errstate(all="ignore"):
+            rule(_where(state.space)[1], table, memory.copy(), weights, everyone, np.ones(weights.size), rng, chosen)
+    except Exception:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""Kernels of federations whose losses are somebody's own, made of two functions."""
+"""Kernels of federations whose losses are the user's, made of two functions."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (slots take what engine/contract.py says)
@@ -7,9 +7,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numba
+from numba import types
+from numba.core.errors import NumbaError
 
 from fedtheory._support.compiling import is_compiled
+from fedtheory._support.progress import announced
+from fedtheory._support.strict import strict
 from fedtheory._support.validate import Array
+from fedtheory.engine._binding import reason
+from fedtheory.engine._randomness import foreign_draw
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.own_losses import LossFederation
@@ -25,18 +31,47 @@ class OwnArrays(NamedTuple):
 
 
 def own_family(fed: LossFederation, work: LocalWork) -> Family:
-    """Lay out a federation for the round loop."""
+    """Lay out a federation for the round loop.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a function cannot be compiled, draws random numbers, or is not the gradient of the other.
+    """
     if work.batch_size or work.num_batches:
         name = "batch_size" if work.batch_size else "num_batches"
         message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
         raise ValueError(message)
-    return Family(OwnArrays(fed.data, fed.weights), *_kernels(fed.client_loss, fed.client_gradient), reference=0.0)
+    named, data = zip(("client_loss", "client_gradient"), fed.checked_functions, strict=True), numba.typeof(fed.data)
+    kernels = _kernels(*(_own(name, function, data) for name, function in named))
+    return Family(OwnArrays(fed.data, fed.weights), *kernels, reference=0.0)
 
 
 @lru_cache(maxsize=64)
-def _kernels(client_loss: Any, client_gradient: Any) -> tuple[Any, Any, Any]:
+def _own(name: str, function: Any, data: Any) -> Any:
+    """Compile a user's function for data of this type; a sentence says why that is not possible."""
+    known = getattr(function, "__name__", repr(function))
+    source = foreign_draw(function)
+    if source:
+        message = f"{name} must be a function of data, client and model alone, got {known}, which uses {source}"
+        raise TypeError(message)
+    dispatcher = function if is_compiled(function) else _compiled(function)
+    if not is_compiled(dispatcher):  # numba is switched off
+        return dispatcher
+    checked = strict(dispatcher)
+    try:
+        with announced(f"compiling {name}"):
+            checked.compile((data, types.int64, types.float64[::1]))
+    except NumbaError as error:
+        hint = " (NumPy's functions can be compiled, SciPy's cannot)" if "scipy" in str(error) else ""
+        message = f"{name} must be a function that numba compiles{hint}, got {known}: {reason(error, function)}"
+        raise TypeError(message) from error
+    return checked
+
+
+@lru_cache(maxsize=64)
+def _kernels(loss: Any, gradient: Any) -> tuple[Any, Any, Any]:
     """Compile the kernels of two functions, once for all federations of theirs."""
-    loss, gradient = (one if is_compiled(one) else _compiled(one) for one in (client_loss, client_gradient))
 
     @_compiled
     def losses_of(problem, model, candidates, batch_size, rng, losses):
@@ -66,5 +101,5 @@ def _kernels(client_loss: Any, client_gradient: Any) -> tuple[Any, Any, Any]:
 
 
 def _compiled(function: Any) -> Any:
-    # What is made of somebody's functions has no file to be cached by.
+    # What is made of a user's functions has no file to be cached by.
     return numba.njit(nogil=True)(function)

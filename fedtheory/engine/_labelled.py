@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
-from fedtheory._storage.releases import release
+from fedtheory._storage.provenance import release
 from fedtheory.engine.contract import RECORDS
 
 if TYPE_CHECKING:

@@ -25,9 +25,8 @@ def draw(run: "Trajectory", name: str, axes: "Axes | None", **look: Any) -> "Axe
         import matplotlib.pyplot as plt
 
         axes = plt.gca()
-    band = run.band(name)
-    alone = len(values) == 1  # whose limits are infinite
-    curves = [np.where(np.isfinite(band.mean), one, np.nan) for one in (band.mean if alone else b for b in band)]
+    band = run.band(name) if len(values) > 1 else (values[0],) * 3  # one replicate has no limits
+    curves = [np.where(np.isfinite(band[0]), one, np.nan) for one in band]
     if (values[np.isfinite(values)] > 0).all():
         axes.set_yscale("log")
     axes.set_xlabel("communication rounds")

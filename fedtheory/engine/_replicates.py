@@ -1,6 +1,5 @@
 """Independent replicates of one simulation: each has its own random streams and its own buffers."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from fedtheory.engine.contract import Family, LocalWork, MethodState, Plan, Serv
 from fedtheory.methods.rules import Method, MethodRules
 from fedtheory.selection.rules import Rules, Strategy
 
-__all__ = ["Job", "Replicate", "Replicates", "Running", "Template", "advance", "start", "template_of"]
+__all__ = ["Job", "Replicate", "Running", "Template", "advance", "start", "template_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +26,7 @@ class Job:
 
     strategy: Strategy
     family: Family
+    minimum: float
     validation: Family | None
     test: Family | None
     rules: Rules
@@ -78,9 +78,8 @@ class Replicate:
     diverged_at: int
 
 
-@dataclass(frozen=True, eq=False)
-class Running:
-    """A replicate that has begun: all that its rounds leave, and so all it needs to go on."""
+class Running(NamedTuple):
+    """A replicate that has begun: what the loop takes for its own, in the order of its arguments."""
 
     problem: Any
     validation: Any
@@ -96,28 +95,6 @@ class Running:
     def num_rounds(self) -> int:
         """Rounds that are over, also while others are running."""
         return int(self.space.report[1])
-
-    def written(self, job: Job) -> list[Array]:
-        """All arrays that the rounds write into, or rules and kernels; the streams are beside them."""
-        parts: list[Any] = [self.server.memory, self.space, self.recording]
-        for family, arrays in ((job.family, self.problem), (job.validation, self.validation)):
-            parts += [] if family is None else [getattr(arrays, name) for name in family.private]
-        return list(_arrays((*parts, self.fleet.memory, self.fleet.present, self.method.memory, self.method.states)))
-
-
-def _arrays(part: Any) -> Iterator[Array]:
-    if isinstance(part, np.ndarray):
-        yield part
-    elif isinstance(part, tuple):
-        for inner in part:
-            yield from _arrays(inner)
-
-
-class Replicates(NamedTuple):
-    """How far a run is: replicates by the place of their seed."""
-
-    finished: dict[int, Replicate]
-    running: dict[int, Running]
 
 
 class Template(NamedTuple):
@@ -155,14 +132,13 @@ def start(template: Template, seed: np.random.SeedSequence) -> Running:
 
 
 def advance(template: Template, state: Running) -> Replicate | None:
-    """Let a replicate run on; return what it wrote, or None if it was stopped before its end."""
-    job, space, first = template.job, state.space, state.num_rounds
-    plan = template.plan._replace(first_round=first) if first else template.plan
+    """Run a replicate to its end; return what it wrote, or None if it was stopped before."""
+    job, space = template.job, state.space
     work = job.work if job.method is None else job.work._replace(correction=space.correction)
-    with failures_named(job.name, repr(job.method), space, is_asking=job.rules.propose is not None):
+    with failures_named(job, state):
         ended = template.loop(
             state.problem, state.validation, state.test, state.server, space, state.recording, work, state.fleet,
-            state.method, plan, state.streams,
+            state.method, template.plan, state.streams,
         )  # fmt: skip
     if ended == SHORTFALL:
         message = (

@@ -29,7 +29,6 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
     ``test`` is the problem whose only client has the test samples, or 0. All three are places in memory.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
-    All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
 
     Two rounds of everybody, with a step half way to 2 and to 7: from 0 half way to their mean 4, and half way again.
 
@@ -60,14 +59,15 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
     attends, corrects = addresses.attend != 0, space.starts.shape[0] > 0
-    for t in range(plan.first_round, num_rounds + 1):
+    for t in range(num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
+        space.report[0] = _PLACE.excess
         if row >= 0 and not _measure(slots, problem, test, recording, row, model, method.states, totals, training_rng):
             return t
         space.report[1] = t
         if t == num_rounds:
             break
-        if plan.stop[0] and t > plan.first_round:  # pauses, however short they are apart, let it get on
+        if plan.stop[0]:
             return STOPPED
         here = _attend(slots, server, space, fleet, t, attends, attendance_rng)
         if here < 0:
@@ -76,11 +76,12 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
         if addresses.propose != 0:
             asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
         size = _choose(slots, server, space, fleet, plan, asked, t, attends, selection_rng)
-        if size < 0:
+        if size < 0 or (method.states.shape[1] > 0 and _repeats(part(space.chosen, 0, size), server.weights.size)):
             return FAULT
         steps = part(plan.step_sizes, t * plan.local_steps, plan.local_steps)
         if corrects:
             prepare(slots, addresses, _PLACE, method, server, space, size, t, steps)
+        space.report[0] = _PLACE.train
         train_cohort(problem, slots.train, space, size, t, steps, work, fleet, training_rng)
         extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
@@ -97,7 +98,7 @@ def run_rounds(addresses, problem, validation, test, server, space, recording, w
             sent = float(_aggregate(space, size, plan.server_step_size, addresses.value != 0) * model.size)
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
-        if validation is not None:  # decided at compilation: whoever values nobody runs a loop without this
+        if validation is not None:  # decided at compilation: a strategy that values nobody runs a loop without this
             num_coalitions = _value_chosen(
                 slots.excess, slots.coalition, addresses.coalition != 0, placed(validation), space, recording.values,
                 row, plan, size, selection_rng,
@@ -140,6 +141,7 @@ def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, 
         return -1
     if attends:
         asked = keep_present(candidates, asked, fleet)
+    space.report[0] = _PLACE.losses
     slots.losses(problem, space.model, part(candidates, 0, asked), plan.candidate_batch, training_rng, space.losses)
     return asked
 
@@ -188,6 +190,7 @@ def _value_chosen(excess_of, coalition_of, shares_work, validation, space, recor
     """Value the chosen; return the coalitions evaluated, -1 if a loss is not finite."""
     if size == 0:
         return 0
+    space.report[0] = _PLACE.excess
     asked = value_cohort(
         excess_of, coalition_of, shares_work, validation, space.server_model, space.updates[:size],
         space.coefficients[:size], plan.method, plan.tolerance, plan.num_orders, rng, space.known, space.change,
@@ -228,6 +231,17 @@ def _misnames(clients, size, num_clients):
     for i in range(size):
         wrong |= (clients[i] < 0) | (clients[i] >= num_clients)
     return wrong
+
+
+@compiled
+def _repeats(clients, num_clients):
+    """Whether a client is named twice: a state of each client has no second copy."""
+    seen = np.zeros(num_clients, dtype=np.bool_)
+    for k in clients:
+        if seen[k]:
+            return True
+        seen[k] = True
+    return False
 
 
 @inlined

@@ -1,40 +1,27 @@
-"""The file of a run: its data set, in a group of their own the recipe with its arrays, and a seal."""
+"""The file of a run: its data set, and the provenance of the run, in words."""
 
 import json
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from fedtheory._storage.files import OtherFileError, read_bytes, sealed, unsealed
-from fedtheory._storage.netcdf import Arrays, netcdf_arrays, netcdf_bytes
-from fedtheory._storage.recipes import Recipe, arrays_of
-from fedtheory._support.wording import plain
+from fedtheory._storage.files import OtherFileError, parsed_json, read_bytes
+from fedtheory._storage.netcdf import Content, dataset_bytes, netcdf_content
+from fedtheory._storage.provenance import provenance
 from fedtheory.engine.contract import RECORDS
-from fedtheory.errors import UnsealedWarning
 
 if TYPE_CHECKING:
     from fedtheory.engine.trajectory import Trajectory
 
 __all__ = ["read", "run_bytes"]
 
-_GROUP, _NEEDED = "recipe", ("round", "counts", "diverged_at", "config")
-# Files of this form have a seal; those before had no form.
-_FORM = "fedtheory run 2"
+_NEEDED = ("round", "counts", "diverged_at", "config")
+_FORM = "fedtheory run 3"
 
 
-def run_bytes(run: "Trajectory", *, federation: bool) -> bytes:
-    """Return the content of the file of a trajectory, with or without its federation."""
-    import xarray as xr
-
-    data, groups = run.to_xarray().assign_attrs(form=_FORM), {}
-    if run.recipe is not None:
-        recipe = (run.recipe if federation else run.recipe.without("fed")).by_content
-        about = {"form": recipe.form, "made_by": recipe.provenance}
-        arrays = {name: ([f"{name}_{axis}" for axis in range(a.ndim)], a) for name, a in recipe.arrays.items()}
-        groups = {_GROUP: xr.Dataset(arrays, attrs={"about": json.dumps(about)})}
-    return sealed(netcdf_bytes(data, groups))
+def run_bytes(run: "Trajectory") -> bytes:
+    """Return the content of the file of a trajectory."""
+    made_on = provenance() if run.provenance is None else dict(run.provenance)
+    return dataset_bytes(run.to_xarray().assign_attrs(form=_FORM, provenance=json.dumps(made_on)))
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -45,72 +32,58 @@ def read(path: Path) -> dict[str, Any]:
     FileNotFoundError
         If there is none.
     ValueError
-        If something is missing in it, it cannot be read at all, or is not what was sealed.
+        If it is another file, something is missing in it, or it is not whole.
     """
     if not path.exists():
         message = f"path must be the file of a run, got {path}, which does not exist"
         raise FileNotFoundError(message)
     try:
-        content = read_bytes(path)
-        whole = unsealed(content)
-        data = netcdf_arrays(content if whole is None else whole)
-        _refuse_other_form(data.attrs.get("form"), is_sealed=whole is not None)
-        fields = _fields(data) | {"recipe": _recipe(data.groups[_GROUP]) if _GROUP in data.groups else None}
-    except Exception as error:  # whatever HDF5, JSON and Python say of bytes that somebody else may have made
-        why = str(error) if isinstance(error, OtherFileError) else f"which cannot be read: {error}"
-        message = f"path must be the file of a run, got {path}, {plain(' '.join(why.split()))}"
+        data = netcdf_content(read_bytes(path))
+        if data.attrs.get("form") != _FORM:
+            message = f"whose form is not {_FORM!r}"
+            raise OtherFileError(message)
+        return _fields(data)
+    except OtherFileError as error:
+        message = f"path must be the file of a run, got {path}, {error}"
         raise ValueError(message) from error
-    if whole is None:
-        text = f"{path} was written before runs were sealed: damage and edits cannot be told (save it again)"
-        warnings.warn(text, UnsealedWarning, stacklevel=3)
-    return fields
 
 
-def _refuse_other_form(form: Any, *, is_sealed: bool) -> None:
-    if form is None and not is_sealed:
-        return
-    if form != _FORM:
-        message = f"whose form is {form}, and not {_FORM}"
-        raise OtherFileError(message)
-    if not is_sealed:
-        message = "which has lost its seal: it was damaged or edited"
-        raise OtherFileError(message)
-
-
-def _fields(data: Arrays) -> dict[str, Any]:
+def _fields(data: Content) -> dict[str, Any]:
     for name in _NEEDED:
-        if name not in data.arrays:
+        if name not in data.variables:
             message = f"in which {name} is missing"
             raise OtherFileError(message)
     rounds, counts, diverged_at = (_numbers(data, name, "i") for name in _NEEDED[:3])
-    records = {name: _numbers(data, name, "if") for name in RECORDS if name in data.arrays}
+    records = {name: _numbers(data, name, "if") for name in RECORDS if name in data.variables}
     shape = (*counts.shape[:1], *rounds.shape)
     fitting = [
         values.shape[:2] == shape and values.ndim == 2 + len(RECORDS[name].shape) for name, values in records.items()
     ]
-    if (rounds.ndim, counts.ndim, diverged_at.shape) != (1, 2, counts.shape[:1]) or not all((*fitting, *shape)):
+    if (rounds.ndim, counts.ndim, diverged_at.shape) != (1, 2, counts.shape[:1]) or not all(fitting):
         message = "whose records are of different sizes"
         raise OtherFileError(message)
-    config = json.loads(str(data.arrays["config"]))
+    config = _mapping("config", data.variables["config"].values)
+    made_on = _mapping("provenance", data.attrs.get("provenance", ""))
     return {
-        "rounds": rounds, "records": records, "counts": counts, "diverged_at": diverged_at,
-        "config": {str(name): value for name, value in config.items()},
+        "rounds": rounds, "records": records, "counts": counts, "diverged_at": diverged_at, "config": config,
+        "provenance": {name: str(value) for name, value in made_on.items()},
     }  # fmt: skip
 
 
-def _recipe(data: Arrays) -> Recipe:
-    about = json.loads(data.attrs["about"])
-    form, made_by = about["form"], about["made_by"]
-    if isinstance(form, dict) and isinstance(made_by, dict) and all(isinstance(v, str) for v in made_by.values()):
-        recipe = Recipe(form, {name: _numbers(data, name, "biuf") for name in arrays_of(form)}, made_by)
-        if set(recipe.by_content.arrays) == set(recipe.arrays):
-            return recipe
-    message = "whose recipe is not the one that was written"
-    raise OtherFileError(message)
+def _mapping(name: str, text: Any) -> dict[str, Any]:
+    try:
+        found = parsed_json(str(text).encode())
+    except OtherFileError as error:
+        message = f"in which {name} cannot be read: {error}"
+        raise OtherFileError(message) from error
+    if not isinstance(found, dict):
+        message = f"in which {name} is not a JSON object"
+        raise OtherFileError(message)
+    return found
 
 
-def _numbers(data: Arrays, name: str, kinds: str) -> Any:
-    values = np.asarray(data.arrays[name])
+def _numbers(data: Content, name: str, kinds: str) -> Any:
+    values = data.variables[name].values
     if values.dtype.kind not in kinds:
         message = f"in which {name} is not an array of numbers"
         raise OtherFileError(message)

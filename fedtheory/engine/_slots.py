@@ -20,6 +20,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from fedtheory._support.compiling import compiled
+from fedtheory._support.progress import announced
 from fedtheory.engine.contract import ARGUMENTS, KERNELS, SLOTS, LocalWork, Slots
 from fedtheory.selection.rules import Slot
 
@@ -73,7 +74,8 @@ def address_of(function: Any, signature: Any) -> int:
 @lru_cache(maxsize=256)
 def _compiled(function: Any, signature: Any) -> tuple[Any, int]:
     # With what numba made of it, which has to live as long as its address is known here.
-    found = function.get_compile_result(signature)
+    with announced(f"compiling {getattr(function, '__name__', 'a rule')}"):
+        found = function.get_compile_result(signature)
     return found, int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
 

@@ -206,8 +206,7 @@ class Plan(NamedTuple):
 
     ``checks``: whether what the rules leave is looked at in every round, which costs a few percent of a lean one.
     The batch estimates candidates' losses; the step sizes are those of all local steps. The chosen are valued by the
-    method of that number, none if it is negative, which has a tolerance and a number of orders. A replicate that was
-    stopped goes on in ``first_round``.
+    method of that number, none if it is negative, which has a tolerance and a number of orders.
     """
 
     stop: npt.NDArray[np.bool_]
@@ -219,7 +218,6 @@ class Plan(NamedTuple):
     method: int
     tolerance: float
     num_orders: int
-    first_round: int = 0
 
 
 def workspace(initial: Array, sizes: dict[str, int]) -> Any:

@@ -105,6 +105,6 @@ def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
     [0.0, 4.0, 16.0, 36.0]
     """
     num_clients = validate.size("num_clients", num_clients)
-    largest = validate.double("sigma", validate.nonnegative("sigma", sigma))
+    largest = validate.moderate("sigma", validate.double("sigma", validate.nonnegative("sigma", sigma)), 1e300)
     deviations: Array = validate.generator(rng).permutation(num_clients) * largest / num_clients
     return deviations**2

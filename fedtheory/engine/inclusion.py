@@ -6,11 +6,11 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.prioritized import Prioritized
-from fedtheory.selection.loss_matching import LossMatching
-from fedtheory.selection.matched_losses import matches
+from fedtheory.selection.loss_matching import LossMatching, matches
 
 __all__ = ["inclusions"]
 
@@ -87,6 +87,10 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     >>> run.models[0].ravel(), inclusions(aligned, strategy, run).priority_weights
     (array([4.   , 1.   , 0.625]), array([[1. , 0.5]]))
     """
+    validate.instance("aligned", aligned, Prioritized, "a Prioritized federation")
+    validate.instance("strategy", strategy, LossMatching, "a LossMatching")
+    validate.instance("run", run, Trajectory, "a Trajectory")
+    validate.boolean("with_gaps", with_gaps)
     if strategy.match != "loss":
         message = f"the strategy must match losses, which the models tell, got match={strategy.match!r}"
         raise ValueError(message)

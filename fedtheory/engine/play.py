@@ -9,8 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.compiling import is_compiled
+from fedtheory._support.strict import strict
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
+from fedtheory.engine._faults import fault_of_clients, fault_of_weights, raised_by
+from fedtheory.engine._plain import call_plainly
 from fedtheory.selection.rules import RULES, Rules
 
 __all__ = ["play_round"]
@@ -80,14 +84,24 @@ def play_round(
     (array([1]), array([7.]))
     """
     known = _given(rules, memory, weights, round_index, rng)
+    weights = known["weights"]
+    validate.function("losses_of", losses_of, "clients")
+    validate.function("updates_of", updates_of, "clients")
     candidates, chosen = np.full(rules.max_candidates, -1), np.full(rules.max_selected, -1)
-    asked = candidates[: _call(rules.propose, "propose", candidates=candidates, **known) if rules.propose else 0]
+    asked = candidates[:0]
+    if rules.propose is not None:
+        size = _call(rules.propose, "propose", candidates=candidates, **known)
+        _refuse("propose", round_index, fault_of_clients(candidates, size, weights.size))
+        asked = candidates[:size]
     proposed, losses = asked.copy(), np.array(losses_of(asked))  # both are scratch to the next rule
-    trained = chosen[: _call(rules.select, "select", candidates=asked, losses=losses, chosen=chosen, **known)]
+    size = _call(rules.select, "select", candidates=asked, losses=losses, chosen=chosen, **known)
+    _refuse("select", round_index, fault_of_clients(chosen, size, weights.size))
+    trained = chosen[:size]
     updates, coefficients = updates_of(trained), np.full(trained.size, 1.0 / max(trained.size, 1))
     extra = 0.0
     if rules.weigh is not None:
         extra = _call(rules.weigh, "weigh", chosen=trained, updates=updates, coefficients=coefficients, **known)
+        _refuse("weigh", round_index, fault_of_weights(extra, coefficients, trained))
     return Played(proposed, trained, updates, coefficients, extra)
 
 
@@ -118,6 +132,8 @@ def after_round(
 
 
 def _given(rules: Rules, memory: Any, weights: Array, round_index: int, rng: np.random.Generator) -> dict[str, Any]:
+    validate.instance("rules", rules, Rules, "the Rules of a strategy")
+    validate.instance("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if not isinstance(memory, np.ndarray) or isinstance(memory, np.ma.MaskedArray) or memory.dtype != np.float64:
         message = f"memory must be an array of float64, which the rules write, got {short(memory)}"
         raise TypeError(message)
@@ -129,7 +145,21 @@ def _given(rules: Rules, memory: Any, weights: Array, round_index: int, rng: np.
 def _call(rule: Callable[..., Any], name: str, **values: Any) -> Any:
     """Hand a rule what its slot declares; what it does not write is read-only, as in the loop."""
     slot = RULES[name]
-    return rule(*(values[one] if one in slot.writes else _read_only(values[one]) for one in slot.arguments))
+    try:
+        if not is_compiled(rule):
+            return call_plainly(slot, rule, [values[one] for one in slot.arguments])
+        return strict(rule)(*(values[one] if one in slot.writes else _read_only(values[one]) for one in slot.arguments))
+    except Exception as error:
+        message = raised_by(f"the rule {name}", values["round_index"], error)
+        if message:
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error
+        raise
+
+
+def _refuse(name: str, round_index: int, wrong: str) -> None:
+    if wrong:
+        message = f"the rule {name} must {wrong} in round {round_index}"
+        raise ValueError(message)
 
 
 def _read_only(value: Any) -> Any:

@@ -82,9 +82,8 @@ def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
         sizes = validate.array("step_size", step_size.step_sizes(num_rounds, local_steps))
     else:
         sizes = validate.positive("step_size", step_size)
-    sizes = np.asarray(sizes, dtype=np.float64)
-    if sizes.ndim == 0:
-        return np.full(num_steps, float(sizes))
+    if np.ndim(sizes) == 0:
+        return np.full(num_steps, validate.double("step_size", sizes))
     clean: Array = validate.positive("step_size", validate.array("step_size", sizes, shape=(num_steps,)))
     return clean
 

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._storage.files import place
-from fedtheory._storage.recipes import Recipe
+from fedtheory._storage.files import as_path, place
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import written
+from fedtheory._support.wording import short, written
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
     from xarray import Dataset
+
+    from fedtheory.engine.settings import Settings
 
 __all__ = ["Trajectory"]
 
@@ -56,8 +57,11 @@ class Trajectory:
         Round in which a replicate's model stopped being finite, -1 if it never did, shape (R,).
     config
         What was run: strategy, step sizes in words, seed entropy and so on (JSON-serializable).
-    recipe
-        From what, as `rerun` needs it; None if the run was not made by ``fedavg``.
+    settings
+        The arguments that ``fedavg`` was called with, from which ``exact.for_run`` reads its constants; None of a run
+        that was loaded from a file, which holds data only.
+    provenance
+        Versions and machine of a run that was loaded from a file; None of a run that was made here.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -65,7 +69,8 @@ class Trajectory:
     counts: npt.NDArray[np.int64]
     diverged_at: npt.NDArray[np.int64]
     config: Mapping[str, Any]
-    recipe: Recipe | None = None
+    settings: Settings | None = None
+    provenance: Mapping[str, str] | None = None
 
     def __repr__(self) -> str:
         return self._summary.text
@@ -79,7 +84,7 @@ class Trajectory:
         rows = {name: self.config[name] for name in ("strategy", "local_steps", "step_size") if name in self.config}
         for name in ("gap", "loss"):
             if name in self.records:
-                mean = self.band(name).mean
+                mean = _mean(self.records[name])
                 rows[name] = f"{written(float(mean[0]))} -> {written(float(mean[-1]))} (mean of replicates)"
         rows |= {"recorded": f"{', '.join(self.records)} at {len(self.rounds)} of rounds 0..{last}"}
         rows |= {"diverged": f"{lost} of {len(self.diverged_at)}"} if lost else {}
@@ -118,8 +123,8 @@ class Trajectory:
 
     def recorded(self, name: str) -> Array:
         """Return a record by name; ValueError if the run did not keep it."""
-        if name not in self.records:
-            message = f"{name} was not recorded (record={tuple(self.records)}), ask for it with record=(..., {name!r})"
+        if validate.text("name", name) not in self.records:
+            message = f"name must be one of {tuple(self.records)}, got {short(name)}, which was not recorded (record=)"
             raise ValueError(message)
         return self.records[name]
 
@@ -127,15 +132,15 @@ class Trajectory:
         """Return the ``mean`` over replicates with Student's confidence limits ``lower`` and ``upper``, pointwise.
 
         A diverged replicate makes mean and limits infinite from there on: leaving it out would flatter the mean.
-        One replicate has no limits (they are infinite).
+        One replicate has no limits: a ValueError.
         """
         values = self.recorded(name)
+        if len(values) < 2:
+            message = f"num_replicates must be at least 2 for confidence limits, got 1: its values are {name}[0]"
+            raise ValueError(message)
         lost = ~np.isfinite(values).all(axis=0)
-        finite = np.where(lost, 0.0, values)
-        lower, upper = student_mean(finite, confidence)
-        return Band(
-            np.where(lost, np.inf, finite.mean(axis=0)), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper)
-        )
+        lower, upper = student_mean(np.where(lost, 0.0, values), confidence)
+        return Band(_mean(values), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper))
 
     def plot(self, name: str = "gap", axes: Axes | None = None, **look: Any) -> Axes:
         """Draw what was recorded over the rounds, the mean over replicates with its 95% confidence band.
@@ -183,8 +188,8 @@ class Trajectory:
 
         return long_table(self)
 
-    def save(self, path: str | Path, *, overwrite: bool = False, federation: bool = True) -> None:
-        """Write netCDF, whole or not at all, with all that it takes to `rerun` it.
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the data set of the run as netCDF-3, whole or not at all, with versions and machine.
 
         Parameters
         ----------
@@ -192,24 +197,21 @@ class Trajectory:
             Of the file.
         overwrite
             Whether a file of that name is replaced.
-        federation
-            Whether the federation is kept. Without it the file is small, and who runs it again must have it.
 
         Raises
         ------
         FileExistsError
             If there is such a file, unless it may be overwritten; of two processes that ask at once, one gets it.
         OSError
-            If there is no room for it.
+            If it cannot be written there, or there is no room for it.
         """
         from fedtheory.engine._saved import run_bytes
 
-        target, new = Path(path), not validate.boolean("overwrite", overwrite)
-        content = run_bytes(self, federation=validate.boolean("federation", federation))
+        target, new = as_path("path", path), not validate.boolean("overwrite", overwrite)
         if new and target.exists():
             message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
             raise FileExistsError(message)
-        place(target, content, new=new)
+        place(target, run_bytes(self), new=new)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -218,8 +220,14 @@ class Trajectory:
         Raises
         ------
         ValueError
-            If it is another file, or a damaged one; what is missing is named.
+            If it is another file, or not a whole one; what is missing is named.
         """
         from fedtheory.engine._saved import read
 
-        return cls(**read(Path(path)))
+        return cls(**read(as_path("path", path)))
+
+
+def _mean(values: Array) -> Array:
+    """Mean over replicates, infinite where one has diverged."""
+    lost = ~np.isfinite(values).all(axis=0)
+    return np.where(lost, np.inf, np.where(lost, 0.0, values).mean(axis=0))

@@ -2,6 +2,7 @@
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 
@@ -39,6 +40,6 @@ def frequency_law(strategy: object, weights: Array) -> Fixed | Ranked:
         case _:
             message = (
                 "strategy must have a known selection law, state-independent or like that of pow-d with a fixed number "
-                f"of candidates, got {strategy!r}"
+                f"of candidates, got {short(strategy)}"
             )
             raise TypeError(message)

@@ -22,6 +22,7 @@ from fedtheory._support.validate import Array, RNGLike
 from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._arguments import known_law
+from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy, rules_of
 
@@ -121,6 +122,7 @@ def selection_skew_at(
     >>> selection_skew_at(fed, PowerOfChoice(1, 2), [0.5], [-1.0], num_draws=10)
     SkewEstimate(value=0.0, standard_error=0.0)
     """
+    fed = federation_given(fed)
     first, second = (validate.array(name, value, shape=(fed.dim,)) for name, value in (("w", w), ("other", other)))
     ratios, defined = _ratios(fed, second[None])
     if not defined[0]:
@@ -168,6 +170,7 @@ def estimated_selection_skew(
     >>> estimated_selection_skew(fed, PowerOfChoice(1, 2), [[-1.0], [1.0]], num_draws=10).rho_bar
     OneSided(value=0.0, standard_error=0.0, side='from above')
     """
+    fed = federation_given(fed)
     given = validate.array("models", models, shape=(None, fed.dim))
     points = np.vstack([fed.minimizer, given])
     ratios, defined = _ratios(fed, points)
@@ -222,9 +225,10 @@ def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.
     (3, 2)
     """
     count = validate.size("num_models", num_models)
+    fed = federation_given(fed)
     reach = float(np.max(np.linalg.norm(fed.local_minimizers - fed.minimizer, axis=1)))
     shared = reach <= _ROUNDING * float(np.abs(fed.local_minimizers).max())
-    scale = validate.positive("spread", spread) * (1.0 if shared else reach)
+    scale = validate.double("spread", validate.positive("spread", spread)) * (1.0 if shared else reach)
     models: Array = fed.minimizer + scale * validate.generator(rng).standard_normal((count, fed.dim))
     return models
 

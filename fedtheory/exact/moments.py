@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._arguments import known_law, quadratic
 from fedtheory.exact._local_moments import LocalMoments, Spectra, applied, rotated, spectra, works
@@ -154,6 +155,7 @@ def expected_gap(
         validate.double("relative_noise", validate.nonnegative("relative_noise", relative_noise)),
     )
     scale = validate.double("server_step_size", validate.positive("server_step_size", server_step_size))
+    validate.moderate("server_step_size", scale, 1e100)
     by_model = validate.choice("aggregation", aggregation, ("difference", "model")) == "model"
     if by_model and scale != 1.0:
         message = f"server_step_size must be 1 when models are aggregated, got {scale}"
@@ -169,7 +171,7 @@ def _moments(strategy: object, weights: Array) -> Moments:
     if not isinstance(law, Moments):
         message = (
             "strategy must be state-independent (with known moments of its coefficients) for an exact expectation, "
-            f"got {strategy!r}; mean_field_gap approximates strategies that look at the losses"
+            f"got {short(strategy)}; mean_field_gap approximates strategies that look at the losses"
         )
         raise TypeError(message)
     mean, delta, noise = (

@@ -15,7 +15,6 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import close_to, short
 from fedtheory.engine._fleet import own_steps
-from fedtheory.engine._received import placeholder, settings_of
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
@@ -23,6 +22,7 @@ from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.federation.constants import gradient_bound
+from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.rules import Strategy, rules_of
@@ -167,7 +167,7 @@ class Run:
         while not hasattr(strategy, "num_selected") and hasattr(strategy, "strategy"):
             strategy = strategy.strategy
         if not hasattr(strategy, "num_selected"):
-            message = f"strategy must say num_selected, got {self.strategy!r}"
+            message = f"strategy must say num_selected, got {short(self.strategy)}"
             raise TypeError(message)
         return int(strategy.num_selected)
 
@@ -180,7 +180,7 @@ class Run:
     def scheme(self) -> Scheme:
         scheme = getattr(self.strategy, "scheme", None)
         if not isinstance(scheme, Scheme):
-            message = f"strategy must say its scheme, a fedtheory.theorem.scheme.Scheme, got {self.strategy!r}"
+            message = f"strategy must say its scheme, a fedtheory.theorem.scheme.Scheme, got {short(self.strategy)}"
             raise TypeError(message)
         return scheme
 
@@ -276,7 +276,7 @@ class Run:
     def step_size(self) -> float:
         sizes = np.unique([] if self.step_sizes is None else self.step_sizes)
         if sizes.size != 1:
-            message = f"{self.bound.__name__} needs one step_size for all steps, got {self.options['step_size']!r}"
+            message = f"{self.bound.__name__} needs one step_size for all steps, got {short(self.options['step_size'])}"
             raise ValueError(message)
         return float(sizes[0])
 
@@ -357,7 +357,7 @@ class Run:
             return 1.0
         if getattr(self.strategy, "probabilities", None) not in ("uniform", "optimal"):
             message = (
-                f"the improvement of {self.strategy!r} over uniform sampling is not known: give gamma= or the like"
+                f"the improvement of {short(self.strategy)} over uniform sampling is not known: give gamma= or the like"
             )
             raise AssumptionViolated(message)
         return float(self.strategy.expected_size / self.num_clients)
@@ -459,9 +459,12 @@ def for_run(
     Traceback (most recent call last):
     fedtheory.errors.AssumptionViolated: Theorem A.1 speaks about momentum = 0, got 0.9
     """
+    validate.instance("bound", bound, Bound, "one of fedtheory.bounds")
     if isinstance(fed, Trajectory):
         return for_run(bound, **{**_made_with(fed, strategy), **settings})
-    run = described(bound, fed, strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings})
+    run = described(
+        bound, federation_given(fed), strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings}
+    )
     reasons = (check(run) for check in (_other_scheme, _broken_hypothesis, _other_option, _other_steps, _other_count))
     reason = next(filter(None, reasons), None)
     if reason is not None:
@@ -479,12 +482,12 @@ def for_run(
 
 def _made_with(run: Trajectory, strategy: Strategy | None) -> dict[str, Any]:
     """Return the arguments of ``fedavg`` that a run was made with, its strategy perhaps as it is given."""
-    arguments = settings_of(run, fedavg, {} if strategy is None else {"strategy": strategy})
-    for name in set(run.recipe.form if run.recipe else ()) - set(arguments):
-        kept = placeholder(run.recipe.form[name]) if run.recipe else ""
-        message = f"a run keeps parts of fedtheory only, got {name} as {kept}: give fed, strategy and settings instead"
+    if run.settings is None:
+        message = (
+            "a run that was loaded from a file holds data only: give for_run the fed, the strategy and the settings"
+        )
         raise ValueError(message)
-    return arguments
+    return vars(run.settings) | ({} if strategy is None else {"strategy": strategy})
 
 
 def _other_scheme(run: Run) -> str | None:

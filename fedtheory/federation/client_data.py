@@ -172,11 +172,13 @@ class FederatedData:
 
     def client(self, k: int) -> tuple[Array, Labels]:
         """Features and labels of client k."""
+        k = validate.count("k", k, 0, self.num_clients - 1)
         rows = slice(self.offsets[k], self.offsets[k + 1])
         return self.features[rows], self.labels[rows]
 
     def test_client(self, k: int) -> tuple[Array, Labels]:
         """Held-out features and labels of client k, perhaps none."""
+        k = validate.count("k", k, 0, self.num_clients - 1)
         rows = slice(self.test_offsets[k], self.test_offsets[k + 1])
         return self.test_features[rows], self.test_labels[rows]
 
@@ -185,7 +187,8 @@ class FederatedData:
 
         The common test set stays.
         """
-        chosen = [int(validate.count("clients", k, 0, self.num_clients - 1)) for k in clients]
+        named = validate.sequence("clients", clients, "a sequence of client numbers")
+        chosen = [validate.count("clients", k, 0, self.num_clients - 1) for k in named]
         x, y, bounds = _stacked("clients", [self.client(k) for k in chosen])
         features, labels, offsets = _stacked("test", [self.test_client(k) for k in chosen])
         common = slice(int(self.test_offsets[-1]), None)
@@ -301,10 +304,21 @@ def _refuse_none(name: str, clients: Sequence[Any]) -> None:
         raise ValueError(message)
 
 
-def _stacked(name: str, clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> tuple[Array, Array, Labels]:
-    _refuse_none(name, clients)
-    features = [validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(clients)]
-    labels = [validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(clients)]
+def pairs_of(name: str, clients: Any, what: str = "labels") -> list[tuple[Any, Any]]:
+    """Return the pairs of features and labels of clients."""
+    found = validate.sequence(name, clients, f"a sequence of pairs (features, {what})")
+    for k, client in enumerate(found):
+        if not isinstance(client, list | tuple) or len(client) != 2:
+            message = f"client {k} must be a pair of features and {what}, got {short(client)}"
+            raise TypeError(message)
+    return [(x, y) for x, y in found]
+
+
+def _stacked(name: str, clients: Any) -> tuple[Array, Array, Labels]:
+    pairs = pairs_of(name, clients)
+    _refuse_none(name, pairs)
+    features = [validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(pairs)]
+    labels = [validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(pairs)]
     width = features[0].shape[1]
     for k, (x, y) in enumerate(zip(features, labels, strict=True)):
         if x.shape != (y.size, width):

@@ -127,6 +127,7 @@ def gradient_bound(
     start = validate.array("initial", initial, shape=(fed.dim,))
     sizes = _step_sizes(step_size, fed.smoothness)
     sigma2 = validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise))
+    validate.moderate("gradient_noise", sigma2, 1e300)
     region, largest2 = _region(fed, start)
     noise2 = _accumulated_noise(sizes, fed.strong_convexity, sigma2)
     G2 = largest2 if sigma2 == 0 else (np.sqrt(largest2) + fed.smoothness * np.sqrt(noise2)) ** 2 + sigma2
@@ -134,7 +135,7 @@ def gradient_bound(
 
 
 def _step_sizes(step_size: npt.ArrayLike, smoothness: float) -> Array:
-    sizes = np.asarray(validate.positive("step_size", step_size), dtype=np.float64)
+    sizes = np.asarray(validate.array("step_size", validate.positive("step_size", step_size)))
     if sizes.ndim > 1:
         message = f"step_size must be a number or have shape (T,), got shape {sizes.shape}"
         raise ValueError(message)

@@ -1,7 +1,8 @@
-"""Federations whose losses are somebody's own: two functions, and the data that they read."""
+"""Federations whose losses are the user's: two functions, and the data that they read."""
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
@@ -10,28 +11,37 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.strict import plain
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.errors import AssumptionViolated
 
 __all__ = ["LossFederation"]
 
 # Central differences of so large a step leave ten digits of a smooth function.
 _STEP = 2.0**-17
+# One of these fits a loss of large third derivatives, or one that is large beside its gradient.
+_STEPS = (2.0**-8, _STEP, 2.0**-26)
+# A loss is the sum of many numbers.
+_ROUNDINGS = 64
 
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class LossFederation:
-    """Clients with losses ``F_k(w) = client_loss(data, k, w)`` of your own.
+    """Clients with losses ``F_k(w) = client_loss(data, k, w)``, which the user defines.
 
     Parameters
     ----------
     client_loss, client_gradient
         Functions of ``(data, k, w)``: the loss of client k at a model of shape (v,), and its gradient, shape (v,). The
-        round loop compiles them with numba, unless they are compiled already.
+        round loop compiles them with numba, unless they are compiled already. Before the first run the gradients of up
+        to 16 clients are compared with difference quotients of the loss.
     data
-        What they read: an array, or a tuple of arrays. A first axis of length K is usual, and not asked for.
+        What they read: an array, a number, None, or a tuple of these, which may be nested and named. A first axis of
+        length K is usual, and not required.
     weights
         Objective weights p_k, shape (K,), non-negative and of sum 1.
     dim
@@ -42,7 +52,9 @@ class LossFederation:
     Raises
     ------
     TypeError, ValueError
-        If one of the two is no function, or a number makes no sense.
+        If one of the two is no function, the data hold anything else, or a number makes no sense. A run raises them,
+        too, if a function does not return finite numbers of the right shape, cannot be compiled, or is not the gradient
+        of the other.
 
     Examples
     --------
@@ -78,6 +90,7 @@ class LossFederation:
             if not callable(function):
                 message = f"{name} must be a function of (data, k, w), got {type(function).__name__}"
                 raise TypeError(message)
+        _check_data("data", data)
         size = validate.count("dim", dim)
         p = validate.probability_vector("weights", weights)
         best = None if minimizer is None else validate.array("minimizer", minimizer, shape=(size,))
@@ -134,6 +147,14 @@ class LossFederation:
         size = float(np.abs(quotients).max())
         return float(np.abs(self.gradients(model) - quotients).max()) / (size or 1.0)
 
+    @cached_property
+    def checked_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Loss and gradient; a ValueError or TypeError says for which client the one does not fit the other."""
+        best = () if self.known_minimizer is None else (self.known_minimizer,)
+        for k in np.unique(np.linspace(0, self.num_clients - 1, 16).astype(int)).tolist():
+            _check_client(self, k, best)
+        return self.client_loss, self.client_gradient
+
     def _of_clients(self, w: npt.ArrayLike, function: Callable[[Any, int, Array], Any]) -> Array:
         models = validate.array("w", w)
         if models.ndim == 0 or models.shape[-1] != self.dim:
@@ -146,3 +167,77 @@ class LossFederation:
     def __repr__(self) -> str:
         name = getattr(self.client_loss, "__name__", "")
         return Summary("LossFederation", {"num_clients": self.num_clients, "dim": self.dim, "client_loss": name}).line
+
+
+def _check_data(name: str, data: Any) -> None:
+    """Raise TypeError unless compiled code can read this."""
+    if isinstance(data, tuple):
+        for place, part in enumerate(data):
+            _check_data(f"{name}[{place}]", part)
+        return
+    raw = validate.unmasked(name, data) if isinstance(data, np.ndarray) else data
+    fits = raw.dtype.kind in "biufc" if isinstance(raw, np.ndarray) else isinstance(raw, int | float | np.number | None)
+    if not fits:
+        got = f"an array of {raw.dtype}" if isinstance(raw, np.ndarray) else f"a {type(data).__name__}"
+        message = f"{name} must be an array of numbers, a number, or a tuple of these, got {got}"
+        raise TypeError(message)
+
+
+def _check_client(fed: LossFederation, k: int, points: tuple[Array, ...]) -> None:
+    """Compare a client's gradient with difference quotients of its loss, at the first model where both are finite."""
+    rng = np.random.default_rng(k)
+    drawn = rng.normal(size=fed.dim)
+    direction = rng.normal(size=fed.dim)
+    direction /= np.linalg.norm(direction)
+    for model in (drawn, np.abs(drawn), 0.01 * drawn, *points):
+        loss, gradient = _loss(fed, k, model), _gradient(fed, k, model)
+        if not (np.isfinite(loss) and np.isfinite(gradient).all()):
+            continue  # a logarithm, say
+        slope, quotients = float(gradient @ direction), []
+        for step in _STEPS:
+            there, back = (_loss(fed, k, model + sign * step * direction) for sign in (1, -1))
+            quotients.append((there - back) / (2 * step))
+            rounding = _ROUNDINGS * np.finfo(np.float64).eps * max(abs(there), abs(back)) / step
+            if abs(quotients[-1] - slope) <= 1e-3 * max(abs(slope), float(np.linalg.norm(gradient))) + rounding:
+                return
+        if not np.isfinite(quotients).all():
+            continue
+        message = (
+            f"client_gradient must be the gradient of client_loss, got the slope {slope:.6g} for client {k} in a "
+            f"direction in which its loss grows by {quotients[1]:.6g}"
+        )
+        raise ValueError(message)
+
+
+def _loss(fed: LossFederation, k: int, model: Array) -> float:
+    answer = _answer("client_loss", fed.client_loss, fed, k, model)
+    if np.ndim(answer) or not isinstance(answer, numbers.Real | np.ndarray):
+        message = f"client_loss must return a number, got {short(answer)} for client {k}"
+        raise TypeError(message)
+    return float(answer)
+
+
+def _gradient(fed: LossFederation, k: int, model: Array) -> Array:
+    answer = _answer("client_gradient", fed.client_gradient, fed, k, model)
+    if not isinstance(answer, np.ndarray) or answer.dtype.kind not in "iuf" or answer.shape != (fed.dim,):
+        got = f"{answer.dtype} of shape {answer.shape}" if isinstance(answer, np.ndarray) else short(answer)
+        message = (
+            f"client_gradient must return an array of real numbers of shape ({fed.dim},), got {got} for client {k}"
+        )
+        raise TypeError(message)
+    return answer.astype(np.float64)
+
+
+def _answer(name: str, function: Callable[..., Any], fed: LossFederation, k: int, model: Array) -> Any:
+    given = model.copy()
+    given.setflags(write=False)
+    try:
+        with np.errstate(all="ignore"):
+            return plain(function)(fed.data, k, given)
+    except Exception as error:
+        text = " ".join(str(error).split())
+        message = (
+            f"{name} must return a value for data, a client and a model of shape ({fed.dim},), got "
+            f"{type(error).__name__} for client {k}: {text}"
+        )
+        raise ValueError(message) from error

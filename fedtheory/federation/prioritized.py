@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
 from fedtheory._support.validate import Array, Mask
+from fedtheory._support.wording import short
 from fedtheory.federation.protocol import Federation
 
 __all__ = ["Prioritized", "prioritize"]
@@ -22,8 +23,8 @@ __all__ = ["Prioritized", "prioritize"]
 class Prioritized:
     """A federation of all clients whose objective weights are zero except for the priority clients.
 
-    ``prioritize`` makes it. What the objective alone determines (F, its minimizer, its minimum, the objective gap) is
-    found in ``federation``; smoothness and strong convexity there hold for all clients.
+    ``prioritize`` makes it, and ``fedavg`` runs it as its ``federation``. What the objective alone determines (F, its
+    minimizer, its minimum, the objective gap) is found there; smoothness and strong convexity hold for all clients.
 
     Attributes
     ----------
@@ -95,6 +96,7 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     >>> aligned.objective_gap, aligned.client_gaps
     (0.5, array([ 0.5,  0.5, 18. ]))
     """
+    _check(fed)
     mask = validate.mask("priority", priority, (fed.num_clients,))
     if not mask.any():
         message = "priority must name at least one priority client, got none"
@@ -108,3 +110,34 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     shares.setflags(write=False)
     mask.setflags(write=False)
     return Prioritized(dataclasses.replace(fed, weights=np.where(mask, shares, 0.0)), mask, shares)
+
+
+def _check(fed: Any) -> None:
+    if isinstance(fed, type) or not dataclasses.is_dataclass(fed) or not hasattr(fed, "num_clients"):
+        known = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
+        message = f"fed must be a federation that is a dataclass with a field weights, got {known}"
+        raise TypeError(message)
+
+
+_NEEDED = ("num_clients", "dim", "weights")
+
+
+def unwrapped(fed: Any) -> Any:
+    """Return what was given, of a prioritized federation that of all clients, whose weights are the objective's."""
+    return fed.federation if isinstance(fed, Prioritized) else fed
+
+
+def federation_given(fed: Any, name: str = "fed") -> Federation:
+    """Return a federation, of a prioritized one that of all clients.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    fed = unwrapped(fed)
+    if isinstance(fed, type) or not all(hasattr(fed, attribute) for attribute in _NEEDED):
+        got = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
+        message = f"{name} must be a federation, with {', '.join(_NEEDED)}, got {got}"
+        raise TypeError(message)
+    return fed  # type: ignore[no-any-return]

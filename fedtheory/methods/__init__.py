@@ -1,13 +1,13 @@
 """What clients and server do in a round besides averaging: control variates, memories, compressed messages, coins."""
 
+from fedtheory.methods.compressed import EF21 as EF21
 from fedtheory.methods.compressed import Compressed as Compressed
+from fedtheory.methods.compressed import ErrorFeedback as ErrorFeedback
 from fedtheory.methods.compressors import Compressor as Compressor
 from fedtheory.methods.compressors import RandK as RandK
 from fedtheory.methods.compressors import ScaledSign as ScaledSign
 from fedtheory.methods.compressors import TopK as TopK
 from fedtheory.methods.fednova import FedNova as FedNova
-from fedtheory.methods.memories import EF21 as EF21
-from fedtheory.methods.memories import ErrorFeedback as ErrorFeedback
 from fedtheory.methods.rules import Method as Method
 from fedtheory.methods.rules import MethodRules as MethodRules
 from fedtheory.methods.scaffnew import Scaffnew as Scaffnew

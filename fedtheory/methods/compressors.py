@@ -12,6 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 
 __all__ = ["Compressor", "RandK", "ScaledSign", "TopK"]
 
@@ -77,14 +78,13 @@ class RandK:
 
     def __post_init__(self) -> None:
         validate.count("k", self.k)
+        validate.boolean("scaled", self.scaled)
 
     def compress(self, dim: int) -> Compress:
         """Return the rule; ValueError if k is above the dimension."""
         dim = _dimension(dim, self.k)
         scale = dim / self.k if self.scaled else 1.0
-        return Compress(
-            _random, np.array([float(self.k), scale]), dim / self.k - 1 if self.scaled else 1 - self.k / dim
-        )
+        return Compress(_random, np.array([float(self.k), scale]), scale - 1 if self.scaled else 1 - self.k / dim)
 
 
 @final
@@ -105,9 +105,18 @@ class ScaledSign:
         return Compress(_sign, np.empty(0), 1 - 1 / _dimension(dim))
 
 
+def checked_compressor(compressor: Any) -> Any:
+    """Return a value with a method ``compress``."""
+    if isinstance(compressor, type) or not callable(getattr(compressor, "compress", None)):
+        known = f"the class {compressor.__name__}" if isinstance(compressor, type) else short(compressor)
+        message = f"compressor must be a value with a method compress(dim), as TopK(3), got {known}"
+        raise TypeError(message)
+    return compressor
+
+
 def _dimension(dim: Any, k: int = 1) -> int:
     """Return the number of coordinates, of which k must be there."""
-    found = int(validate.count("dim", dim))
+    found = validate.size("dim", dim)
     if k > found:
         message = f"k must be at most {found}, the number of coordinates, got {k}"
         raise ValueError(message)

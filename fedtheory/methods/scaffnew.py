@@ -63,6 +63,8 @@ class Scaffnew:
         if validate.double("probability", validate.positive("probability", self.probability)) > 1:
             message = f"probability must be in (0, 1], got {self.probability}"
             raise ValueError(message)
+        if self.control_variates is not None:
+            validate.array("control_variates", self.control_variates, ndim=2)
 
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Return the compiled rules."""

@@ -56,6 +56,10 @@ class Scaffold:
 
     control_variates: Any = None
 
+    def __post_init__(self) -> None:
+        if self.control_variates is not None:
+            validate.array("control_variates", self.control_variates, ndim=2)
+
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Return the compiled rules; ValueError if the control variates have another shape than (K, v)."""
         shape = (weights.size, initial.size)

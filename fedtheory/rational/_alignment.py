@@ -13,7 +13,7 @@ from fedtheory.rational._noises import Noise, no_noise, variance_of
 from fedtheory.rational._rounds import Beginning, Cohort, Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
 from fedtheory.rational.vectors import Vector, combination, inner, norm2, vector
-from fedtheory.sampling._selections import Selection, with_replacement
+from fedtheory.sampling.cohorts import Selection, with_replacement
 from fedtheory.statistics.law import Law
 
 __all__: list[str] = []

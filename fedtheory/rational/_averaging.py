@@ -15,7 +15,7 @@ from fedtheory.rational._noises import Noise, variance_of
 from fedtheory.rational._rounds import Beginning, Cohort, Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 
 

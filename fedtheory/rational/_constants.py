@@ -12,7 +12,7 @@ from fedtheory.rational._noises import variance_of
 from fedtheory.rational._rounds import Beginning, Run, Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 
 __all__: list[str] = []

@@ -19,7 +19,7 @@ from fedtheory.rational._words import federation_in_words, in_words, round_in_wo
 from fedtheory.rational.draws import draw_federation, draw_model, draw_noise, draw_phi, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
 from fedtheory.rational.vectors import Vector
-from fedtheory.sampling._selections import (
+from fedtheory.sampling.cohorts import (
     Selection,
     power_of_choice,
     successive,

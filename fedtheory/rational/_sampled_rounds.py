@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled
-from fedtheory.sampling._selections import independent
+from fedtheory.sampling.cohorts import independent
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.statistics.law import Law
 

@@ -10,7 +10,7 @@ from fedtheory.rational._noises import Noise, no_noise, two_point_noise
 from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, inner, vector
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 
 __all__ = ["draw_federation", "draw_model"]
@@ -129,6 +129,9 @@ def draw_federation(
     >>> draw_federation(np.random.default_rng(2), common_minimizer=True).objective_gap
     Fraction(0, 1)
     """
+    flags = {"common_minimizer": common_minimizer, "equal_weights": equal_weights, "equal_minima": equal_minima}
+    for name, flag in {**flags, "flat": flat}.items():
+        validate.boolean(name, flag)
     num_clients, dim = whole(rng, 2, 3), whole(rng, 1, 2)
     weights = draw_shares(rng, num_clients)
     centers = [_model(rng, dim) for _ in range(num_clients)]

@@ -51,7 +51,7 @@ def scaffnew_step(
     moved = []
     for k, (x, h) in enumerate(zip(state.models, state.variates, strict=True)):
         moved.append(difference(x, scaled(gamma, difference(fed.gradient(k, x), h))))
-    if not falls:
+    if not validate.boolean("falls", falls):
         return ScaffnewState(tuple(moved), state.variates)
     mean, rate = combination(fed.weights, moved), p / gamma
     variates = [added(h, scaled(rate, difference(mean, x))) for x, h in zip(moved, state.variates, strict=True)]
@@ -194,5 +194,7 @@ def _run(
     fed: RationalQuadratics, state: ScaffnewState, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return gamma and p of a state that fits the clients."""
+    validate.instance("fed", fed, RationalQuadratics, "a RationalQuadratics")
+    validate.instance("state", state, ScaffnewState, "a ScaffnewState")
     _checks.vectors("state.models", state.models, fed.num_clients, fed.dim)
     return _checks.positive("step_size", step_size), _checks.probability("probability", probability)

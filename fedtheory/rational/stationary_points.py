@@ -94,7 +94,7 @@ class StationaryPoints:
             for _ in range(t):
                 y = difference(y, scaled(step_size, _times(self.hessians[k], difference(y, self.centers[k]))))
             moves.append(difference(y, model))
-        if not normalize:
+        if not validate.boolean("normalize", normalize):
             return added(model, combination(self.weights, moves))
         effective = sum((p * t for p, t in zip(self.weights, counts, strict=True)), start=Fraction(0))
         return added(model, combination([effective * p / t for p, t in zip(self.weights, counts, strict=True)], moves))

@@ -8,10 +8,6 @@ from fedtheory.sampling.certificates import Certificate as Certificate
 from fedtheory.sampling.certificates import certificate as certificate
 from fedtheory.sampling.cohorts import cohort_law as cohort_law
 from fedtheory.sampling.correlated import JointLaw as JointLaw
-from fedtheory.sampling.improvement_factors import expected_improvement_factor as expected_improvement_factor
-from fedtheory.sampling.improvement_factors import improvement_factor as improvement_factor
-from fedtheory.sampling.improvement_factors import improvement_factor_lower_bound as improvement_factor_lower_bound
-from fedtheory.sampling.improvement_factors import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.inclusion import power_of_choice_inclusion as power_of_choice_inclusion
 from fedtheory.sampling.optimal import optimal_probabilities as optimal_probabilities
 from fedtheory.sampling.probability_matrices import estimator_variance as estimator_variance
@@ -20,4 +16,8 @@ from fedtheory.sampling.probability_matrices import variance_bound as variance_b
 from fedtheory.sampling.reference import rational_probabilities as rational_probabilities
 from fedtheory.sampling.reference import reference_probabilities as reference_probabilities
 from fedtheory.sampling.reference import solver_probabilities as solver_probabilities
+from fedtheory.sampling.variances import expected_improvement_factor as expected_improvement_factor
+from fedtheory.sampling.variances import improvement_factor as improvement_factor
+from fedtheory.sampling.variances import improvement_factor_lower_bound as improvement_factor_lower_bound
+from fedtheory.sampling.variances import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.variances import variance as variance

@@ -84,7 +84,7 @@ def available_probabilities(
     """
     t = validate.array("norms", norms, ndim=1)
     q = _marginals(availability, t.size)
-    here = np.asarray(available)
+    here = validate.unmasked("available", available)
     if here.dtype != np.bool_ or here.shape != t.shape:
         message = f"available must be booleans of shape {t.shape}, got {here.dtype} of shape {here.shape}"
         raise TypeError(message)
@@ -149,7 +149,8 @@ def error_parts(
     """
     u = validate.array("updates", updates, ndim=3)
     weights = validate.probability_vector("outcome_weights", outcome_weights, size=u.shape[0])
-    together = availability.matrix
+    validate.function("law", law, "norms and available clients")
+    together = validate.instance("availability", availability, JointLaw, "a JointLaw").matrix
     q = _marginals(np.diagonal(together), u.shape[1])
     target = validate.array("gradient", gradient, shape=(u.shape[2],))
     parts = np.zeros(3)

@@ -1,9 +1,11 @@
-"""Law of the whole cohort of Power-of-Choice, by enumeration of all candidate sets."""
+"""Laws of whole cohorts: finite laws of tuples of clients, in increasing order and repeated where copies are."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,165 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.wording import shown
-from fedtheory.sampling._selections import power_of_choice
 from fedtheory.statistics.law import Law
 
 __all__ = ["cohort_law"]
+
+Selection = tuple[int, ...]
+"""The selected clients, in increasing order; a client that is drawn twice stands there twice."""
+
+_MOST = 10**7  # subsets that are enumerated
+
+
+def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Selection]:
+    """Draw independently with given probabilities; copies are kept.
+
+    Parameters
+    ----------
+    probabilities
+        Of each client, shape (K,), sum 1.
+    num_selected
+        m draws.
+
+    Examples
+    --------
+    >>> with_replacement([0.25, 0.75], 2)
+    Law({(0, 0): 0.0625, (0, 1): 0.375, (1, 1): 0.5625})
+    """
+    num_selected = validate.size("num_selected", num_selected, 0)
+    return (Law(enumerate(validate.entries("probabilities", probabilities))) ** num_selected).map(_in_order)
+
+
+def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
+    r"""Draw one after the other without replacement, each proportional to the weights of those left.
+
+    Parameters
+    ----------
+    weights
+        Positive, shape (K,); they need not sum to 1.
+    num_selected
+        m.
+
+    Examples
+    --------
+    ``P(A) = sum_{i in A} P(A - i) p_i / (sum of p outside A - i)``: the last draw was i. With weights 1, 2, 3 the pair
+    {0, 1} comes up with probability 1/6 * 2/5 + 2/6 * 1/4 = 3/20:
+
+    >>> successive([1, 2, 3], 2)
+    Law({(0, 1): 3/20, (0, 2): 4/15, (1, 2): 7/12})
+    """
+    weights = validate.entries("weights", weights)
+    num_selected = validate.count("num_selected", num_selected, 0, len(weights))
+
+    def one_more(drawn: frozenset[int]) -> Law[frozenset[int]]:
+        return Law.proportional({drawn | {k}: weight for k, weight in enumerate(weights) if k not in drawn})
+
+    law = Law.certain(frozenset[int]())
+    for _ in range(num_selected):
+        law = law.then(one_more)
+    return law.map(_in_order)
+
+
+def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
+    """Draw one of all subsets of a size, equally likely.
+
+    >>> uniform_subsets(3, 2)
+    Law({(0, 1): 1/3, (0, 2): 1/3, (1, 2): 1/3})
+    """
+    num_clients = validate.size("num_clients", num_clients, 0)
+    num_selected = validate.count("num_selected", num_selected, 0, num_clients)
+    if num_selected and math.comb(num_clients, num_selected) > _MOST:
+        message = f"num_clients must make at most {_MOST} subsets, got {num_clients} for num_selected={num_selected}"
+        raise ValueError(message)
+    return Law.uniform(combinations(range(num_clients), num_selected))
+
+
+def independent(probabilities: Sequence[Any]) -> Law[Selection]:
+    """Take every client by its own coin; the empty selection is one of the outcomes.
+
+    >>> independent([0.5, 0.25])
+    Law({(0, 1): 0.125, (0,): 0.375, (1,): 0.125, (): 0.375})
+    """
+    coins = (Law({True: p, False: 1 - p}) for p in validate.entries("probabilities", probabilities))
+    return Law.product(*coins).map(lambda taken: tuple(k for k, is_in in enumerate(taken) if is_in))
+
+
+def power_of_choice(
+    weights: Sequence[Any], losses: Sequence[Any], num_selected: int, num_candidates: int
+) -> Law[Selection]:
+    """Draw candidates by ``successive`` and choose those with the largest losses, ties at random.
+
+    Parameters
+    ----------
+    weights
+        Positive, shape (K,); they need not sum to 1.
+    losses
+        Shape (K,).
+    num_selected, num_candidates
+        m and d.
+
+    Examples
+    --------
+    With weights 1, 2, 3, two candidates and losses 3, 2, 1 client 0 wins whenever it is a candidate:
+
+    >>> power_of_choice([1, 2, 3], [3, 2, 1], 1, 2)
+    Law({(0,): 5/12, (1,): 7/12})
+    """
+    candidates = successive(weights, num_candidates)
+    losses = validate.entries("losses", losses)
+    if len(losses) != len(weights):
+        message = f"losses must have shape ({len(weights)},), got ({len(losses)},)"
+        raise ValueError(message)
+    m = validate.count("num_selected", num_selected, high=num_candidates)
+    return candidates.then(lambda members: _largest(members, losses, m))
+
+
+def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
+    """Choose the candidates with the largest losses, ties at random.
+
+    Parameters
+    ----------
+    candidates
+        Client numbers.
+    losses
+        Of all clients, shape (K,).
+    num_selected
+        m, at most the number of candidates.
+
+    Examples
+    --------
+    >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
+    Law({(0, 3): 1/2, (2, 3): 1/2})
+    """
+    losses, chosen = validate.entries("losses", losses), validate.sequence("candidates", candidates)
+    candidates = tuple(validate.count("candidates", k, 0, len(losses) - 1) for k in chosen)
+    return _largest(candidates, losses, validate.count("num_selected", num_selected, 1, len(candidates)))
+
+
+def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
+    threshold = sorted((losses[k] for k in candidates), reverse=True)[num_selected - 1]
+    surely = tuple(k for k in candidates if losses[k] > threshold)
+    tied = [k for k in candidates if losses[k] == threshold]
+    return Law.uniform(_in_order(surely + lucky) for lucky in combinations(tied, num_selected - len(surely)))
+
+
+def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
+    """Return the expected number of copies of each client, shape (K,); inclusion probabilities if there are no copies.
+
+    >>> frequencies(with_replacement([0.25, 0.75], 2), 2)
+    (0.5, 1.5)
+    """
+    num_clients = validate.size("num_clients", num_clients)
+
+    def copies(client: int) -> Any:
+        return law.mean(lambda chosen: chosen.count(client))
+
+    return tuple(map(copies, range(num_clients)))
+
+
+def _in_order(clients: Any) -> Selection:
+    return tuple(sorted(clients))
+
 
 _LARGEST = 16
 

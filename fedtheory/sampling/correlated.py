@@ -1,6 +1,6 @@
 """Samplings of clients, correlated or not: how they are drawn and with which probabilities."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple, Protocol, final
@@ -68,7 +68,7 @@ class JointLaw:
     probabilities: Array
 
     def __post_init__(self) -> None:
-        members = np.array(self.members)
+        members = np.array(validate.unmasked("members", self.members))
         if members.dtype != np.bool_ or members.ndim != 2:
             message = f"members must be booleans of shape (sets, n), got {members.dtype} of shape {members.shape}"
             raise TypeError(message)
@@ -84,7 +84,10 @@ class JointLaw:
         >>> JointLaw.of(Law.uniform([(0, 1), ()]), 2).cohorts
         Law({frozenset({0, 1}): 0.5, frozenset(): 0.5})
         """
-        members = np.array([[i in cohort for i in range(num_clients)] for cohort in law])
+        validate.instance("law", law, Law, "a Law of sets of clients")
+        for cohort in law:
+            validate.instance("law", cohort, Collection, "a Law of sets of clients")
+        members = np.array([[i in cohort for i in range(validate.size("num_clients", num_clients))] for cohort in law])
         return cls(members, np.array([float(probability) for probability in law.values()]))
 
     @property

@@ -127,12 +127,13 @@ def solver_probabilities(
     """
     t = checked_norms(norms)
     m = checked_budget(expected_size, t.size)
+    validate.text("solver", solver)
     active = t > 0
     probabilities = np.zeros(t.size)
     if not active.any():
         return probabilities, "optimal"
-    units = np.ones(int(active.sum())) if unit is None else np.asarray(unit, dtype=np.float64)[active]
-    lengths = t[active] / (t.max() if normalize else 1.0)
+    units = np.ones(t.size) if unit is None else validate.positive("unit", validate.array("unit", unit, shape=t.shape))
+    units, lengths = units[active], t[active] / (t.max() if validate.boolean("normalize", normalize) else 1.0)
     shares, status = _answer(lengths**2 / units, units, m, solver, settings)
     probabilities[active] = units * shares
     return probabilities, status
@@ -153,7 +154,7 @@ def _answer(costs: Array, units: Array, budget: float, solver: str, settings: di
             warnings.simplefilter("ignore")
             problem.solve(solver=solver, **settings)
     except (cp.error.SolverError, ArithmeticError) as error:
-        message = f"the solver must answer, got {error}"
+        message = f"the solver must answer, got {' '.join(str(error).split())}"
         raise OracleError(message) from error
     if x.value is None:
         message = f"the solver must answer, got status {problem.status}"

@@ -1,4 +1,4 @@
-"""Variance of the independent sampling, and its optimal value."""
+"""Variance of the independent sampling, its optimal value, and how much of that of the uniform law is left."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.optimal import optimal_probabilities
 
-__all__ = ["variance"]
+__all__ = [
+    "expected_improvement_factor",
+    "improvement_factor",
+    "improvement_factor_lower_bound",
+    "relative_improvement_factor",
+    "variance",
+]
 
 
 def variance(norms: Numbers, probabilities: Numbers) -> Any:
@@ -99,3 +106,198 @@ def _scaled_value(t: Array, m: float) -> tuple[float, int]:
         return 0.0, 0
     _, exponent = np.frexp(t.max())
     return float(variance(np.ldexp(t, -exponent), optimal_probabilities(t, m))), 2 * int(exponent)
+
+
+# Below it, the budget no longer matters to a ratio of variances, which both grow with its inverse, beyond all doubles.
+_TINY_BUDGET = 2.0**-500
+
+
+def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
+    r"""Optimal over uniform variance for given norms, alpha in [0, 1].
+
+    ``alpha = V* / (((n - m) / m) sum_i t_i^2)``. It is 0 exactly when at most m norms are positive, and 1 exactly
+    when all norms are equal and m < n; by convention 0 when m = n or all norms are 0 (no variance to improve).
+
+    This is the value for one realization of the updates; the alpha of the theorems is a ratio of expectations, see
+    ``expected_improvement_factor``.
+
+    Parameters
+    ----------
+    norms
+        Of the weighted updates, shape (n,).
+    expected_size
+        Budget m, in (0, n].
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a norm is negative or not finite, or the budget is outside (0, n].
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
+
+    Examples
+    --------
+    For norms 1, 2, 3 and m = 1: ``22 / (2 * 14) = 11/14``.
+
+    >>> round(improvement_factor([1.0, 2.0, 3.0], 1) * 14, 12)
+    11.0
+    """
+    t = checked_norms(norms)
+    return expected_improvement_factor(t[None, :], expected_size)
+
+
+def expected_improvement_factor(
+    norms: npt.ArrayLike, expected_size: float, *, axis: int = 0, sample_weights: npt.ArrayLike | None = None
+) -> float:
+    r"""Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms.
+
+    It is not the mean of the ratios: large updates count more.
+
+    Parameters
+    ----------
+    norms
+        Samples of the norms, shape (samples, n), or (n, samples) with ``axis=1``.
+    expected_size
+        Budget m, in (0, n].
+    axis
+        The axis of the samples, 0 or 1.
+    sample_weights
+        Probability of each sample, shape (samples,), sum 1; equal ones by default.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 by convention where there is no variance to improve.
+
+    Raises
+    ------
+    ValueError
+        If a norm is negative or not finite, the budget is outside (0, n], or the axis is neither 0 nor 1.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
+
+    Examples
+    --------
+    Norms (1, 1, 1) have V* = 6, uniform 6; norms (10, 1, 1) have V* = 144 - 102 = 42, uniform 204: 48 / 210.
+
+    >>> round(expected_improvement_factor([[1.0, 1.0, 1.0], [10.0, 1.0, 1.0]], 1) * 210, 12)
+    48.0
+    """
+    samples = _samples(norms, axis)
+    num_samples, num_clients = samples.shape
+    m = checked_budget(expected_size, num_clients)
+    if sample_weights is None:
+        weights = np.full(num_samples, 1 / num_samples)
+    else:
+        weights = validate.probability_vector("sample_weights", sample_weights, size=num_samples)
+    if m == num_clients or not samples.any():
+        return 0.0
+    m = max(m, _TINY_BUDGET)
+    _, exponent = np.frexp(samples.max())
+    scaled = np.ldexp(samples, -exponent)
+    values = [optimal_value(t, m) for t in scaled]
+    uniform = (num_clients - m) / m * (scaled**2).sum(axis=1)
+    return min(1.0, float(weights @ np.asarray(values) / (weights @ uniform)))
+
+
+def improvement_factor_lower_bound(norms: npt.ArrayLike, expected_size: float) -> float:
+    r"""Shorthand ``((sum t_i)^2 - m sum t_i^2) / ((n - m) sum t_i^2)``: a lower bound on the improvement factor.
+
+    It is the improvement factor itself when no optimal probability is cut at 1 (l = n), and may be negative.
+
+    Parameters
+    ----------
+    norms
+        Of the weighted updates, shape (n,).
+    expected_size
+        Budget m, in (0, n].
+
+    Returns
+    -------
+    float
+        At most 1; 0 where m = n or all norms are 0.
+
+    Raises
+    ------
+    ValueError
+        If a norm is negative or not finite, or the budget is outside (0, n].
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), after eq. (15), there for l = n.
+
+    Examples
+    --------
+    For norms 1, 1, 4 and m = 2: ``(36 - 36) / 18 = 0``, below the factor 2/9.
+
+    >>> improvement_factor_lower_bound([1.0, 1.0, 4.0], 2)
+    0.0
+    """
+    t = checked_norms(norms)
+    m = checked_budget(expected_size, t.size)
+    if m == t.size or not t.any():
+        return 0.0
+    _, exponent = np.frexp(t.max())
+    t = np.ldexp(t, -exponent)
+    squares = (t**2).sum()
+    return float((t.sum() ** 2 - m * squares) / ((t.size - m) * squares))
+
+
+def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any) -> Any:
+    r"""Return ``gamma = m / (alpha (n - m) + m)``, in [m/n, 1] when alpha is in [0, 1].
+
+    ``gamma n`` is the effective number of sampled clients: n when alpha = 0, m when alpha = 1.
+
+    Parameters
+    ----------
+    alpha
+        Improvement factor, at least 0; a number, array or Fraction.
+    num_clients
+        n.
+    expected_size
+        Budget m, in (0, n].
+
+    Returns
+    -------
+    number or array
+        Of the kind of alpha and m.
+
+    Raises
+    ------
+    ValueError
+        If alpha is negative or the budget is outside (0, n].
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), eq. (16).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> print(relative_improvement_factor(Fraction(11, 14), 3, Fraction(1)))
+    7/18
+    """
+    alpha = validate.nonnegative("alpha", alpha)
+    n = validate.count("num_clients", num_clients)
+    checked_budget(expected_size, n)
+    return expected_size / (alpha * (n - expected_size) + expected_size)
+
+
+def _samples(norms: npt.ArrayLike, axis: int) -> Array:
+    samples = validate.array("norms", norms, ndim=2)
+    validate.nonnegative("norms", samples)
+    if validate.count("axis", axis, low=0, high=1) == 1:
+        samples = np.ascontiguousarray(samples.T)
+    if samples.size == 0:
+        message = f"norms must have at least one sample and one client, got shape {samples.shape}"
+        raise ValueError(message)
+    return samples

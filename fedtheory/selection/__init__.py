@@ -1,35 +1,35 @@
-"""Client selection strategies, one file per strategy."""
+"""Client selection strategies; those of one paper that share a rule share a file."""
 
 from fedtheory.selection.active_federated import ActiveFederated as ActiveFederated
-from fedtheory.selection.active_federated_by_reports import ActiveFederatedByReports as ActiveFederatedByReports
+from fedtheory.selection.active_federated import ActiveFederatedByReports as ActiveFederatedByReports
 from fedtheory.selection.availability import AlternatingGroups as AlternatingGroups
 from fedtheory.selection.availability import Availability as Availability
+from fedtheory.selection.availability import Available as Available
 from fedtheory.selection.availability import BernoulliAvailability as BernoulliAvailability
 from fedtheory.selection.availability import MarkovAvailability as MarkovAvailability
-from fedtheory.selection.available import Available as Available
-from fedtheory.selection.candidate_schedules import DecayingCandidates as DecayingCandidates
-from fedtheory.selection.candidate_schedules import HalfTimeCandidates as HalfTimeCandidates
-from fedtheory.selection.candidate_schedules import HalvingCandidates as HalvingCandidates
 from fedtheory.selection.full import Full as Full
 from fedtheory.selection.greedy_shapley import GreedyShapley as GreedyShapley
+from fedtheory.selection.greedy_shapley import SoftmaxShapley as SoftmaxShapley
 from fedtheory.selection.greedy_shapley import UpperConfidenceShapley as UpperConfidenceShapley
 from fedtheory.selection.independent import Independent as Independent
 from fedtheory.selection.laws import Fixed as Fixed
 from fedtheory.selection.laws import Moments as Moments
 from fedtheory.selection.laws import Ranked as Ranked
 from fedtheory.selection.laws import Scheduled as Scheduled
+from fedtheory.selection.loss_matching import AnnealedThreshold as AnnealedThreshold
 from fedtheory.selection.loss_matching import LossMatching as LossMatching
-from fedtheory.selection.loss_transforms import ClippedLoss as ClippedLoss
-from fedtheory.selection.loss_transforms import FairLoss as FairLoss
-from fedtheory.selection.matched_losses import matches as matches
+from fedtheory.selection.loss_matching import matches as matches
 from fedtheory.selection.participation import Everyone as Everyone
 from fedtheory.selection.participation import PriorityDraws as PriorityDraws
 from fedtheory.selection.participation import UniformFraction as UniformFraction
+from fedtheory.selection.power_of_choice import ClippedLoss as ClippedLoss
+from fedtheory.selection.power_of_choice import DecayingCandidates as DecayingCandidates
+from fedtheory.selection.power_of_choice import FairLoss as FairLoss
+from fedtheory.selection.power_of_choice import HalfTimeCandidates as HalfTimeCandidates
+from fedtheory.selection.power_of_choice import HalvingCandidates as HalvingCandidates
 from fedtheory.selection.power_of_choice import PowerOfChoice as PowerOfChoice
 from fedtheory.selection.proportional import Proportional as Proportional
 from fedtheory.selection.rules import Rules as Rules
 from fedtheory.selection.rules import Strategy as Strategy
 from fedtheory.selection.size_weighted import SizeWeighted as SizeWeighted
-from fedtheory.selection.softmax_shapley import SoftmaxShapley as SoftmaxShapley
-from fedtheory.selection.threshold_schedules import AnnealedThreshold as AnnealedThreshold
 from fedtheory.selection.uniform import Uniform as Uniform

@@ -1,12 +1,12 @@
-"""Who is there: groups that take turns, independent coins, and two-state Markov chains."""
+"""Who is there (groups that take turns, independent coins, Markov chains), and any strategy among them."""
 
 from __future__ import annotations
 
-# mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/rules.py says)
 import numpy as np
 import numpy.typing as npt
 
@@ -14,9 +14,11 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
-from fedtheory.selection.rules import pack
+from fedtheory._support.wording import short
+from fedtheory.selection.rules import Rules, Strategy, checked_strategy, pack, rules_of
+from fedtheory.theorem.scheme import Scheme
 
-__all__ = ["AlternatingGroups", "Availability", "BernoulliAvailability", "MarkovAvailability"]
+__all__ = ["AlternatingGroups", "Availability", "Available", "BernoulliAvailability", "MarkovAvailability"]
 
 
 class AvailabilityRule(NamedTuple):
@@ -59,11 +61,14 @@ class AlternatingGroups:
     groups: npt.ArrayLike | None = field(default=None)
 
     def __post_init__(self) -> None:
+        validate.fraction("dropout", self.dropout)
+        if self.groups is not None:
+            validate.counts("groups", validate.unmasked("groups", self.groups), 0)
         object.__setattr__(self, "groups", listed(self.groups))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
-        dropout = validate.fraction("dropout", self.dropout)
+        dropout = float(self.dropout)
         if self.groups is None:
             groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.float64)
         else:
@@ -83,6 +88,7 @@ class BernoulliAvailability:
     memoryless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        validate.fractions("probability", validate.array("probability", self.probability))
         object.__setattr__(self, "probability", listed(self.probability))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
@@ -104,6 +110,7 @@ class MarkovAvailability:
 
     def __post_init__(self) -> None:
         for name in ("leave", "join"):
+            validate.fractions(name, validate.array(name, getattr(self, name)))
             object.__setattr__(self, name, listed(getattr(self, name)))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
@@ -116,13 +123,7 @@ class MarkovAvailability:
 
 def _probabilities(name: str, value: Any, num_clients: int) -> Array:
     given = validate.array(name, value)
-    wrong = np.flatnonzero((given < 0) | (given > 1))
-    if wrong.size:
-        message = f"{name} must be in [0, 1], got {given.flat[wrong[0]]}"
-        raise ValueError(message)
-    if given.ndim == 0:
-        return np.full(num_clients, float(given))
-    return validate.array(name, given, shape=(num_clients,))
+    return np.full(num_clients, float(given)) if given.ndim == 0 else validate.array(name, given, shape=(num_clients,))
 
 
 class _Groups(NamedTuple):
@@ -188,3 +189,64 @@ def _step_chains(round_index, table, memory, rng, present):
         memory[k] = 1.0 if present[k] else 0.0
         here += present[k]
     return here
+
+
+@final
+@dataclass(frozen=True)
+class Available:
+    """Apply a strategy in each round to the clients that are available then; nobody else is ever selected.
+
+    The strategies of this package choose among those who are there, with weights renormalized to sum 1 over them. One
+    that does not look at availability loses the absent clients that it proposes or chooses.
+
+    Parameters
+    ----------
+    strategy
+        What to do among the available clients.
+    availability
+        Who is available: one of ``fedtheory.selection.availability``, or the like.
+    shortfall
+        ``refuse``: a run in which fewer clients are available than the strategy may select ends with a ValueError.
+        ``allow``: it selects fewer, and the model stays as it is when nobody is there.
+
+    Notes
+    -----
+    Availability draws from a random stream of its own: strategies compared with one seed meet the same clients.
+    Aggregation is unbiased for the available clients' objective at most, not for that of all.
+    """
+
+    strategy: Strategy
+    availability: Availability
+    shortfall: str = "refuse"
+
+    def __post_init__(self) -> None:
+        checked_strategy(self.strategy)
+        if not callable(getattr(self.availability, "attendance", None)):
+            message = f"availability must have a method attendance(num_clients), got {short(self.availability)}"
+            raise TypeError(message)
+        validate.choice("shortfall", self.shortfall, ("refuse", "allow"))
+
+    @property
+    def scheme(self) -> Scheme:
+        """The strategy's scheme, marked: who is selected depends on who is there.
+
+        It has a memory if availability has one, or the strategy; where nobody may be there it is not always a mean.
+        """
+        inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown", memoryless=False))
+        memoryless = inner.memoryless and getattr(self.availability, "memoryless", False)
+        aggregation = inner.aggregation if self.shortfall == "refuse" else f"{inner.aggregation} of those there, if any"
+        return Scheme(f"{inner.selection} among the available", aggregation, memoryless)
+
+    def law(self, weights: Array) -> None:
+        """None: who is selected depends on who is there."""
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the strategy's rules and the attend rule."""
+        rules = rules_of(self.strategy, weights, num_rounds)
+        if rules.attend is not None:
+            message = f"strategy must not have an availability of its own, got {self.strategy}"
+            raise ValueError(message)
+        rule, table, memory = self.availability.attendance(weights.size)
+        least = rules.max_selected if self.shortfall == "refuse" else 0
+        attendance = {"attend": rule, "attend_table": table, "attend_memory": memory, "min_present": least}
+        return replace(rules, weigh=rules.weigh_present or rules.weigh, **attendance)

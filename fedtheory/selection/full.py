@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array
 from fedtheory.selection.laws import Moments
@@ -33,7 +34,7 @@ class Full:
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """One for every client, shape (K,)."""
-        return np.ones(len(weights))
+        return np.ones(validate.probability_vector("weights", weights).size)
 
     def law(self, weights: Array) -> Moments:
         """Return the moments of the constants p_k."""

@@ -1,31 +1,112 @@
-"""GreedyFed: the clients whose updates have been worth most so far."""
+"""Clients drawn by how their updates were valued: GreedyFed, its upper confidence bounds, and S-FedAvg."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled
+from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.selection._draw import keep_largest
-from fedtheory.selection._valued import (
-    checked_averaging,
-    checked_valuation,
-    first_turns,
-    memory_of,
-    read_memory,
-    remember_values,
-    weigh_by_size,
-)
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 from fedtheory.valuation.methods import Valuation
 
-__all__ = ["GreedyShapley", "UpperConfidenceShapley"]
+__all__ = ["GreedyShapley", "SoftmaxShapley", "UpperConfidenceShapley"]
+
+RUNNING_MEAN = -1.0
+
+
+class _Memory(NamedTuple):
+    values: Array  # cumulative, shape (K,)
+    counts: Array  # how often each client was valued, shape (K,)
+
+
+def memory_of(num_clients: int, initial: float = 0.0) -> Array:
+    """State before round 0."""
+    return pack(np.full(num_clients, initial), np.zeros(num_clients))
+
+
+@inlined
+def read_memory(memory):
+    """Return the values and counts that a state holds, as views."""
+    half = memory.size // 2
+    return _Memory(memory[:half], memory[half:])
+
+
+def checked_averaging(averaging: str | float) -> float:
+    """Return the share that old values keep, or ``RUNNING_MEAN``."""
+    if isinstance(averaging, str):
+        validate.choice("averaging", averaging, ("mean",))
+        return RUNNING_MEAN
+    share = validate.fraction("averaging", averaging)
+    if share == 1:
+        message = f"averaging must be 'mean' or a number in [0, 1), got {short(averaging)}"
+        raise ValueError(message)
+    return share
+
+
+def checked_valuation(valuation: str | Valuation) -> Valuation:
+    """Return a valuation, which may be given by its method alone."""
+    return valuation if isinstance(valuation, Valuation) else Valuation(valuation)
+
+
+@compiled
+def remember_values(
+    round_index, table, memory, weights, chosen, coefficients, values, updates, server_model, model, rng
+):
+    """Average the values of the chosen into those they had; ``table[0]`` is the share these keep."""
+    known = read_memory(memory)
+    for i in range(chosen.size):
+        k = chosen[i]
+        known.counts[k] += 1.0
+        kept = table[0] if table[0] >= 0.0 else (known.counts[k] - 1.0) / known.counts[k]
+        known.values[k] = kept * known.values[k] + (1.0 - kept) * values[i]
+
+
+@compiled
+def weigh_by_size(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    """Coefficients proportional to the objective weights, of sum 1."""
+    total = 0.0
+    for i in range(chosen.size):
+        total += weights[chosen[i]]
+    for i in range(chosen.size):
+        coefficients[i] = weights[chosen[i]] / total if total > 0.0 else 1.0 / chosen.size
+    return 0.0
+
+
+@compiled
+def first_turns(memory, weights, rng, chosen):
+    """Choose among those who were never valued, topped up from the others; return how many, 0 once all were valued.
+
+    The never valued are drawn uniformly, which is a turn in a random order.
+    """
+    known = read_memory(memory)
+    unseen, seen = 0, 0
+    for k in range(weights.size):
+        if weights[k] >= 0.0:
+            unseen += known.counts[k] == 0.0
+            seen += known.counts[k] > 0.0
+    if unseen == 0:
+        return 0
+    filled = _fill_uniformly(known.counts, weights, False, unseen, 0, min(unseen, chosen.size), rng, chosen)
+    return _fill_uniformly(known.counts, weights, True, seen, filled, min(filled + seen, chosen.size), rng, chosen)
+
+
+@compiled
+def _fill_uniformly(counts, weights, wants_seen, left, filled, size, rng, chosen):
+    """Fill ``chosen`` up to ``size`` with a uniform subset of the ``left`` present clients that were seen, or not."""
+    for k in range(weights.size):
+        if weights[k] >= 0.0 and (counts[k] > 0.0) == wants_seen and filled < size:
+            if rng.random() * left < size - filled:
+                chosen[filled] = k
+                filled += 1
+            left -= 1
+    return filled
 
 
 @final
@@ -148,4 +229,72 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
             left += 1
     size = min(chosen.size, left)
     keep_largest(here[:left], scores[:left], size, rng, chosen)
+    return size
+
+
+@final
+@dataclass(frozen=True)
+class SoftmaxShapley:
+    r"""Draw ``num_selected`` different clients, one by one by ``exp(phi_k)`` among those left; average by size.
+
+    phi starts at 1/K; that of a selected client becomes ``a phi_k + (1 - a) v_k``, v_k being its Shapley value in the
+    round.
+
+    Parameters
+    ----------
+    num_selected
+        Clients per round M, at most 20.
+    averaging
+        a, in [0, 1).
+    valuation
+        A ``Valuation``, or its method: ``gtg``, ``exact`` or ``permutation``.
+
+    Notes
+    -----
+    Nagalapatti, Narayanam (2021), "Game of Gradients", as GreedyFed compares with it, but for one thing: as it
+    describes S-FedAvg, phi averages cumulative values, means over the rounds so far; here the values of the rounds.
+    """
+
+    num_selected: int
+    averaging: float = 0.75
+    valuation: str | Valuation = "gtg"
+
+    def __post_init__(self) -> None:
+        validate.count("num_selected", self.num_selected)
+        checked_averaging(validate.double("averaging", self.averaging))
+        checked_valuation(self.valuation)
+
+    @property
+    def scheme(self) -> Scheme:
+        """Draws by values, which remember earlier rounds; mean by size."""
+        return Scheme("softmax of Shapley values", "mean by size", memoryless=False)
+
+    def law(self, weights: Array) -> None:
+        """None: the draws depend on earlier rounds."""
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rules."""
+        return Rules(
+            select=_draw_by_softmax,
+            weigh=weigh_by_size,
+            value=remember_values,
+            max_selected=validate.count("num_selected", self.num_selected, 1, weights.size),
+            table=pack(checked_averaging(self.averaging)),
+            memory=memory_of(weights.size, 1 / weights.size),
+            valuation=checked_valuation(self.valuation),
+        )
+
+
+@compiled
+def _draw_by_softmax(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    # The largest sums of phi and independent Gumbel variables come in the order of successive draws by exp(phi).
+    known = read_memory(memory)
+    here, keys, left = np.empty(weights.size, dtype=np.int64), np.empty(weights.size), 0
+    for k in range(weights.size):
+        if weights[k] >= 0.0:
+            here[left] = k
+            keys[left] = known.values[k] - np.log(-np.log1p(-rng.random()))
+            left += 1
+    size = min(chosen.size, left)
+    keep_largest(here[:left], keys[:left], size, rng, chosen)
     return size

@@ -12,6 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
 from fedtheory.selection.laws import Moments
@@ -86,7 +87,7 @@ class Independent:
     num_candidates: int | None = None
 
     def __post_init__(self) -> None:
-        validate.positive("expected_size", self.expected_size)
+        validate.double("expected_size", validate.positive("expected_size", self.expected_size))
         validate.choice("probabilities", self.probabilities, LAWS)
         validate.count("max_iterations", self.max_iterations)
         if self.num_candidates is not None:
@@ -118,9 +119,9 @@ class Independent:
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """``m / n`` for every client, shape (n,), for the uniform law; TypeError for those that look at the updates."""
         if self.probabilities != "uniform":
-            message = f"probabilities must be 'uniform' for inclusion probabilities before updates, got {self!r}"
+            message = f"probabilities must be 'uniform' for inclusion probabilities before updates, got {short(self)}"
             raise TypeError(message)
-        n = len(weights)
+        n = validate.probability_vector("weights", weights).size
         return np.full(n, checked_budget(self.expected_size, n) / n)
 
     def law(self, weights: Array) -> Moments | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, final
 
+from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
 __all__ = ["Fixed", "Moments", "Ranked", "Scheduled"]
@@ -70,6 +71,13 @@ class Ranked:
     favors_heavy: bool = False
     num_top: int | None = None
 
+    def __post_init__(self) -> None:
+        validate.function("frequencies", self.frequencies, "losses")
+        validate.boolean("prefers_large", self.prefers_large)
+        validate.boolean("favors_heavy", self.favors_heavy)
+        if self.num_top is not None:
+            validate.count("num_top", self.num_top)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -77,6 +85,9 @@ class Scheduled:
     """A law that changes from round to round: ``over(num_rounds)`` returns those of all rounds."""
 
     over: Callable[[int], Sequence[Fixed | Ranked]]
+
+    def __post_init__(self) -> None:
+        validate.function("over", self.over, "num_rounds")
 
 
 SelectionLaw = Moments | Fixed | Ranked | Scheduled

@@ -2,26 +2,143 @@
 
 from __future__ import annotations
 
-# mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/rules.py says)
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, Mask
 from fedtheory._support.values import listed
 from fedtheory._support.views import part
+from fedtheory._support.wording import short
 from fedtheory.selection._draw import alias_table, draw_present
-from fedtheory.selection.matched_losses import matches
-from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
+from fedtheory.selection.participation import Everyone, Participation, attending, checked_participation, taking_part
 from fedtheory.selection.rules import Rules, pack
-from fedtheory.selection.threshold_schedules import thresholds
 from fedtheory.theorem.scheme import Scheme
 
-__all__ = ["LossMatching"]
+__all__ = ["AnnealedThreshold", "LossMatching", "matches"]
+
+
+class Matches(NamedTuple):
+    """Clients that would send, and clients that the server would use; booleans of shape (..., T, K)."""
+
+    willing: Mask
+    matched: Mask
+
+
+def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, comparison: str = "<") -> Matches:
+    """Compare every client's loss with the objective: willing if ``F_k - F < eps``, matched if ``|F_k - F| < eps``.
+
+    Parameters
+    ----------
+    losses
+        All F_k at the round starts, shape (..., T, K).
+    weights
+        Objective weights, shape (K,).
+    eps
+        Thresholds, shape (T,).
+    comparison
+        ``<`` or ``<=``, for both sides.
+
+    Returns
+    -------
+    Matches
+        Two masks of the shape of the losses: ``willing``, who would send, and ``matched``, whom the server would use.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or the comparison is neither ``<`` nor ``<=``.
+
+    Examples
+    --------
+    F = 2; the second client's loss is much smaller, it is willing but not matched; the third one's is too large.
+
+    >>> willing, matched = matches([[2.0, 0.5, 4.0]], [1.0, 0.0, 0.0], [1.0])
+    >>> willing.tolist(), matched.tolist()
+    ([[True, True, False]], [[True, False, False]])
+    """
+    values = validate.array("losses", losses)
+    objective = values @ validate.array("weights", weights, shape=values.shape[-1:])
+    gaps = values - objective[..., None]
+    limit = validate.extended("eps", eps)[..., None]
+    if validate.choice("comparison", comparison, ("<", "<=")) == "<":
+        return Matches(gaps < limit, np.abs(gaps) < limit)
+    return Matches(gaps <= limit, np.abs(gaps) <= limit)
+
+
+@final
+@dataclass(frozen=True)
+class AnnealedThreshold:
+    """A threshold that falls linearly from ``initial`` to 0 at the fraction ``end`` of all rounds and stays there.
+
+    >>> AnnealedThreshold(1.0, end=0.5).thresholds(8)
+    array([1.  , 0.75, 0.5 , 0.25, 0.  , 0.  , 0.  , 0.  ])
+    """
+
+    initial: float
+    end: float = 1.0
+
+    def __post_init__(self) -> None:
+        validate.double("initial", validate.nonnegative("initial", self.initial))
+        validate.positive("end", validate.fraction("end", self.end))
+
+    def thresholds(self, num_rounds: int) -> Array:
+        """Return eps for each round, shape (num_rounds,)."""
+        validate.size("num_rounds", num_rounds, 0)
+        initial, end = float(self.initial), float(self.end)
+        result: Array = initial * np.maximum(1.0 - np.arange(num_rounds) / (end * max(num_rounds, 1)), 0.0)
+        return result
+
+
+def thresholds(threshold: Any, num_rounds: int) -> Array:
+    """Thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule.
+
+    Infinity is allowed: it includes everybody.
+
+    Parameters
+    ----------
+    threshold
+        A number, shape (num_rounds,), or a schedule with a method ``thresholds(num_rounds)``.
+    num_rounds
+        T.
+
+    Examples
+    --------
+    >>> thresholds(float("inf"), 2)
+    array([inf, inf])
+    """
+    num_rounds = validate.size("num_rounds", num_rounds, 0)
+    values = checked_threshold(threshold.thresholds(num_rounds) if is_schedule(threshold) else threshold)
+    if values.shape not in ((), (num_rounds,)):
+        message = f"threshold must be a number or have shape ({num_rounds},), got shape {values.shape}"
+        raise ValueError(message)
+    return np.broadcast_to(values, (num_rounds,)).copy()
+
+
+def is_schedule(threshold: Any) -> bool:
+    """Whether a threshold is a schedule."""
+    return not isinstance(threshold, type) and callable(getattr(threshold, "thresholds", None))
+
+
+def checked_threshold(threshold: Any) -> Array:
+    """Return thresholds, numbers of at least 0, as an array."""
+    raw = validate.unmasked("threshold", threshold)
+    if raw.dtype.kind not in "iuf":
+        message = f"threshold must be a real number, one per round, or a schedule, got {short(threshold)}"
+        raise TypeError(message)
+    values: Array = raw.astype(np.float64)
+    bad = ~(values >= 0)
+    if bad.any():
+        message = f"threshold must be at least 0, got {values[bad].flat[0]}"
+        raise ValueError(message)
+    return values
+
 
 _ALL, _DRAWS, _SUBSETS = 0, 1, 2
 # Accuracies are as far apart as shares of mistakes.
@@ -89,6 +206,9 @@ class LossMatching:
         if abs(p[mask].sum() - 1) > 1e-9:
             message = f"shares must sum to 1 over the priority clients, got {p[mask].sum()!r}"
             raise ValueError(message)
+        if not is_schedule(self.threshold):
+            checked_threshold(self.threshold)
+        checked_participation(self.participation)
         validate.horizon("warmup_rounds", self.warmup_rounds)
         validate.choice("comparison", self.comparison, ("<", "<="))
         validate.choice("match", self.match, tuple(_ASKED))

@@ -8,6 +8,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
+from fedtheory._support.wording import short
 
 __all__ = ["Everyone", "PriorityDraws", "UniformFraction"]
 
@@ -124,6 +125,14 @@ class UniformFraction:
         return np.ones((1, num_clients))
 
 
+def checked_participation(participation: Any) -> Any:
+    """Return a value with methods ``sizes`` and ``attendances``."""
+    if not (callable(getattr(participation, "sizes", None)) and callable(getattr(participation, "attendances", None))):
+        message = f"participation must have methods sizes and attendances, got {short(participation)}"
+        raise TypeError(message)
+    return participation
+
+
 def taking_part(participation: Participation, num_priority: int, num_others: int) -> tuple[int, int, int]:
     """Ask a participation for its mode and its numbers of priority and of other clients.
 
@@ -132,16 +141,13 @@ def taking_part(participation: Participation, num_priority: int, num_others: int
     >>> taking_part(UniformFraction(0.5), num_priority=5, num_others=6)
     (2, 2, 3)
     """
-    if not callable(getattr(participation, "sizes", None)):
-        message = f"participation must have methods sizes and attendances, got {participation!r}"
-        raise TypeError(message)
     mode, first, others = participation.sizes(num_priority, num_others)
     most = first if mode == 1 else num_priority  # draws with replacement may be as many as they like
     whole = all(float(number).is_integer() for number in (mode, first, others))
     if not (whole and mode in (0, 1, 2) and 1 <= first <= most and 0 <= others <= num_others):
         message = (
-            f"the sizes of {participation!r} must be a mode 0, 1 or 2, 1..{num_priority} priority clients (or draws) "
-            f"and 0..{num_others} others, got {(mode, first, others)}"
+            f"the sizes of {participation} must be a mode 0, 1 or 2, 1..{num_priority} priority clients (or "
+            f"draws) and 0..{num_others} others, got {(mode, first, others)}"
         )
         raise ValueError(message)
     return int(mode), int(first), int(others)

@@ -1,18 +1,20 @@
-"""Power-of-Choice: among d candidates drawn by weight, the m with the largest losses."""
+"""Power-of-Choice: among d candidates drawn by weight, the m with the largest losses; d may be a schedule."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol, final
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, final
-
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.views import part
+from fedtheory._support.wording import short
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.selection._draw import (
     alias_table,
@@ -22,13 +24,189 @@ from fedtheory.selection._draw import (
     numbers_ahead,
     scan_for_the_rest,
 )
-from fedtheory.selection.candidate_schedules import CandidateSchedule, refuse_no_schedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
-from fedtheory.selection.loss_transforms import LossTransform, coded, transform
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
-__all__ = ["PowerOfChoice"]
+__all__ = ["ClippedLoss", "DecayingCandidates", "FairLoss", "HalfTimeCandidates", "HalvingCandidates", "PowerOfChoice"]
+
+Counts = npt.NDArray[np.int64]
+
+
+class CandidateSchedule(Protocol):
+    """Numbers of candidates for all rounds."""
+
+    def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
+        """Return d for each round, shape (num_rounds,), each in ``num_selected .. num_clients``."""
+
+
+@final
+@dataclass(frozen=True)
+class HalvingCandidates:
+    """adapow-d of the quadratic experiments: d starts at all clients and halves every ``every`` rounds, down to m.
+
+    >>> HalvingCandidates(every=2).counts(num_rounds=7, num_selected=3, num_clients=10)
+    array([10, 10,  5,  5,  3,  3,  3])
+    """
+
+    every: int = 5000
+
+    def __post_init__(self) -> None:
+        validate.count("every", self.every)
+
+    def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
+        """Return d for each round, shape (num_rounds,)."""
+        _check(num_rounds, num_selected, num_clients)
+        halvings = np.minimum(np.arange(num_rounds) // min(self.every, validate.LARGEST_SIZE), 62)
+        sizes: Counts = np.maximum(num_clients // 2**halvings, num_selected)
+        return sizes
+
+
+@final
+@dataclass(frozen=True)
+class HalfTimeCandidates:
+    """adapow-d of the synthetic experiments: all clients during the first half of the rounds, then d = m.
+
+    >>> HalfTimeCandidates().counts(num_rounds=4, num_selected=3, num_clients=10)
+    array([10, 10,  3,  3])
+    """
+
+    def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
+        """Return d for each round, shape (num_rounds,)."""
+        _check(num_rounds, num_selected, num_clients)
+        return np.where(2 * np.arange(num_rounds) < num_rounds, num_clients, num_selected)
+
+
+@final
+@dataclass(frozen=True)
+class DecayingCandidates:
+    """GreedyFed's baseline: d starts at all clients and becomes ``max(ceil(factor d), m)`` every round.
+
+    >>> DecayingCandidates(0.9).counts(num_rounds=5, num_selected=7, num_clients=10)
+    array([10,  9,  9,  9,  9])
+    """
+
+    factor: float = 0.9
+
+    def __post_init__(self) -> None:
+        validate.fraction("factor", self.factor)
+
+    def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
+        """Return d for each round, shape (num_rounds,)."""
+        _check(num_rounds, num_selected, num_clients)
+        factor = float(self.factor)
+        sizes = np.empty(num_rounds, dtype=np.int64)
+        size = num_clients
+        for i in range(num_rounds):
+            sizes[i] = size
+            # The nudge keeps ceil(0.9 * 10) at 9 although 0.9 is not a binary fraction.
+            size = max(int(np.ceil(factor * size - 1e-9)), num_selected)
+        return sizes
+
+
+def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
+    validate.size("num_rounds", num_rounds, 0)
+    validate.count("num_selected", num_selected, high=validate.size("num_clients", num_clients))
+
+
+def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
+    """Return the numbers of candidates of all rounds, from a schedule.
+
+    >>> scheduled(HalfTimeCandidates(), num_rounds=3, num_selected=2, num_clients=5)
+    array([5, 5, 2])
+    """
+    refuse_no_schedule(schedule)
+    _check(num_rounds, num_selected, num_clients)
+    counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))
+    if counts.shape != (num_rounds,):
+        message = f"the counts of {short(schedule)} must have shape ({num_rounds},), got {counts.shape}"
+        raise ValueError(message)
+    checked: Counts = validate.counts(f"the counts of {short(schedule)}", counts, num_selected, num_clients)
+    return checked
+
+
+def refuse_no_schedule(schedule: Any) -> None:
+    """Raise TypeError if it is no schedule."""
+    if not callable(getattr(schedule, "counts", None)):
+        message = (
+            f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {short(schedule)}"
+        )
+        raise TypeError(message)
+
+
+_CLIPPED, _FAIR = 1.0, 2.0
+
+
+class LossTransform(Protocol):
+    """A way to rank candidates by their losses."""
+
+    def code(self) -> tuple[float, float]:
+        """Return the kind and the parameter that compiled rules understand; kind 0 leaves the losses alone."""
+
+
+@final
+@dataclass(frozen=True)
+class ClippedLoss:
+    """``min(F_k, level)``: beyond the level candidates are tied, so that outliers are not preferred."""
+
+    level: float
+
+    def __post_init__(self) -> None:
+        validate.double("level", self.level)
+
+    def code(self) -> tuple[float, float]:
+        """Return the kind and the level."""
+        return _CLIPPED, float(self.level)
+
+
+@final
+@dataclass(frozen=True)
+class FairLoss:
+    """``p_k F_k^(q + 1) / (q + 1)``, client k's share of the q-fair objective (Li et al. 2019), for losses at least 0.
+
+    A negative loss ends the run with a ValueError. Without the factor p_k the transform would be increasing, and select
+    the same clients as the losses do. The larger q, the less the weights count; q = 0 ranks by ``p_k F_k``.
+    """
+
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        validate.double("power", validate.nonnegative("power", self.power))
+
+    def code(self) -> tuple[float, float]:
+        """Return the kind and q."""
+        return _FAIR, float(self.power)
+
+
+def coded(transform: LossTransform | None) -> tuple[float, float]:
+    """Kind and parameter of a transform, (0, 0) for none.
+
+    >>> coded(None)
+    (0.0, 0.0)
+    """
+    if transform is None:
+        return 0.0, 0.0
+    if not callable(getattr(transform, "code", None)):
+        message = f"transform must have a method code, as ClippedLoss(1.0), got {short(transform)}"
+        raise TypeError(message)
+    kind, parameter = transform.code()
+    if kind not in (0.0, _CLIPPED, _FAIR):
+        message = f"the kind of {short(transform)} must be 0 (none), 1 (clipped) or 2 (fair), got {short(kind)}"
+        raise ValueError(message)
+    return float(kind), float(validate.finite("parameter", parameter))
+
+
+@compiled
+def transform(kind, parameter, weights, candidates, losses):
+    """Overwrite the candidates' losses with what they are ranked by."""
+    if kind == _CLIPPED:
+        for j in range(candidates.size):
+            losses[j] = min(losses[j], parameter)
+    elif kind == _FAIR:
+        for j in range(candidates.size):
+            if losses[j] < 0.0:
+                raise ValueError("losses must be at least 0 to be ranked by FairLoss, got a negative one")
+            losses[j] = weights[candidates[j]] * losses[j] ** (parameter + 1.0) / (parameter + 1.0)
 
 
 @final
@@ -120,7 +298,8 @@ class PowerOfChoice:
         if self._is_scheduled:
             message = "num_candidates must be a number for inclusion probabilities, got a schedule: ask round by round"
             raise TypeError(message)
-        (d,) = self._feasible_counts(np.asarray(weights), 1)
+        weights = validate.probability_vector("weights", weights)
+        (d,) = self._feasible_counts(weights, 1)
         return power_of_choice_inclusion(weights, losses, self.num_selected, int(d))
 
     def law(self, weights: Array) -> Fixed | Ranked | Scheduled | None:

@@ -47,7 +47,7 @@ class Proportional:
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """Return the expected number of copies of each client, ``m p_k``, shape (K,)."""
-        return self.num_selected * np.asarray(weights, dtype=np.float64)
+        return self.num_selected * validate.probability_vector("weights", weights)
 
     def law(self, weights: Array) -> Moments:
         """Moments of ``(copies of k) / m``."""

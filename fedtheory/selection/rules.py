@@ -21,6 +21,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.valuation.games import check_num_players
 from fedtheory.valuation.methods import Valuation
 
@@ -62,7 +63,9 @@ ARGUMENTS = {
     "present": Argument("bool", ("K",), "who is there"),
     "candidates": Argument("int64", ("d",), "clients whose losses the server asks for"),
     "losses": Argument("float64", ("d",), "the candidates' losses"),
-    "chosen": Argument("int64", ("m",), "clients that train; copies act as different clients"),
+    "chosen": Argument(
+        "int64", ("m",), "clients that train; copies act as different clients, and methods with states refuse them"
+    ),
     "model": Argument("float64", ("v",), "the server's model"),
     "server_model": Argument("float64", ("v",), "the server's model before the round, where the local steps start"),
     "updates": Argument("float64", ("m", "v"), "model differences that the chosen computed"),
@@ -168,7 +171,7 @@ class Rules:
         for name, slot in RULES.items():
             rule = getattr(self, name)
             if not (callable(rule) or (rule is None and name != "select")):
-                message = f"{name} must be a function {name}{slot}, got {rule!r}"
+                message = f"{name} must be a function {name}{slot}, got {short(rule)}"
                 raise TypeError(message)
         for name in ("table", "memory", "attend_table", "attend_memory"):
             _flat(name, getattr(self, name))
@@ -199,6 +202,15 @@ class Strategy(Protocol):
         """Check the parameters against the federation and return the rules."""
 
 
+def checked_strategy(strategy: Any) -> Any:
+    """Return a value with a method ``rules``; TypeError if it is none."""
+    if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
+        known = f"the class {strategy.__name__}" if isinstance(strategy, type) else short(strategy)
+        message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
+        raise TypeError(message)
+    return strategy
+
+
 def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     """Ask a strategy for its rules.
 
@@ -217,11 +229,7 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     >>> rules_of(Proportional(2), np.array([0.25, 0.75]), num_rounds=1).max_selected
     2
     """
-    if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
-        known = f"the class {strategy.__name__}" if isinstance(strategy, type) else repr(strategy)
-        message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
-        raise TypeError(message)
-    rules: object = strategy.rules(np.array(weights), num_rounds)
+    rules: object = checked_strategy(strategy).rules(np.array(weights), num_rounds)
     if not isinstance(rules, Rules):
         message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"
         raise TypeError(message)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from fedtheory._support.validate import Array
-from fedtheory.selection._valued import weigh_by_size
-from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.selection.greedy_shapley import weigh_by_size
+from fedtheory.selection.rules import Rules, Strategy, checked_strategy, rules_of
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["SizeWeighted"]
@@ -26,6 +26,9 @@ class SizeWeighted:
     """
 
     strategy: Strategy
+
+    def __post_init__(self) -> None:
+        checked_strategy(self.strategy)
 
     @property
     def scheme(self) -> Scheme:

@@ -59,7 +59,8 @@ class Uniform:
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """``m / K`` for every client, shape (K,)."""
-        return np.full(len(weights), self._size(len(weights)) / len(weights))
+        num_clients = validate.probability_vector("weights", weights).size
+        return np.full(num_clients, self._size(num_clients) / num_clients)
 
     def law(self, weights: Array) -> Moments:
         """Moments of the coefficients: sampling without replacement correlates them."""

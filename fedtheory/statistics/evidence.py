@@ -17,7 +17,7 @@ random variables by betting".
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,7 +124,8 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
     >>> rejects(against_law(["heads", "tails"] * 60, coin), 1e-6), against_law(["edge"], coin)
     (False, array([inf]))
     """
-    numbers = {outcome: i for i, outcome in enumerate(law)}
+    numbers = {outcome: i for i, outcome in enumerate(validate.instance("law", law, Law, "a Law"))}
+    draws = _outcomes("draws", draws)
     codes = np.array([numbers.get(draw, -1) for draw in draws], dtype=np.int64)
     known = np.array([float(p) for p in law.values()])[codes]
     before, so_far = _earlier(codes), np.arange(codes.size)
@@ -167,8 +168,7 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     >>> rejects(against_equality([0] * 60, [1] * 60), 1e-6)
     True
     """
-    first = validate.sequence("first", first, "a sequence of outcomes")
-    second = validate.sequence("second", second, "a sequence of outcomes")
+    first, second = _outcomes("first", first), _outcomes("second", second)
     if len(first) != len(second):
         message = f"samples must be drawn in pairs, got {len(first)} and {len(second)} outcomes"
         raise ValueError(message)
@@ -238,6 +238,13 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
         down = np.where(mu < upper, (x - mu) / (upper - mu), np.where(x < mu, -np.inf, 0.0))
     logs = [np.cumsum(np.log1p(stake * (up if stake > 0 else down)), axis=0) for stake in _STAKES]
     return mixed(logs)
+
+
+def _outcomes(name: str, draws: Any) -> list[Any]:
+    outcomes = validate.sequence(name, draws, "a sequence of outcomes")
+    for outcome in outcomes:
+        validate.instance(name, outcome, Hashable, "a sequence of hashable outcomes")
+    return outcomes
 
 
 def _earlier(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -48,11 +48,13 @@ class Interval(Generic[Side]):
     upper_by: str = ""
 
     def __post_init__(self) -> None:
+        for name in ("lower_by", "upper_by"):
+            validate.text(name, getattr(self, name))
         lower, upper = _side("lower", self.lower), _side("upper", self.upper)
         if np.shape(lower) != np.shape(upper):
             message = f"lower and upper must have one shape, got {np.shape(lower)} and {np.shape(upper)}"
             raise ValueError(message)
-        if not np.all(np.less_equal(lower, upper)):
+        if not np.all(lower <= upper):
             sides = (f"{self.lower}{_by(self.lower_by)}", f"{self.upper}{_by(self.upper_by)}")
             message = f"lower must be at most upper, got {sides[0]} and {sides[1]}"
             raise ValueError(message)
@@ -75,7 +77,12 @@ class Interval(Generic[Side]):
 
 def _side(name: str, value: Any) -> Any:
     exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
-    return value if exact else validate.extended(name, value, gaps=True)
+    # Plain numbers of any size compare with each other, those of NumPy only with what is a double.
+    return value if exact else _plain(validate.extended(name, value, gaps=True))
+
+
+def _plain(side: Any) -> Any:
+    return side.item() if side.ndim == 0 else side
 
 
 def _by(words: str) -> str:

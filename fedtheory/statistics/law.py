@@ -9,6 +9,9 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
+from fedtheory._support import validate
+from fedtheory._support.wording import short
+
 __all__ = ["Law"]
 
 T = TypeVar("T")
@@ -58,7 +61,7 @@ class Law(Mapping[T, Any]):
     __slots__ = ("_probabilities",)
 
     def __init__(self, outcomes: Mapping[T, Any] | Iterable[tuple[T, Any]]) -> None:
-        pairs = outcomes.items() if isinstance(outcomes, Mapping) else outcomes
+        pairs = outcomes.items() if isinstance(outcomes, Mapping) else _pairs(outcomes)
         self._probabilities: Mapping[T, Any] = _added_up((outcome, _number(p)) for outcome, p in pairs)
         exact = all(isinstance(p, Fraction) for p in self.values())
         mass = sum(self.values()) if exact else math.fsum(self.values())
@@ -85,6 +88,7 @@ class Law(Mapping[T, Any]):
         >>> Law.proportional({"a": 1, "b": 2})
         Law({'a': 1/3, 'b': 2/3})
         """
+        validate.instance("weights", weights, Mapping, "a mapping from outcome to weight")
         total = sum(map(_number, weights.values()), start=Fraction(0))
         if not total:
             message = f"weights must have a positive sum, got {list(weights.values())}"
@@ -98,7 +102,7 @@ class Law(Mapping[T, Any]):
         >>> Law.uniform("abb")
         Law({'a': 1/3, 'b': 2/3})
         """
-        return Law.proportional(Counter(options))
+        return Law.proportional(Counter(validate.instance("options", options, Iterable, "a sequence of outcomes")))
 
     @staticmethod
     def product(*laws: Law[S]) -> Law[tuple[S, ...]]:
@@ -107,7 +111,7 @@ class Law(Mapping[T, Any]):
         >>> Law.product(Law.uniform([0, 1]), Law({0: Fraction(1, 3), 2: Fraction(2, 3)})).map(sum)
         Law({0: 1/6, 2: 1/3, 1: 1/6, 3: 1/3})
         """
-        joint = itertools.product(*(law.items() for law in laws))
+        joint = itertools.product(*(validate.instance("laws", law, Law, "laws").items() for law in laws))
         return Law._of(
             (tuple(outcome for outcome, _ in draws), math.prod((p for _, p in draws), start=Fraction(1)))
             for draws in joint
@@ -119,18 +123,21 @@ class Law(Mapping[T, Any]):
         >>> (Law.uniform([0, 1]) ** 3).map(sum)
         Law({0: 1/8, 1: 3/8, 2: 3/8, 3: 1/8})
         """
-        return Law.product(*[self] * times)
+        return Law.product(*[self] * validate.count("times", times, 0))
 
     def then(self, kernel: Callable[[T], Law[S]]) -> Law[S]:
         """Return the law of what is drawn from ``kernel(outcome)``, over all outcomes."""
-        return Law._of((following, p * q) for outcome, p in self.items() for following, q in kernel(outcome).items())
+        validate.function("kernel", kernel, "an outcome")
+        return Law._of((following, p * q) for outcome, p in self.items() for following, q in _next(kernel, outcome))
 
     def map(self, function: Callable[[T], S]) -> Law[S]:
         """Return the law of a function of the outcome."""
+        validate.function("function", function, "an outcome")
         return Law._of((function(outcome), p) for outcome, p in self.items())
 
     def mean(self, value: Callable[[T], Any]) -> Any:
         """Return the expectation of a function of the outcome."""
+        validate.function("value", value, "an outcome")
         return sum(p * value(outcome) for outcome, p in self.items())
 
     def __getitem__(self, outcome: T) -> Any:
@@ -157,6 +164,22 @@ class Law(Mapping[T, Any]):
         return f"Law({{{', '.join(shown + more)}}})"
 
 
+def _pairs(outcomes: Any) -> Iterator[tuple[Any, Any]]:
+    wanted = "outcomes must be a mapping, or pairs (outcome, probability)"
+    if isinstance(outcomes, str) or not isinstance(outcomes, Iterable):
+        message = f"{wanted}, got {short(outcomes)} of type {type(outcomes).__name__}"
+        raise TypeError(message)
+    for pair in outcomes:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            message = f"{wanted}, got {short(pair)} among them"
+            raise TypeError(message)
+        yield pair[0], pair[1]
+
+
+def _next(kernel: Callable[[T], Law[S]], outcome: T) -> ItemsView[S, Any]:
+    return validate.instance("kernel(outcome)", kernel(outcome), Law, "a Law").items()  # type: ignore[no-any-return]
+
+
 def _added_up(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     total: dict[Any, Any] = {}
     for outcome, probability in pairs:
@@ -169,7 +192,12 @@ def _added_up(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def _number(probability: Any) -> Any:
-    if not probability >= 0:
-        message = f"probabilities must be at least 0, got {probability}"
+    try:
+        fits = bool(probability >= 0)
+    except (TypeError, ValueError) as error:
+        message = f"probabilities must be real numbers, got {short(probability)} of type {type(probability).__name__}"
+        raise TypeError(message) from error
+    if not fits:
+        message = f"probabilities must be at least 0, got {short(probability)}"
         raise ValueError(message)
     return Fraction(probability) if isinstance(probability, int) else probability

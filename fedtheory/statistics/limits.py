@@ -182,15 +182,14 @@ def subgaussian_mean(
     """
     values = _row(samples)
     alpha = 1 - validate.confidence(confidence)
-    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / validate.count(
+    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / validate.size(
         "tuned_for", tuned_for
     )
     counts = np.arange(1, len(values) + 1)
     growth = counts * precision + 1
     unit = np.sqrt(2 * growth / (counts**2 * precision) * np.log(np.sqrt(growth) / alpha))
-    return _intersected(
-        np.cumsum(values) / counts, validate.double("scale", validate.nonnegative("scale", scale)) * unit
-    )
+    size = validate.double("scale", validate.nonnegative("scale", scale))
+    return _intersected(np.cumsum(values) / counts, validate.moderate("scale", size, 1e300) * unit)
 
 
 def _intersected(centers: Array, radii: Array) -> Interval[float]:

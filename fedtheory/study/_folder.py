@@ -2,13 +2,13 @@
 
 import contextlib
 import dataclasses
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fedtheory._storage import files
-from fedtheory._storage.netcdf import netcdf_bytes, netcdf_data
+from fedtheory._storage.netcdf import dataset_bytes, dataset_of
+from fedtheory._support.wording import plain
 from fedtheory.study._figures import figure_bytes
 from fedtheory.study._results import Check, Result, Table
 
@@ -24,22 +24,21 @@ class Folder:
     path: Path
 
     @contextlib.contextmanager
-    def reserved(self, config: Mapping[str, Any], *, force: bool) -> Iterator[None]:
+    def reserved(self, config: Mapping[str, Any], identity: str, *, force: bool) -> Iterator[None]:
         """Keep the folder for this process while it answers and writes; what a killed one left half written is removed.
 
         Raises
         ------
         FileExistsError
-            If it holds others than results of this configuration, unless ``force``, or another process keeps it.
+            If it holds others than results of this configuration and of these sources, unless ``force``, or another
+            process keeps it.
         """
         if not force:
-            self._refuse_others(config)
+            self._refuse_others(config, identity)
         with files.locked(self.path, "only one study may write into"):
             yield
 
-    def write(
-        self, result: Result, figures: Mapping[str, Callable[[Any], Any]], encoding: Mapping[str, Any] | None = None
-    ) -> Result:
+    def write(self, result: Result, figures: Mapping[str, Callable[[Any], Any]]) -> Result:
         """Write what a study found, and its figures; return it with the digests of the files in its metadata."""
         pictures = {
             f"{name}.{kind}": picture
@@ -47,7 +46,7 @@ class Folder:
             for kind, picture in figure_bytes(draw(result.data), "png", "pdf").items()
         }
         content = {
-            DATA: netcdf_bytes(result.data, encoding=encoding),
+            DATA: dataset_bytes(result.data),
             _TABLE: files.json_bytes(result.table._asdict()),
             _CHECKS: files.json_bytes({name: check._asdict() for name, check in result.checks.items()}),
             **pictures,
@@ -64,31 +63,41 @@ class Folder:
         """
         try:
             metadata, content = files.published(self.path, _METADATA)
-            data = netcdf_data(content[DATA])
-            table, checks = json.loads(content[_TABLE]), json.loads(content[_CHECKS])
-            return Result(data, Table(**table), {name: Check(**check) for name, check in checks.items()}, metadata)
+            for name in (DATA, _TABLE, _CHECKS):
+                if name not in content:
+                    message = f"{_METADATA}, which does not list {name}"
+                    raise files.OtherFileError(message)
+            _refuse_other_metadata(metadata)
+            with _named(DATA):
+                data = dataset_of(content[DATA])
+            with _named(_TABLE):
+                table = _table(files.parsed_json(content[_TABLE]))
+            with _named(_CHECKS):
+                checks = _checks(files.parsed_json(content[_CHECKS]))
         except FileNotFoundError as error:
             missing = Path(str(error.filename)).name
             message = f"{self.path} must hold the results of a study, got a folder in which {missing} is missing"
             raise ValueError(message) from error
         except files.OtherFileError as error:
-            message = f"{self.path} must hold the results of a study, got a {DATA}, {error}"
+            message = f"{self.path} must hold the results of a study, got {plain(str(error))}"
             raise ValueError(message) from error
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
-            message = f"{self.path} must hold the results of a study, got a {_METADATA} that cannot be read"
-            raise ValueError(message) from error
+        return Result(data, table, checks, metadata)
 
-    def _refuse_others(self, wanted: Mapping[str, Any]) -> None:
+    def _refuse_others(self, config: Mapping[str, Any], identity: str) -> None:
         if not self.path.exists() or (self.path.is_dir() and self._is_unfinished()):
             return
         try:
-            found = files.read_json(self.path / _METADATA)["config"]
-        except (OSError, ValueError, KeyError, TypeError):
-            found = None
-        if found != wanted:
-            what = "something else" if found is None else "results of another configuration"
-            message = f"{self.path} holds {what}: choose another --out, or --force to overwrite"
-            raise FileExistsError(message)
+            found = files.read_json(self.path / _METADATA)
+            _refuse_other_metadata(found)
+        except (OSError, ValueError):
+            what = "something else"
+        else:
+            if found["config"] == config and found.get("identity") == identity:
+                return
+            same = found["config"] == config
+            what = f"results of {'this configuration, by other sources' if same else 'another configuration'}"
+        message = f"{self.path} holds {what}: choose another --out, or --force to overwrite"
+        raise FileExistsError(message)
 
     def _is_unfinished(self) -> bool:
         """Whether there are no files, or what a study left that was killed before it had written all of them.
@@ -99,3 +108,54 @@ class Folder:
         hidden = {name for name in names if name == files.LOCK or (name.startswith(".") and name.endswith(".partial"))}
         last = any(name.startswith(f".{_METADATA}.") for name in hidden)
         return not names - hidden or (last and _METADATA not in names)
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    try:
+        yield
+    except files.OtherFileError as error:
+        message = f"{name}, {error}"
+        raise files.OtherFileError(message) from error
+
+
+def _refuse_other_metadata(found: Any) -> None:
+    """Raise OtherFileError unless metadata have what is read from them."""
+    seconds = found.get("seconds") if isinstance(found, dict) else None
+    is_whole = (
+        isinstance(seconds, dict)
+        and isinstance(seconds.get("run"), int | float)
+        and isinstance(found.get("study"), str)
+        and isinstance(found.get("config"), dict)
+        and isinstance(found.get("surroundings", {}), dict)
+    )
+    if not is_whole:
+        message = f"{_METADATA}, which does not say what was run, in how many seconds and by which versions"
+        raise files.OtherFileError(message)
+
+
+def _table(found: Any) -> Table:
+    rows = found.get("rows") if isinstance(found, dict) else None
+    kinds = (str, bool, int, float, type(None))
+    if (
+        not isinstance(rows, list)
+        or not all(isinstance(row, dict) and all(isinstance(v, kinds) for v in row.values()) for row in rows)
+        or not all(isinstance(found.get(name, ""), str) for name in ("title", "caption"))
+    ):
+        message = "which is not a table of numbers and words"
+        raise files.OtherFileError(message)
+    again = [{name: files.number_of_word(value) for name, value in row.items()} for row in rows]
+    return Table(again, found.get("title", ""), found.get("caption", ""))
+
+
+def _checks(found: Any) -> dict[str, Check]:
+    wanted = {"holds": bool, "detail": str}
+    if not isinstance(found, dict) or not all(
+        isinstance(check, dict)
+        and set(check) == set(wanted)
+        and all(isinstance(check[name], kind) for name, kind in wanted.items())
+        for check in found.values()
+    ):
+        message = "which is not a list of checks"
+        raise files.OtherFileError(message)
+    return {name: Check(**check) for name, check in found.items()}

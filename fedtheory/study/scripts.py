@@ -15,21 +15,25 @@ import contextlib
 import dataclasses
 import inspect
 import io
-import json
 import os
 import sys
 import time
 import traceback
+import types
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from fedtheory._storage.digests import data_differences
+from fedtheory._storage.differences import data_differences
+from fedtheory._storage.files import as_path, json_bytes, number_of_word, parsed_json
+from fedtheory._storage.identity import source_digest
 from fedtheory._storage.provenance import changes, provenance
-from fedtheory._support.console import first_sentence, live_progress, say, show_blocks, warn
+from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
 from fedtheory._support.streams import flushed, nowhere, opened
 from fedtheory._support.streams import sentence as of_system
+from fedtheory._support.wording import short
 from fedtheory.study._folder import Folder
 from fedtheory.study._results import Check, Result, Table, from_records
 
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Progress", "Study", "Table", "from_records", "load", "main", "produce", "silent"]
 
-_REPORTED = ("xarray", "h5netcdf", "matplotlib")
+_REPORTED = ("xarray", "matplotlib")
 
 Item = TypeVar("Item")
 
@@ -197,8 +201,8 @@ def produce(
     Raises
     ------
     FileExistsError
-        If the folder holds something else than results of this configuration, unless ``force``, or another process is
-        about to write into it.
+        If the folder holds something else than results of this configuration by these sources, of the study, of the
+        modules that it imports, and of fedtheory, unless ``force``, or another process is about to write into it.
 
     Examples
     --------
@@ -213,8 +217,8 @@ def produce(
     ...     load(folder).table.rows, sorted(found.metadata["files"])
     ([{'sum': 70.0}], ['checks.json', 'data.nc', 'table.json'])
     """
-    wanted, place = plain_config(config), Folder(Path(folder))
-    with place.reserved(wanted, force=force):
+    wanted, place = plain_config(config), Folder(as_path("folder", folder))
+    with place.reserved(wanted, source_digest(study.run), force=force):
         return place.write(_answer(study, config, progress), study.figures)
 
 
@@ -242,7 +246,7 @@ def load(folder: str | os.PathLike[str]) -> Result:
     Traceback (most recent call last):
     ValueError: elsewhere must hold the results of a study, got a folder in which metadata.json is missing
     """
-    return Folder(Path(folder)).read()
+    return Folder(as_path("folder", folder)).read()
 
 
 def _answer(study: Study, config: Any, progress: Progress) -> Result:
@@ -251,6 +255,7 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
     plain = plain_config(config)
     metadata = {
         "study": study.name,
+        "identity": source_digest(study.run),
         "config": plain,
         "seed_entropy": plain.get("seed"),
         "seconds": {"run": round(time.perf_counter() - start, 3)},
@@ -261,37 +266,51 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
 
 def plain_config(config: Any) -> dict[str, Any]:
     """Return a configuration as JSON has it."""
-    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
+    plain: dict[str, Any] = parsed_json(json_bytes(dataclasses.asdict(config)))
     return plain
 
 
-def config_again(like: Any, plain: Mapping[str, Any]) -> Any:
-    """Make a configuration again from what JSON keeps of it.
+def config_again(kind: Any, plain: Mapping[str, Any]) -> Any:
+    """Make a configuration of a class again from what JSON keeps of it.
 
     Raises
     ------
     ValueError
-        If its parameters are others than those of the configuration that it should be like.
+        If its parameters are others than those of the class, or of other types.
     """
-    names = [field.name for field in dataclasses.fields(like)]
+    names = [field.name for field in dataclasses.fields(kind)]
     if set(names) != set(plain):
         other = ", ".join(sorted(set(names) ^ set(plain)))
-        message = f"results must be of this study with these parameters, got some that differ in {other}"
+        message = f"results must be of this study with these parameters, got some that differ in {short(other)}"
         raise ValueError(message)
-    return type(like)(**{name: _value_again(getattr(like, name), plain[name]) for name in names})
+    kinds = typing.get_type_hints(kind)
+    return kind(**{name: _value_again(name, kinds[name], plain[name]) for name in names})
 
 
-def _value_again(like: Any, value: Any) -> Any:
-    if dataclasses.is_dataclass(like) and isinstance(value, dict):
-        return config_again(like, value)
-    return tuple(_value_again(None, part) for part in value) if isinstance(value, list) else value
+def _value_again(name: str, kind: Any, value: Any) -> Any:
+    """Return what JSON keeps of a value of a declared type; ValueError if it is of another one."""
+    inner, word = typing.get_args(kind), number_of_word(value)
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        for one in inner:
+            with contextlib.suppress(ValueError):
+                return _value_again(name, one, value)
+    elif (typing.get_origin(kind) or kind) is tuple and isinstance(value, list):
+        kinds = inner[:1] * len(value) if inner[1:] == (...,) else inner
+        if len(kinds) == len(value):
+            return tuple(_value_again(name, one, part) for one, part in zip(kinds, value, strict=True))
+    elif dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        return config_again(kind, value)
+    elif (kind is float and type(word) in (int, float)) or type(word) is kind or word in inner:
+        return word
+    message = f"{name} of the results must be {getattr(kind, '__name__', kind)}, got {short(value)}"
+    raise ValueError(message)
 
 
 def _do(study: Study, argv: Sequence[str]) -> int:
     """Do what a command line asks for: answer and store, answer again and compare, or show; return the exit code."""
     options = _parsed(study, argv)
     stored = _stored(study, options)
-    config = options.config if stored is None else config_again(study.config, stored.metadata["config"])
+    config = options.config if stored is None else config_again(type(study.config), stored.metadata["config"])
     folder = options.again or options.shown or options.out or _default_folder(study.name, quick=options.quick)
     with live_progress() as progress:
         if stored is None:
@@ -378,7 +397,7 @@ def _stored(study: Study, options: Any) -> Result | None:
     found = load(folder)
     if found.metadata["study"] != study.name:
         name = "--from" if options.again else "--show"
-        message = f"{name} must name results of {study.name}, got those of {found.metadata['study']}"
+        message = f"{name} must name results of {study.name}, got those of {short(found.metadata['study'])}"
         raise ValueError(message)
     return found
 
@@ -392,7 +411,7 @@ def _drawn_again(study: Study, stored: Result) -> Result:
 
 def _show(study: Study, result: Result) -> int:
     """Print the table and how many checks hold; return how many do not."""
-    show_blocks(*result.table)
+    show_table(*result.table)
     failed = {name: check for name, check in result.checks.items() if not check.holds}
     _complain(study, *(f"check failed: {name}: {check.detail}" for name, check in failed.items()))
     say(f"{len(result.checks) - len(failed)} of {len(result.checks)} checks hold", end="; ")

@@ -1,6 +1,5 @@
-"""Sweeps: a function or a study at every point of a grid, on threads, processes or a cluster."""
+"""Sweeps: a function or a study at every point of a grid, on processes, on threads or on a cluster."""
 
-from fedtheory.sweeps.plans import plan as plan
 from fedtheory.sweeps.results import Sweep as Sweep
 from fedtheory.sweeps.results import SweepWarning as SweepWarning
 from fedtheory.sweeps.run import sweep as sweep

@@ -1,29 +1,36 @@
-"""What a sweep found, over its grid: data, failures, a table with intervals, and a plot."""
+"""What a sweep found: what each configuration came to, one labelled data set over the grid, a table and a plot."""
+
+from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from fedtheory._support.validate import choice
+from fedtheory._storage.netcdf import Variable
+from fedtheory._storage.provenance import made_by
+from fedtheory._support import validate
+from fedtheory._support.wording import short
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
-from fedtheory.sweeps._assembly import FAILED, assembled
 from fedtheory.sweeps._grid import Grid
-from fedtheory.sweeps._outcomes import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from xarray import Dataset
 
-__all__ = ["Sweep", "SweepWarning"]
+__all__ = ["Failure", "Outcome", "Sweep", "SweepWarning", "variable", "variables_of"]
+
+_FAILED, _TRACEBACK, _SIDES = "failed", "traceback", ("mean", "lower", "upper", "seeds")
 
 
 class SweepWarning(UserWarning):
-    """Something in a sweep's folder is not as it was left, and is repaired."""
+    """Something in a sweep's folder cannot be read or written."""
 
 
 class Failure(NamedTuple):
@@ -42,7 +49,8 @@ class Sweep:
     ----------
     data
         An `xarray.Dataset` over the grid, with a dimension ``seed`` if there are seeds; ``failed`` says where there is
-        nothing. Its attributes say where the seeds come from, and which version computed it.
+        nothing, and ``traceback``, if there is such a place, why. Its attributes say where the seeds come from, and
+        which version computed it.
     failures
         The configurations that raised.
     digest
@@ -53,25 +61,26 @@ class Sweep:
         Where it is stored, if it is.
     """
 
-    data: "Dataset"
+    data: Dataset
     failures: Sequence[Failure]
     digest: str
     seconds: float
     folder: Path | None
 
     @classmethod
-    def of(cls, grid: Grid, outcomes: Mapping[str, Outcome], folder: Path | None = None) -> "Sweep":
+    def of(cls, points: Grid, outcomes: Sequence[Outcome], folder: Path | None = None) -> Sweep:
         """Put together what the configurations of a grid came to."""
-        here = [(one, outcomes[one.name]) for one in grid]
-        failures = [Failure(str(one), outcome.error, outcome.traceback) for one, outcome in here if outcome.failed]
+        pairs = list(zip(points, outcomes, strict=True))
+        failures = [Failure(str(one), outcome.error, outcome.traceback) for one, outcome in pairs if outcome.failed]
         digest = hashlib.sha256()
-        for name, outcome in sorted((one.name, outcome) for one, outcome in here):
-            digest.update(f"{name} {outcome.digest}\n".encode())
-        data = assembled(grid, outcomes)
-        data.attrs["seeds"] = grid.rule
-        data.attrs["fedtheory"] = ", ".join(sorted({outcome.made_by for _, outcome in here}))
-        seconds = sum(outcome.seconds for _, outcome in here)
-        return cls(data, failures, digest.hexdigest(), seconds, folder)
+        for name, value in sorted(
+            (hashlib.sha256(one.text.encode()).hexdigest()[:32], outcome.digest) for one, outcome in pairs
+        ):
+            digest.update(f"{name} {value}\n".encode())
+        data = _assembled(points, outcomes)
+        data.attrs["seeds"] = points.rule
+        data.attrs["fedtheory"] = made_by()
+        return cls(data, failures, digest.hexdigest(), sum(one.seconds for one in outcomes), folder)
 
     @property
     def variables(self) -> list[str]:
@@ -79,10 +88,10 @@ class Sweep:
         return [
             str(name)
             for name, found in self.data.data_vars.items()
-            if name != FAILED and set(found.dims) <= set(self._dims) and found.dtype.kind in "biuf"
+            if name != _FAILED and set(found.dims) <= set(self._dims) and found.dtype.kind in "biuf"
         ]
 
-    def intervals(self, variable: str | None = None, confidence: float = 0.95) -> "Dataset":
+    def intervals(self, variable: str | None = None, confidence: float = 0.95) -> Dataset:
         """Mean over the seeds, with Student's limits, over the grid.
 
         Parameters
@@ -105,9 +114,9 @@ class Sweep:
             alone = xarray.ones_like(found, dtype=np.int64)
             return xarray.Dataset({"mean": found, "lower": found, "upper": found, "seeds": alone})
         found = found.transpose("seed", ...)
-        there = ~self.data[FAILED].transpose("seed", ...).values
-        values, points = (part.reshape(len(found), -1) for part in (found.values, there))
-        rows = [_interval(values[points[:, i], i], confidence) for i in range(values.shape[1])]
+        there = ~self.data[_FAILED].transpose("seed", ...).values
+        values, is_there = (part.reshape(len(found), -1) for part in (found.values, there))
+        rows = [_interval(values[is_there[:, i], i], confidence) for i in range(values.shape[1])]
         shape, dims = found.shape[1:], found.dims[1:]
         columns = {name: (dims, np.reshape([row[i] for row in rows], shape)) for i, name in enumerate(_SIDES)}
         return xarray.Dataset(columns, coords={dim: found[dim] for dim in dims})
@@ -115,9 +124,8 @@ class Sweep:
     def table(self, variable: str | None = None, confidence: float = 0.95) -> Table:
         """Return one row per point: mean over the seeds, half the width of its interval, failures if there are any."""
         name = self._known(variable)
-        found = self.intervals(name, confidence)
-        dims = self.points
-        lost = self.data[FAILED].sum("seed") if "seed" in self.data.dims else self.data[FAILED].astype(int)
+        found, dims = self.intervals(name, confidence), self.points
+        lost = self.data[_FAILED].sum("seed") if "seed" in self.data.dims else self.data[_FAILED].astype(int)
         rows = []
         for place in np.ndindex(*(self.data.sizes[dim] for dim in dims)):
             at = dict(zip(dims, place, strict=True))
@@ -129,9 +137,9 @@ class Sweep:
         return Table(rows, title=f"{name} over {', '.join(dims) or 'nothing'}")
 
     def plot(
-        self, axes: "Axes", variable: str | None = None, *, x: str | None = None, hue: str | None = None,
+        self, axes: Axes, variable: str | None = None, *, x: str | None = None, hue: str | None = None,
         confidence: float = 0.95,
-    ) -> "Axes":  # fmt: skip
+    ) -> Axes:  # fmt: skip
         """Draw a variable against an axis of the grid, a line with its band for each value of another; return the Axes.
 
         Parameters
@@ -149,7 +157,10 @@ class Sweep:
         from fedtheory.plotting._grids import lines_with_bands
 
         name = self._known(variable)
-        return lines_with_bands(axes, self.intervals(name, confidence), name, x=x, hue=hue)
+        lines_with_bands(axes, self.intervals(name, confidence), name, x=x, hue=hue)
+        if len(axes.get_lines()) > 1:
+            axes.legend()
+        return axes
 
     @property
     def points(self) -> list[str]:
@@ -158,16 +169,13 @@ class Sweep:
 
     @property
     def _dims(self) -> tuple[str, ...]:
-        return tuple(map(str, self.data[FAILED].dims))
+        return tuple(map(str, self.data[_FAILED].dims))
 
     def _known(self, variable: str | None) -> str:
         if not self.variables:
             message = "a sweep must have found a number to show, got none"
             raise ValueError(message)
-        return self.variables[0] if variable is None else choice("variable", variable, tuple(self.variables))
-
-
-_SIDES = ("mean", "lower", "upper", "seeds")
+        return self.variables[0] if variable is None else validate.choice("variable", variable, (*self.variables,))
 
 
 def _interval(values: Any, confidence: float) -> tuple[float, float, float, int]:
@@ -178,3 +186,132 @@ def _interval(values: Any, confidence: float) -> tuple[float, float, float, int]
         return mean, -np.inf, np.inf, values.size
     lower, upper = student_mean(values, confidence)
     return mean, float(lower), float(upper), values.size
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one configuration gave: arrays by name, or an error with its traceback; why a worker would not run it."""
+
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    error: str = ""
+    traceback: str = ""
+    seconds: float = 0.0
+    refused: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it raised."""
+        return bool(self.error)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what was found, apart from how long it took; all failures have one."""
+        found = hashlib.sha256(b"failed" if self.failed else b"done")
+        for name, variable in sorted(self.variables.items()):
+            values = np.ascontiguousarray(variable.values)
+            found.update(json.dumps([name, variable.dims, values.dtype.str, values.shape]).encode())
+            found.update(values.tobytes())
+        return found.hexdigest()
+
+
+def variables_of(result: Any) -> dict[str, Variable]:
+    """Turn what a function returned into labelled arrays."""
+    if isinstance(result, dict):
+        return {
+            str(name): value if isinstance(value, Variable) else variable(str(name), value)
+            for name, value in result.items()
+        }
+    if isinstance(result, int | float | np.generic | np.ndarray):
+        return {"value": variable("value", result)}
+    # Slow to import, and not needed for numbers.
+    import xarray
+
+    from fedtheory.engine.trajectory import Trajectory
+
+    if isinstance(result, Trajectory):
+        # The grid says what is run, also of the strategy, which may be one of its axes.
+        result = result.to_xarray().drop_vars(["strategy", "config"])
+    if not isinstance(result, xarray.Dataset):
+        message = f"a sweep must find numbers, a dictionary of them, a Trajectory or a Dataset, got {short(result)}"
+        raise TypeError(message)
+    return {
+        str(name): Variable(tuple(map(str, found.dims)), _array(str(name), found.values))
+        for name, found in result.variables.items()
+    }
+
+
+def variable(name: str, value: Any) -> Variable:
+    """Make an array whose dimensions are numbered."""
+    values = _array(name, value)
+    return Variable(tuple(f"{name}_{axis}" for axis in range(values.ndim)), values)
+
+
+def _array(name: str, value: Any) -> npt.NDArray[Any]:
+    values = np.asarray(value)
+    if values.dtype.kind == "O" and values.size and all(isinstance(entry, str) for entry in values.flat):
+        values = values.astype(np.str_)
+    if values.dtype.kind not in "biufU":
+        message = f"{name} must be made of numbers or words, got {short(value)}"
+        raise TypeError(message)
+    return values
+
+
+def _assembled(points: Grid, outcomes: Sequence[Outcome]) -> Dataset:
+    """Put what the configurations found into one Dataset with the dimensions of the grid first."""
+    import xarray
+
+    places = list(np.ndindex(points.shape))
+    taken = {*points.dims, _FAILED, _TRACEBACK}
+    found = [(place, _renamed(one.variables, taken)) for place, one in zip(places, outcomes, strict=True)]
+    labels: dict[str, dict[Any, int]] = {}
+    for _, variables in found:
+        for dims, values, _ in variables.values():
+            for dim, length in zip(dims, values.shape, strict=True):
+                known = labels.setdefault(dim, {})
+                for label in _along(dim, variables, length):
+                    known.setdefault(label, len(known))
+    names = dict.fromkeys(name for _, variables in found for name in variables if name not in labels)
+    whole = {name: _spread(name, points, found, labels) for name in names}
+    whole[_FAILED] = points.dims, np.array([one.failed for one in outcomes]).reshape(points.shape)
+    if whole[_FAILED][1].any():
+        whole[_TRACEBACK] = points.dims, np.array([one.traceback for one in outcomes]).reshape(points.shape)
+    inner = {dim for dims, _ in whole.values() for dim in dims}
+    own = {dim: list(known) for dim, known in labels.items() if dim in inner and any(dim in one for _, one in found)}
+    return xarray.Dataset(whole, coords={**points.labels, **own})
+
+
+def _renamed(variables: Mapping[str, Variable], taken: set[str]) -> dict[str, Variable]:
+    def free(name: str) -> str:
+        return f"{name}_" if name in taken else name
+
+    return {free(name): Variable(tuple(map(free, dims)), values) for name, (dims, values, _) in variables.items()}
+
+
+def _along(dim: str, variables: Mapping[str, Variable], length: int) -> list[Any]:
+    """Return what stands along a dimension: its labels, or numbers."""
+    labels: list[Any] = variables[dim].values.tolist() if dim in variables else list(range(length))
+    return labels
+
+
+def _spread(
+    name: str, points: Grid, found: Sequence[tuple[tuple[int, ...], dict[str, Variable]]],
+    labels: Mapping[str, Mapping[Any, int]],
+) -> tuple[tuple[str, ...], npt.NDArray[Any]]:  # fmt: skip
+    """Put one variable of all results where it belongs in one array; NaN, or no text, where there is none."""
+    with_it = [(place, variables) for place, variables in found if name in variables]
+    dims = with_it[0][1][name].dims
+    shape = (*points.shape, *(len(labels[dim]) for dim in dims))
+    kind = np.result_type(*{variables[name].values.dtype for _, variables in with_it})
+    whole, held = np.zeros(shape, dtype=kind), np.zeros(shape, dtype=np.bool_)
+    for place, variables in with_it:
+        at: Any = (*place, ...)
+        if variables[name].dims != dims:
+            message = f"{name} must have the same dimensions everywhere, got {dims} and {variables[name].dims}"
+            raise ValueError(message)
+        values = variables[name].values
+        rows = [[labels[d][one] for one in _along(d, variables, n)] for d, n in zip(dims, values.shape, strict=True)]
+        inner = np.ix_(*rows) if rows else ()
+        whole[at][inner] = values
+        held[at][inner] = True
+    complete = held.all() or kind.kind == "U"
+    return (*points.dims, *dims), whole if complete else np.where(held, whole, np.nan)

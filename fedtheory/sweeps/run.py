@@ -1,31 +1,49 @@
-"""Run a function or a study at every point of a grid; what is finished survives whatever happens."""
+"""Run a function or a study at every point of a grid, by joblib, and keep what is finished.
+
+A result is kept under the identity of what it was made from: the function with all that it refers to, the values of the
+point, the seed, and versions. It is read again only under that name.
+"""
+
+from __future__ import annotations
 
 import contextlib
+import hashlib
+import inspect
+import itertools
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import fields, replace
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.releases import made_by
+import numpy as np
+
+from fedtheory._storage import files
+from fedtheory._storage.identity import UnidentifiedError, identities, identity
+from fedtheory._storage.netcdf import Variable, dataset_bytes, netcdf_bytes, netcdf_content
+from fedtheory._storage.provenance import made_by
+from fedtheory._support import validate
 from fedtheory._support.progress import reported
-from fedtheory._support.streams import deaf_to_interrupts
-from fedtheory.sweeps._backends import Workers, known_backend, number_of_workers, open_workers, packed, pinned
-from fedtheory.sweeps._grid import Configuration, Grid, gridded
-from fedtheory.sweeps._outcomes import Outcome
-from fedtheory.sweeps._store import Store, header_of, opened
-from fedtheory.sweeps._work import Work, attempt, work_of
-from fedtheory.sweeps.results import Sweep, SweepWarning
+from fedtheory._support.wording import plain, short
+from fedtheory.study import Study, silent
+from fedtheory.study._files import read_study
+from fedtheory.sweeps._grid import Grid, Point, gridded
+from fedtheory.sweeps.results import Outcome, Sweep, SweepWarning, variable, variables_of
 
 __all__ = ["sweep"]
 
-# Seconds after which a waiting parent looks up, so that Ctrl-C is heard.
-_GLANCE = 0.1
-# Sets of workers in a row that die without finishing anything, before it is taken for their own fault.
-_DEATHS = 20
-
-Keep = Callable[[Configuration, Outcome], None]
+# Compilers need deep stacks, and some platforms give threads shallow ones.
+_STACK = 64 * 2**20
+# Seconds between two looks of a worker at its parent.
+_LOOK = 0.5
 
 
 def sweep(
@@ -34,19 +52,15 @@ def sweep(
     *,
     seeds: int | Sequence[int] | None = None,
     rng: int = 0,
-    backend: str | Executor = "processes",
+    backend: Any = "loky",
     workers: int | None = None,
-    scheduler: str | None = None,
     out: str | Path | None = None,
-    force: bool = False,
     quick: bool = False,
     progress: bool = False,
 ) -> Sweep:
     """Run a function or a study at every point of a grid, with every seed.
 
-    Each configuration (a point and a seed) has one file in the folder, named by the hash of its canonical form, written
-    whole or not at all by this process alone. Started again, the sweep runs what is missing or has failed. What it
-    finds does not depend on the backend, the number of workers, or the order in which they finish.
+    What is found does not depend on the backend, the number of workers, or the order in which they finish.
 
     Parameters
     ----------
@@ -60,15 +74,13 @@ def sweep(
         A number of seeds, which are derived from ``rng`` and the canonical form of the point, so that points are
         independent; or the seeds themselves, the same at every point, so that differences between points are paired.
     backend, workers
-        ``serial``, ``threads``, ``processes`` (loky), or ``dask``; as many workers as processors by default. Each
-        computes linear algebra with one thread, on which last bits depend. Or any executor of `concurrent.futures`,
-        which is left open; it is given all configurations at once, or twice as many as ``workers``.
-    scheduler
-        Address of a Dask scheduler; without one ``dask`` starts a cluster on this machine.
+        A backend of joblib, and the number of its workers, as many as it has by default: ``"loky"`` (processes),
+        ``"threading"``, ``"sequential"``, ``"dask"`` with a client that is open, or any that is registered with joblib.
+        Each worker uses one thread for linear algebra, on whose number last bits depend.
     out
-        Folder of the sweep; None keeps everything in memory.
-    force
-        Begin anew in a folder that holds another sweep.
+        Folder that keeps a file for each configuration, and in the end all data as ``data.nc``. A sweep that is started
+        again reads the configurations that are there; those that failed, or whose file is not whole, run again. None
+        keeps everything in memory.
     quick
         Start from the small size of a study.
     progress
@@ -82,175 +94,296 @@ def sweep(
     Raises
     ------
     ValueError, TypeError
-        In one sentence, for a grid or a folder that make no sense, and for workers with another version of fedtheory.
+        In one sentence, for a grid, a folder or a backend that make no sense, for a function that cannot be identified
+        although it is to be kept, and for workers that die or have other code than this process.
     KeyboardInterrupt
         On Ctrl-C; what is finished is in the folder.
 
     Examples
     --------
-    >>> found = sweep(lambda d, tau: 2.0 * d + tau, {"d": [3, 5], "tau": [1, 7]}, backend="serial")
+    >>> found = sweep(lambda d, tau: 2.0 * d + tau, {"d": [3, 5], "tau": [1, 7]}, backend="sequential")
     >>> found.data["value"].values
     array([[ 7., 13.],
            [11., 17.]])
     """
-    backend = known_backend(backend)
-    size = number_of_workers(workers, backend)
-    work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
-    work.refuse(wanted)
-    with _folder(out, work, wanted, force=force) as store:
-        found = _kept_of(store, wanted)
-        missing = [one for one in wanted if one.name not in found]
-        failures = [0]
-        with reported("sweep", len(wanted), done=len(found)) if progress else _silence() as report:
-
-            def keep(configuration: Configuration, outcome: Outcome) -> None:
-                if outcome.refused:
-                    raise ValueError(outcome.refused)
-                if store is not None:
-                    store.save(configuration, outcome)
-                found[configuration.name] = outcome
-                failures[0] += outcome.failed
-                report(len(found), f"{failures[0]} failed" if failures[0] else "")
-
-            if missing:
-                size = len(missing) if isinstance(backend, Executor) and workers is None else min(size, len(missing))
-                _work_through(missing, packed(work, backend), lambda: open_workers(backend, size, scheduler), keep)
-        result = Sweep.of(wanted, found, None if store is None else store.folder)
-        if store is not None:
-            store.publish(result)
+    points = gridded(grid, seeds, rng)
+    function = function_of(function_or_study, points.dims, quick=quick)
+    workers = -1 if workers is None else validate.count("workers", workers)
+    folder = None if out is None else _folder(files.as_path("out", out))
+    keys = None if folder is None else _keys(function, points)
+    found = {} if keys is None else _kept(folder, keys)
+    missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
+    with reported("sweep", len(points), done=len(found)) if progress else contextlib.nullcontext(_silent) as report:
+        for i, outcome in outcomes(function, points, missing, backend, workers):
+            found[i] = outcome if keys is None else _keep(folder, keys[i], outcome)
+            failed += found[i].failed
+            report(len(found), f"{failed} failed" if failed else "")
+    result = Sweep.of(points, [found[i] for i in range(len(points))], folder)
+    if folder is not None:
+        _publish(folder, result)
     return result
 
 
-def _kept_of(store: Store | None, grid: Grid) -> dict[str, Outcome]:
-    """Return what a folder holds of a grid, by name; failures are not kept, so that they are run again."""
-    found: dict[str, Outcome] = {}
-    damaged: list[str] = []
-    for one in grid:
+def _silent(*_: Any) -> None:
+    return
+
+
+def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> Callable[..., Any]:
+    """Return what is called at each point; TypeError or ValueError unless it takes what the grid gives."""
+    if isinstance(function_or_study, str | Path):
+        function_or_study = _study_in(function_or_study)
+    if isinstance(function_or_study, Study):
+        study = function_or_study
+        config = study.quick if quick else study.config
+        known = [one.name for one in fields(config)]
+        for name in dims:
+            if name not in known:
+                message = f"the grid must set parameters of {study.name} ({', '.join(known)}), got {name}"
+                raise ValueError(message)
+        return partial(_study_at, study.run, study.checks, config)
+    if not callable(function_or_study):
+        message = f"what is swept must be a function or a study, got {short(function_or_study)}"
+        raise TypeError(message)
+    try:
+        inspect.signature(function_or_study).bind(**dict.fromkeys(dims))
+    except TypeError as error:
+        message = f"the function must take {', '.join(dims) or 'no arguments'} by name, got {error}"
+        raise TypeError(message) from None
+    function: Callable[..., Any] = function_or_study
+    return function
+
+
+def _study_in(path: str | Path) -> Study:
+    """Return the study in a file, which is sent to other processes as it is here."""
+    import cloudpickle
+
+    study = read_study(str(files.as_path("study", path).resolve()))
+    for part in (study.run, study.checks, type(study.config)):
+        cloudpickle.register_pickle_by_value(sys.modules[part.__module__])
+    return study
+
+
+def _study_at(run: Any, checks: Any, config: Any, **settings: Any) -> dict[str, Variable]:
+    """Return data of a study, for each of its checks (``check``) whether it ``holds``, and how many do not."""
+    data = run(replace(config, **settings), silent)
+    held = {name: check.holds for name, check in checks(data).items()}
+    found = {
+        "check": Variable(("check",), np.array(list(held))),
+        "holds": Variable(("check",), np.array([*held.values()])),
+    }
+    return {**variables_of(data), **found, "checks_failed": variable("checks_failed", list(held.values()).count(False))}
+
+
+def outcomes(
+    function: Any, points: Grid, missing: Mapping[int, Point], backend: Any, workers: int
+) -> Iterator[tuple[int, Outcome]]:
+    """Run what is missing, and yield what each configuration came to as soon as it is known."""
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.parallel import get_active_backend
+
+    if not isinstance(backend, str):
+        message = f"backend must be the name of a backend of joblib, as 'loky' or 'threading', got {short(backend)}"
+        raise TypeError(message)
+    is_here = backend in ("sequential", "threading")
+    work, expected, code = (function, None, None) if is_here else _packed(function, points)
+    options: dict[str, Any] = {"n_jobs": 1 if backend == "sequential" else workers}
+    if backend == "loky":
+        # Other code gets new workers: those of an earlier sweep may have imported what has been edited since.
+        options |= {"inner_max_num_threads": 1, "initializer": _begin, "initargs": (os.getpid(), code)}
+    with _one_thread(), contextlib.ExitStack() as stack:
         try:
-            outcome = None if store is None else store.load(one)
-        except ValueError as error:
-            damaged.append(str(error))
-            continue
-        if outcome is not None and not outcome.failed:
-            found[one.name] = outcome
+            stack.enter_context(parallel_config(backend, **options))
+            if backend == "dask":
+                _report_losses(get_active_backend()[0])
+            run = Parallel(return_as="generator_unordered")
+            found = run(delayed(_attempt)(work, expected, i, one.arguments) for i, one in missing.items())
+        except (ValueError, ImportError) as error:
+            message = f"backend must be one that joblib can use here, got {backend}: {' '.join(str(error).split())}"
+            raise ValueError(message) from error
+        stack.callback(_closed, found)
+        while True:
+            try:
+                i, outcome = next(found)
+            except StopIteration:
+                return
+            except Exception as error:  # a worker that died, or whatever a cluster raises
+                why = " ".join(f"{type(error).__name__}: {error}".split())
+                message = f"workers must live until the sweep is over, got {plain(why)[:200]}; what is finished is kept"
+                raise ValueError(message) from error
+            if outcome.refused:
+                raise ValueError(outcome.refused)
+            yield i, outcome
+
+
+def _report_losses(backend: Any) -> None:
+    """Let a backend report tasks that are lost with their workers: joblib 1.6 waits for those of Dask without end."""
+    submit, retrieve = backend.submit, backend.retrieve_result_callback
+
+    def submitted(batch: Any, callback: Any = None) -> Any:
+        future = submit(batch, callback)
+        future.add_done_callback(lambda done: callback(done.exception()) if done.exception() else None)
+        return future
+
+    def retrieved(result: Any) -> Any:
+        if isinstance(result, BaseException):
+            raise result
+        return retrieve(result)
+
+    backend.submit, backend.retrieve_result_callback = submitted, retrieved
+
+
+def _closed(found: Any) -> None:
+    """End a sweep before its end; joblib warns of the work that is lost with it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found.close()
+
+
+def _packed(function: Any, points: Grid) -> tuple[bytes, str | None, str | None]:
+    """Return what is swept as bytes, its identity, and that of the function alone, None if it has none."""
+    import cloudpickle
+
+    work = function, dict(points.axes)
+    try:
+        packed = cloudpickle.dumps(work)
+    except Exception as error:  # whatever an object raises that does not want to be pickled
+        message = f"what is swept must be something that can be sent to other processes, got {error}"
+        raise TypeError(message) from error
+    try:
+        return packed, identity(work, here=False), identity(function, here=False)
+    except UnidentifiedError:
+        return packed, None, None
+
+
+def _begin(parent: int, _: str | None) -> None:
+    """Let a worker leave Ctrl-C, which a terminal sends to all, to its parent, and end when that was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Limit linear algebra to one thread, and give threads that are started a deep stack."""
+    # SciPy brings a library of its own, which is to be there by now.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    before = threading.stack_size(_STACK)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        threading.stack_size(before)
+
+
+_pin = cache(lambda: contextlib.ExitStack().enter_context(_one_thread()))
+
+
+@lru_cache(maxsize=4)
+def _unpacked(packed: bytes, expected: str | None) -> Any:
+    import pickle
+
+    work = pickle.loads(packed)  # from the process that started this one, never from a file
+    if expected is not None and identity(work, here=False) != expected:
+        message = "they find other code, or other versions, than the process that started them"
+        raise ImportError(message)
+    return work[0]
+
+
+def _attempt(work: Any, expected: str | None, i: int, arguments: Mapping[str, Any]) -> tuple[int, Outcome]:
+    """Run one configuration, and report whatever happens; packed work is unpacked first."""
+    if isinstance(work, bytes):
+        _pin()
+        try:
+            work = _unpacked(work, expected)
+        except Exception as error:  # whatever an import raises
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            return i, Outcome(refused=f"workers must run the same code with fedtheory {made_by()}, got {why}")
+    start = time.perf_counter()
+    try:
+        variables = variables_of(work(**arguments))
+    except (Exception, SystemExit) as error:  # recorded; the sweep goes on
+        taken = time.perf_counter() - start
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        # The frames above are the sweep's own, which differ among backends.
+        where = traceback.TracebackException.from_exception(error)
+        return i, Outcome(error=why, traceback="".join(where.format()), seconds=taken)
+    return i, Outcome(variables, seconds=time.perf_counter() - start)
+
+
+def _keys(function: Any, points: Grid) -> list[str]:
+    """Return an identity for each configuration: of the function, of the values on the axes, and of the seed."""
+    try:
+        of_function, of_values = identity(function), [identities(values) for values in points.axes.values()]
+    except UnidentifiedError as error:
+        message = f"out must be None for a sweep that cannot be identified: {error}"
+        raise ValueError(message) from error
+    seeds = [one.seed for one in points]
+    per_point = len(points.seeds or (None,))
+    keys = [(of_function, *point) for point in itertools.product(*of_values) for _ in range(per_point)]
+    texts = [json.dumps([*key, list(points.axes), seed]) for key, seed in zip(keys, seeds, strict=True)]
+    return [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        files.writable(path / "data.nc")
+    except OSError as error:
+        message = f"out must be a folder that can be written, got {path} ({error.strerror or error})"
+        raise ValueError(message) from error
+    return path
+
+
+def _kept(folder: Any, keys: Sequence[str]) -> dict[int, Outcome]:
+    """Return what a folder holds, and warn of files that are not whole."""
+    found: dict[int, Outcome] = {}
+    damaged: list[str] = []
+    for i, key in enumerate(keys):
+        path = folder / f"{key}.nc"
+        if path.exists():
+            try:
+                found[i] = _read(path, key)
+            except ValueError as error:
+                damaged.append(f"{path} is run again: {error}")
     if damaged:
         others = f" (and {len(damaged) - 1} more)" if len(damaged) > 1 else ""
         warnings.warn(f"{damaged[0]}{others}", SweepWarning, stacklevel=3)
-    others = ", ".join(sorted({outcome.made_by for outcome in found.values()} - {made_by()}))
-    if others:
-        text = f"parts that are kept were computed by fedtheory {others}, this is {made_by()}"
-        warnings.warn(text, SweepWarning, stacklevel=3)
     return found
 
 
-@contextlib.contextmanager
-def _folder(out: str | Path | None, work: Work, grid: Grid, *, force: bool) -> Iterator[Store | None]:
-    if out is None:
-        yield None
-        return
-    with opened(Path(out), header_of(work, grid), force=force) as store:
-        yield store
+def _read(path: Path, key: str) -> Outcome:
+    variables, attrs = netcdf_content(files.read_bytes(path))
+    order = files.parsed_json(str(attrs.get("order")).encode())
+    seconds = attrs.get("seconds")
+    if attrs.get("identity") != key or not isinstance(seconds, float) or sorted(map(str, order)) != sorted(variables):
+        message = "which is not the file of this configuration"
+        raise files.OtherFileError(message)
+    return Outcome({name: variables[name] for name in order}, seconds=seconds)
 
 
-@contextlib.contextmanager
-def _silence() -> Iterator[Callable[..., None]]:
-    yield lambda *_: None
-
-
-def _work_through(
-    missing: Sequence[Configuration],
-    work: Work | bytes,
-    start: Callable[[], contextlib.AbstractContextManager[Workers]],
-    keep: Keep,
-) -> None:
-    """Run all configurations; when a worker dies, those that were under way are run again, one at a time.
-
-    So the one that kills its worker is found: it is recorded as failed, the others are not.
-    """
-    waiting, suspects = deque(missing), deque[Configuration]()
-    in_a_row = 0
-    while waiting or suspects:
-        alone, before = bool(suspects), len(waiting) + len(suspects)
-        with start() as workers:
-            lost = _until_broken(suspects if alone else waiting, work, workers, keep, at_once=1 if alone else None)
-        in_a_row = in_a_row + 1 if before - len(waiting) - len(suspects) == len(lost) else 0
-        if in_a_row > _DEATHS:
-            message = f"workers must live, got none that did in {in_a_row} attempts: is it memory, or what they import?"
-            raise ValueError(message)
-        if not alone:
-            suspects.extend(lost)
-            continue
-        for one in lost:
-            keep(one, Outcome(error="its worker died, twice", made_by=made_by()))
-
-
-def _until_broken(
-    queue: deque[Configuration], work: Work | bytes, workers: Workers, keep: Keep, *, at_once: int | None
-) -> list[Configuration]:
-    """Run what is queued, until all is done or the workers have died; return what was lost with them."""
-    running: dict[Future[Outcome], Configuration] = {}
-    lost: list[Configuration] = []
+def _keep(folder: Any, key: str, outcome: Outcome) -> Outcome:
+    """Write what a configuration found; return its failure if that cannot be written."""
+    if outcome.failed:
+        return outcome
+    attrs = {"identity": key, "seconds": float(outcome.seconds), "order": json.dumps(list(outcome.variables))}
     try:
-        while queue or running:
-            while queue and len(running) < (at_once or 2 * workers.size):
-                future = _submitted(workers.executor, work, queue[0])
-                running[future] = queue.popleft()
-                if workers.foreign and future.done():  # it may run what it is given at once
-                    break
-            done, _ = wait(running, timeout=_GLANCE, return_when=FIRST_COMPLETED)
-            for future in [future for future in running if future in done]:
-                outcome, one = _outcome(future, final=at_once == 1 or workers.foreign), running.pop(future)
-                if outcome is None:
-                    lost.append(one)
-                else:
-                    keep(one, outcome)
-    except BrokenExecutor:
-        _harvest(running, keep)
-        if workers.foreign:
-            message = "an executor's workers must live, got some that died: what is finished is kept"
-            raise ValueError(message) from None
-        lost += running.values()
-    except KeyboardInterrupt:
-        _harvest(running, keep)
-        raise
-    finally:
-        for future in running:
-            workers.cancel(future)
-    return lost
+        content = netcdf_bytes(outcome.variables, attrs)
+    except ValueError as error:
+        return Outcome(error=f"ValueError: {error}", traceback=traceback.format_exc(), seconds=outcome.seconds)
+    files.place(folder / f"{key}.nc", content)
+    return outcome
 
 
-def _submitted(executor: Executor, work: Work | bytes, one: Configuration) -> "Future[Outcome]":
-    arguments = (work, one.point, one.seed, made_by())
-    with deaf_to_interrupts():  # the first ones start the processes
-        if isinstance(work, bytes):
-            return executor.submit(pinned, attempt, *arguments)
-        return executor.submit(attempt, *arguments)
-
-
-def _outcome(future: "Future[Outcome]", *, final: bool) -> Outcome | None:
-    """Return what a worker reports, None if it died.
-
-    Other than that it can only fail for want of what it needs. But Dask stumbles, with a TypeError of its own, over
-    what was just finished where a worker dies: unless that is final, such workers are taken for dead.
-    """
+def _publish(folder: Path, result: Sweep) -> None:
     try:
-        return future.result()
-    except (BrokenExecutor, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        if type(error).__name__ == "KilledWorker":  # what Dask says of all that was queued where workers died
-            return None
-        if not final:
-            raise BrokenExecutor from error
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        return Outcome(refused=f"workers must have fedtheory {made_by()}, got one that cannot run it ({told})")
-
-
-def _harvest(running: "dict[Future[Outcome], Configuration]", keep: Keep) -> None:
-    """Keep what is finished but was not looked at yet."""
-    for future in [future for future in running if _is_finished(future)]:
-        keep(running.pop(future), future.result())
-
-
-def _is_finished(future: "Future[Outcome]") -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
+        files.place(folder / "data.nc", dataset_bytes(result.data))
+    except ValueError as error:
+        warnings.warn(f"{folder / 'data.nc'} is not written: {error}", SweepWarning, stacklevel=3)

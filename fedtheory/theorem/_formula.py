@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory._support.wording import close_to, short, shown
 from fedtheory.arithmetic.rounding import Rounded
 from fedtheory.errors import AssumptionViolated
@@ -70,7 +71,7 @@ class Formula:
         """Return the value, or the pair (value, unmet hypotheses)."""
         arguments = self.clean(args, kwargs)
         unmet = self.unmet(arguments)
-        if strict:
+        if validate.boolean("strict", strict):
             self.refuse(unmet)
         with np.errstate(all="ignore"):
             value = self.honest(_total(self.evaluate(arguments)))
@@ -91,7 +92,7 @@ class Formula:
     def terms(self, *args: Any, strict: bool = True, **kwargs: Any) -> Numbers:
         """Return the named summands, which add up to the value; unless strict, whatever the hypotheses say."""
         arguments = self.clean(args, kwargs)
-        if strict:
+        if validate.boolean("strict", strict):
             self.refuse(self.unmet(arguments))
         with np.errstate(all="ignore"):
             return {name: self.honest(summand) for name, summand in self.evaluate(arguments).items()}

@@ -26,6 +26,7 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
+from fedtheory._support.validate import boolean
 from fedtheory._support.wording import told_apart
 from fedtheory.theorem.scheme import Scheme
 
@@ -366,6 +367,9 @@ class BoundedGradients:
     at_starts: bool = True
     given: str = ""
     source: str = ""
+
+    def __post_init__(self) -> None:
+        boolean("at_starts", self.at_starts)
 
     @property
     def text(self) -> str:

@@ -262,29 +262,6 @@ def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
         _STAND_INS.reset(token)
 
 
-@contextlib.contextmanager
-def overheard(bound: Bound) -> Iterator[dict[str, Any]]:
-    """Record the arguments, by name, of the last call of a bound in this context.
-
-    >>> from fedtheory.bounds.power_of_choice import gradient_norm
-    >>> with overheard(gradient_norm) as heard:
-    ...     gradient_norm(2.0, L=5.0)
-    20.0
-    >>> heard
-    {'argument 0': 2.0, 'L': 5.0}
-    """
-    heard: dict[str, Any] = {}
-    answering = _STAND_INS.get().get(bound, bound)
-
-    def listening(*args: Any, **kwargs: Any) -> Any:
-        heard.clear()
-        heard.update({f"argument {place}": value for place, value in enumerate(args)} | kwargs)
-        return answering(*args, **kwargs)
-
-    with standing_in(bound, listening):
-        yield heard
-
-
 def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, strict: bool) -> Any:
     known = _STAND_INS.get()
     if bound not in known:

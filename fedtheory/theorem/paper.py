@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fedtheory._support.validate import count
+from fedtheory._support.validate import boolean, count
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
@@ -34,6 +34,7 @@ class Paper:
 
     def __post_init__(self) -> None:
         count("year", self.year)
+        boolean("compared", self.compared)
 
 
 @dataclass(frozen=True)

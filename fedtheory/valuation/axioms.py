@@ -149,6 +149,8 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
         message = f"combined, first and second must have one shape, got {handed_out.shape}, {one.shape}, {two.shape}"
         raise ValueError(message)
     a, b = (validate.one(name, validate.finite(name, factor)) for name, factor in (("a", a), ("b", b)))
+    if "f" in {values.dtype.kind for values in (handed_out, one, two)}:
+        a, b = (validate.moderate(name, validate.double(name, number), 1e150) for name, number in (("a", a), ("b", b)))
     residual: Values = handed_out - (a * one + b * two)
     return residual
 

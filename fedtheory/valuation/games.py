@@ -1,9 +1,10 @@
-"""Cooperative games: a number for every coalition of players, asked for once."""
+"""Cooperative games, a number for every coalition of players, and their exact Shapley values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from math import comb
 from typing import Any, final
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 
-__all__ = ["Game"]
+__all__ = ["Game", "shapley"]
 
 Utility = Callable[[frozenset[int]], Any]
 """What a coalition is worth: takes the players, returns a number."""
@@ -30,10 +31,7 @@ class Game:
     """
 
     def __init__(self, utility: Any) -> None:
-        if not callable(utility):
-            message = f"utility must be a function of a coalition, got {type(utility).__name__}"
-            raise TypeError(message)
-        self._utility = utility
+        self._utility = validate.function("utility", utility, "a coalition")
         self._known: dict[frozenset[int], Any] = {}
 
     def __call__(self, players: Iterable[int]) -> Any:
@@ -110,3 +108,51 @@ def check_num_players(num_players: int) -> int:
 
 def _members(number: int) -> frozenset[int]:
     return frozenset(k for k in range(number.bit_length()) if number >> k & 1)
+
+
+def shapley(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
+    r"""Shapley value of every player, ``1/n sum_A (U(A + k) - U(A)) / binom(n - 1, |A|)`` over the A without k.
+
+    It is what player k adds on average when players arrive in random order (Shapley 1953; GreedyFed, Section III).
+
+    Parameters
+    ----------
+    utility
+        U: a function of a coalition (a frozenset of player numbers), which is asked for each of the 2^n coalitions
+        once; or the table of all 2^n utilities in bit order, as ``utility_table`` makes it.
+    num_players
+        Number of players n, at most 20.
+
+    Returns
+    -------
+    array
+        Shape (n,): floats; Fractions, as objects, when every utility is an ``int`` or a ``Fraction``.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 20 players, if a table has another length than 2^n, or if a utility is not finite.
+    TypeError
+        If a utility is not a real number.
+
+    Examples
+    --------
+    Gloves: player 0 owns a left one, players 1 and 2 right ones, and a pair is worth 1. In 4 of 6 orders player 0
+    completes the first pair.
+
+    >>> gloves = lambda players: int(0 in players and len(players) > 1)
+    >>> print(*shapley(gloves, 3))
+    2/3 1/6 1/6
+    """
+    table = utility_table(utility, num_players)
+    numbers = np.arange(table.size)
+    sizes = np.array([number.bit_count() for number in numbers.tolist()])
+    exact = table.dtype == object
+    shares = [Fraction(1, num_players * comb(num_players - 1, size)) for size in range(num_players)]
+    weights = np.array(shares, dtype=object if exact else np.float64)
+    values = []
+    for k in range(num_players):
+        without = numbers[numbers >> k & 1 == 0]
+        gains = table[without | 1 << k] - table[without]
+        values.append(weights[sizes[without]] @ gains)
+    return np.array(values, dtype=table.dtype)

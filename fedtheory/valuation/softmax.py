@@ -76,7 +76,7 @@ def softmax_utilities(
     if rest or num_classes < 2:
         message = f"models must have C (f + 1) columns with f = {x.shape[1]} features and C >= 2, got {dim}"
         raise ValueError(message)
-    y = validate.counts("labels", validate.unmasked("labels", labels), 0, num_classes - 1)
+    y = np.asarray(validate.counts("labels", validate.unmasked("labels", labels), 0, num_classes - 1))
     if y.shape != (len(x),):
         message = f"labels must have shape ({len(x)},) as there are samples, got {y.shape}"
         raise ValueError(message)

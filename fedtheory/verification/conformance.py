@@ -1,11 +1,17 @@
-"""The conformance kit: does other people's code do what its theory says? See the page *Conformance*."""
+"""The conformance kit: does a user's code do what its theory says? See the page *Conformance*."""
 
-from fedtheory.conformance.aggregation import check_aggregation
-from fedtheory.conformance.generators import check_generator
-from fedtheory.conformance.methods import check_method
-from fedtheory.conformance.probabilities import check_probabilities
-from fedtheory.conformance.shapley import check_shapley
-from fedtheory.conformance.strategies import check_strategy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fedtheory._support.wording import short
+from fedtheory.conformance._checks import Check, excused
+from fedtheory.conformance.aggregation import aggregation_checks, check_aggregation
+from fedtheory.conformance.generators import check_generator, generator_checks
+from fedtheory.conformance.methods import check_method, method_checks
+from fedtheory.conformance.probabilities import check_probabilities, probability_checks
+from fedtheory.conformance.shapley import check_shapley, shapley_checks
+from fedtheory.conformance.strategies import check_strategy, strategy_checks
+from fedtheory.verification.own_bounds import bound_checks, check_bound
 
 __all__ = [
     "check_aggregation",
@@ -14,4 +20,67 @@ __all__ = [
     "check_probabilities",
     "check_shapley",
     "check_strategy",
+    "checks_of",
 ]
+
+
+def checks_of(
+    subject: Any,
+    *arguments: Any,
+    by: Callable[..., Any] = check_strategy,
+    exceptions: Mapping[str, str] | None = None,
+    **options: Any,
+) -> list[Check]:
+    """Return the checks that a function of the conformance kit makes, each with a name, to be made one by one.
+
+    Each is a function without arguments: it raises an AssertionError with one sentence if the code does not pass, and,
+    if it is excepted, ``unittest.SkipTest`` with the reason, which pytest shows. The name becomes the id of a test.
+
+    Parameters
+    ----------
+    subject
+        What is checked: a strategy, or a function.
+    arguments, options
+        As of ``by``: ``like`` or ``rng``, say, or the claim of ``check_bound``.
+    by
+        ``check_strategy``, ``check_probabilities``, ``check_aggregation``, ``check_shapley``, ``check_generator``,
+        ``check_method`` or ``check_bound`` of ``fedtheory.verification``.
+    exceptions
+        Names of checks that do not apply, each with its reason.
+
+    Returns
+    -------
+    list[Check]
+        One for each check of the kit, in the kit's order.
+
+    Raises
+    ------
+    ValueError
+        If ``by`` is none of these, or an exception names no check.
+
+    Examples
+    --------
+    ``@pytest.mark.parametrize("check", checks_of(everybody))`` above ``def test_everybody(check): check()``:
+
+    >>> def everybody(rng, weights, losses):
+    ...     return range(len(weights))
+    >>> checks = checks_of(everybody)
+    >>> [check.__name__ for check in checks][:4]
+    ['runs', 'range', 'duplicates', 'inputs']
+    >>> for check in checks:
+    ...     check()
+    """
+    makers: dict[Callable[..., Any], Callable[..., list[Check]]] = {
+        check_strategy: strategy_checks,
+        check_probabilities: probability_checks,
+        check_aggregation: aggregation_checks,
+        check_shapley: shapley_checks,
+        check_generator: generator_checks,
+        check_method: method_checks,
+        check_bound: bound_checks,
+    }
+    make = next((maker for check, maker in makers.items() if by is check), None)
+    if make is None:
+        message = f"by must be one of {', '.join(check.__name__ for check in makers)}, got {short(by)}"
+        raise ValueError(message)
+    return excused(make(subject, *arguments, **options), exceptions)

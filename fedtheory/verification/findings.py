@@ -29,6 +29,7 @@ __all__ = [
 
 _DECIMALS = 9  # of the strain of floats: rounding is far below
 HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"
+NO_COUNTEREXAMPLE = "no counterexample"
 
 ROUNDING = 1e-9
 """Relative slack of every floating-point comparison: a sum of 10^5 rounded products loses about 1e-11, and a violation

@@ -1,54 +1,51 @@
-"""Hunts for counterexamples: steer a claim's check towards the instances that strain it most."""
+"""Hunts for counterexamples: change the choices behind a claim's instances towards those nearest to breaking it."""
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import partial
-from itertools import count
+from itertools import count, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.verification._processes import in_order, number_of_jobs
-from fedtheory.verification._search import Step, climbs_in_turn, height, shrink
+from fedtheory.verification._jobs import number_of_jobs, pool, received, sent
+from fedtheory.verification._search import Step, climbs_in_turn, score, shrink
 from fedtheory.verification.catalogue import one_claim
-from fedtheory.verification.claims import Claim, replay_command, shortest_tape
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
+from fedtheory.verification.instances import shortest
 
 __all__ = ["hunt"]
 
-# Climbs have the numbers 0, 1, ... as children of the seed; what makes a counterexample small has this one.
+# Climbs have the numbers 0, 1, ... as children of the seed; shrinking has this one.
 _SHRINKING = 2**32 - 1
+# Climbs that each process gets at a time: some end after a few instances.
+_BATCH = 4
 
 
 class Hunt(NamedTuple):
-    """What a hunt found.
+    """Result of a hunt.
 
     Attributes
     ----------
     key
         Key of the claim.
     worst
-        The finding that strains the claim most, or a small one that breaks it.
-    tape
-        The numbers behind its instance: ``replay(claim, tape)`` gives it again.
+        The finding nearest to breaking the claim, or a small counterexample.
+    choices
+        The numbers behind its instance: ``replay(claim, choices)`` checks it again.
     num_instances
-        How many instances were tried.
+        Number of instances tried.
     home
-        The file that the claim was read from, if it is none of the package's.
+        File or module that the claim was read from, empty for the claims of the package.
     """
 
     key: str
     worst: Finding
-    tape: tuple[float, ...]
+    choices: tuple[float, ...]
     num_instances: int
     home: str = ""
-
-    @property
-    def command(self) -> str:
-        """The line for a shell that checks the instance again."""
-        return replay_command(self.key, home=self.home, tape=self.tape)
 
 
 def hunt(
@@ -61,34 +58,34 @@ def hunt(
     jobs: int = 1,
     small: bool = True,
 ) -> Hunt:
-    """Look for the instance that strains a claim most: measured over predicted is maximized over its random numbers.
+    """Search for the instance nearest to breaking a claim: the ratio measured/predicted is maximized.
 
-    Climbs from random instances, one after the other, go uphill by changes of single numbers and of blocks, and where
-    numbers are used as they are, by an evolution strategy. The first instance that breaks the claim ends the hunt, and
-    is made small: few numbers (clients, dimensions), short ones, small ones. Exact checks are exact here, too.
+    The search climbs from many random instances by changes of single numbers and of blocks, and by an evolution
+    strategy where numbers are continuous. The first counterexample ends it and is shrunk: fewer numbers (clients,
+    dimensions), shorter and smaller ones. Exact checks stay exact.
 
     Parameters
     ----------
     claim
-        The claim, or its key; its check must draw by ``rng.random`` and ``rng.integers`` only.
+        The claim, or its key.
     seconds
-        Time to hunt, on the clock of the wall; half of it may be added for making a counterexample small.
+        Wall-clock time of the search; shrinking may take half of it in addition.
     rng
         Seed, SeedSequence or Generator.
     evaluations
-        Most instances to try, in the place of the time: with them the same seed finds the same instance, whatever the
-        number of jobs. As many may be added for making a counterexample small.
+        Maximal number of instances, instead of the time; shrinking may try as many in addition. The same seed and
+        number find the same instance for every number of jobs.
     start
-        Tape that every second climb begins with: of the worst instance of an earlier hunt, say.
+        Choices that every second climb begins with, for example of an earlier hunt.
     jobs
         Number of processes.
     small
-        Whether to make a counterexample small.
+        Whether to shrink a counterexample.
 
     Returns
     -------
     Hunt
-        The worst instance, its tape, and how many were tried.
+        The worst instance, its choices, and the number of instances tried.
 
     Raises
     ------
@@ -100,6 +97,7 @@ def hunt(
     >>> hunt("power-of-choice:lemma-b1", evaluations=20).worst.holds
     True
     """
+    validate.boolean("small", small)
     *_, last = hunting(claim, seconds, rng, evaluations=evaluations, start=start, jobs=jobs, small=small)
     return last
 
@@ -113,19 +111,21 @@ def hunting(
     start: Sequence[float] = (),
     jobs: int = 1,
     small: bool = True,
-) -> Iterator[Hunt]:
+) -> Generator[Hunt, None, None]:
     """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb.
 
     >>> [last] = list(hunting("power-of-choice:lemma-b1", evaluations=20))[-1:]
     >>> last.worst.holds
     True
     """
+    from threadpoolctl import threadpool_limits
+
     hunted = one_claim(claim) if isinstance(claim, str) else claim
-    budget = _budget(seconds, evaluations)
-    seeds, jobs = validate.seed_sequence(rng), number_of_jobs(jobs)
+    budget, seeds, jobs = _budget(seconds, evaluations), validate.seed_sequence(rng), number_of_jobs(jobs)
     best: Step | None = None
     state: Hunt | None = None
-    with closing(_steps(hunted, seeds, tuple(start), budget, jobs)) as steps:
+    # The last digits of linear algebra depend on the number of threads.
+    with threadpool_limits(1), closing(_steps(hunted, seeds, tuple(start), budget, jobs)) as steps:
         for step in steps:
             best = _worse(best, step)
             state = _state(hunted, best, state)
@@ -133,8 +133,7 @@ def hunting(
             if best.worst.holds is False or not best.reads or budget.is_spent(best.num_instances):
                 break
     if small and best is not None and best.worst.holds is False:
-        tried = best.num_instances
-        rest = _budget(seconds / 2, None if evaluations is None else tried + evaluations)
+        rest = _budget(seconds / 2, None if evaluations is None else best.num_instances + evaluations)
         for step in shrink(hunted, best, _child(seeds, _SHRINKING)):
             state = _state(hunted, step, state)
             yield state
@@ -159,8 +158,8 @@ def _budget(seconds: float, evaluations: int | None) -> _Budget:
 
 
 def _worse(best: Step | None, step: Step) -> Step:
-    """Return the one that strains the claim more, with all instances counted."""
-    if best is None or step.worst.holds is False or height(step.worst) > height(best.worst):
+    """Return the step nearer to breaking the claim, with all instances counted."""
+    if best is None or step.worst.holds is False or score(step.worst) > score(best.worst):
         return step
     return best._replace(num_instances=step.num_instances)
 
@@ -168,7 +167,7 @@ def _worse(best: Step | None, step: Step) -> Step:
 def _state(claim: Claim, step: Step, last: Hunt | None) -> Hunt:
     if last is not None and last.worst is step.worst:
         return last._replace(num_instances=step.num_instances)
-    return Hunt(claim.key, step.worst, shortest_tape(step.reads), step.num_instances, claim.home)
+    return Hunt(claim.key, step.worst, shortest(step.reads), step.num_instances, claim.home)
 
 
 def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
@@ -178,8 +177,8 @@ def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence
 def _steps(
     claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget, jobs: int
 ) -> Generator[Step, None, None]:
-    """Yield the steps of one climb after the other, with all instances counted; climbs do not know of each other."""
-    # Every second climb begins with the tape: what breaks the claim may be far from where it is strained most.
+    """Yield the steps of one climb after the other, with all instances counted; climbs are independent."""
+    # Every second climb begins elsewhere: a counterexample may be far from the worst instance.
     starts = ((_child(seeds, number), () if number % 2 else start) for number in count())
     limit, last = budget.evaluations, None
     with closing(_trails(claim, starts, budget, jobs)) as trails:
@@ -188,7 +187,7 @@ def _steps(
             for step in trail:
                 tried = before + step.num_instances
                 if last and limit is not None and tried > limit:
-                    # A trail leaves steps out, and another process does not know what was tried before it.
+                    # A trail leaves steps out, and its process did not count what was tried before.
                     yield last._replace(num_instances=limit)
                     return
                 last = step._replace(num_instances=tried)
@@ -198,20 +197,22 @@ def _steps(
 def _trails(
     claim: Claim, starts: Iterator[_Start], budget: _Budget, jobs: int
 ) -> Generator[Iterable[Step], None, None]:
-    if budget.evaluations is not None:
-        jobs = min(jobs, budget.evaluations)  # a climb takes one at least
+    jobs = min(jobs, budget.evaluations or jobs)  # each climb takes one instance at least
     if jobs == 1:
         yield from (climbs_in_turn(claim, *start) for start in starts)
         return
-    with closing(in_order(partial(_trail, budget=budget), ((claim, *start) for start in starts), jobs)) as trails:
-        yield from trails
+    from joblib import delayed
+
+    with pool(jobs) as run:
+        while True:
+            yield from run(delayed(_trail)(sent(claim), *start, budget) for start in islice(starts, _BATCH * jobs))
 
 
-def _trail(claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget) -> list[Step]:
-    """Return the steps of a climb that went up, and its last one."""
+def _trail(claim: Claim | str, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget) -> list[Step]:
+    """Return the steps of a climb that increased the score, and its last one."""
     trail: list[Step] = []
-    for step in climbs_in_turn(claim, seeds, start):
-        # The last but one went up, or it is overwritten by one that only counts more instances.
+    for step in climbs_in_turn(received(claim), seeds, start):
+        # The last but one increased the score, or it is replaced by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()
         trail.append(step)

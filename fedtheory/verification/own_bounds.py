@@ -11,14 +11,14 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.conformance._checks import Check, conformance, named
-from fedtheory.conformance._timeouts import Failed, Timer
+from fedtheory.conformance._checks import Check, Failed, ask, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.bound import standing_in
 from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import Claim, known_tapes, replay, reproduce
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
+from fedtheory.verification.instances import EXAMPLE, regression_examples, reproduce
 
 __all__ = ["check_bound"]
 
@@ -31,7 +31,6 @@ def check_bound(
     exact: bool = False,
     num_instances: int = 40,
     exceptions: Mapping[str, str] | None = None,
-    timeout: float = 60.0,
 ) -> Conformance:
     """Check somebody's own right-hand side: a claim must hold when the function answers where its bound is asked.
 
@@ -49,8 +48,6 @@ def check_bound(
         Instances drawn, and instances of the hunt for a counterexample.
     exceptions
         Names of checks to leave out, each with its reason.
-    timeout
-        Seconds that one call may take.
 
     Returns
     -------
@@ -76,8 +73,8 @@ def check_bound(
     >>> found.failures[0].case["excess"], found.failures[0].case["L"]
     (16.0, 2.0)
     """
-    checks = bound_checks(function, claim, rng, exact=exact, num_instances=num_instances, timeout=timeout)
-    return conformance(named(function), checks, exceptions or {})
+    checks = bound_checks(function, claim, rng, exact=exact, num_instances=num_instances)
+    return conformance(named(function), checks, exceptions)
 
 
 def bound_checks(
@@ -87,7 +84,6 @@ def bound_checks(
     *,
     exact: bool = False,
     num_instances: int = 40,
-    timeout: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same.
 
@@ -96,8 +92,8 @@ def bound_checks(
     ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
     """
     [known] = select_claims(claim) if isinstance(claim, str) else [claim]
-    timer, count = Timer(validate.positive("timeout", timeout)), validate.size("num_instances", num_instances)
-    trial = _Trial(known, function, timer, validate.boolean("exact", exact), validate.seed_sequence(rng))
+    count = validate.size("num_instances", num_instances)
+    trial = _Trial(known, function, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)
     works: dict[str, Callable[[], Any]] = {
         "runs": partial(trial.findings, 1),
@@ -108,7 +104,7 @@ def bound_checks(
         "decides": partial(_decides, trial, count),
         "survives a hunt": partial(_hunted, trial, count),
     }
-    return [Check(name, work, timer) for name, work in works.items()]
+    return [Check(name, work) for name, work in works.items()]
 
 
 @dataclass(frozen=True)
@@ -128,7 +124,6 @@ class _Trial:
 
     claim: Claim
     function: Callable[..., Any]
-    timer: Timer
     exact: bool
     seeds: np.random.SeedSequence
     calls: list[_Call] = field(default_factory=list)
@@ -139,7 +134,7 @@ class _Trial:
         own = kwargs if self.exact else {name: _rounded(value) for name, value in kwargs.items()}
         case = dict(zip(inspect.signature(self._bound).parameters, own_args, strict=False)) | own
         before = {name: np.array(part) for name, part in case.items() if isinstance(part, list | np.ndarray)}
-        value = self.timer.call(partial(self.function, *own_args, **own), case=case)
+        value = ask(partial(self.function, *own_args, **own), case=case)
         for name, part in before.items():
             if not np.array_equal(np.asarray(case[name]), part):
                 raise Failed(f"must leave {name} as it is, got {short(case[name])} back", **{**case, name: part}).of(
@@ -156,14 +151,12 @@ class _Trial:
     def on(self, index: int) -> Finding:
         """Check one numbered instance, -1 for the worst known one."""
         with standing_in(self._bound, self.answer):
-            if index < 0:
-                return replay(self.claim, known_tapes()[self.claim.key])
             return reproduce(self.claim, self.seeds, index)
 
     def findings(self, count: int) -> list[Finding]:
         """Check some instances, and the worst known one, if there is one."""
         self.calls.clear()
-        stored = [-1] if self.claim.key in known_tapes() else []
+        stored = [EXAMPLE] if self.claim.key in regression_examples() else []
         return [self.on(index) for index in [*stored, *range(count)]]
 
     def case(self, finding: Finding) -> dict[str, Any]:
@@ -199,7 +192,7 @@ def _again(trial: _Trial, count: int) -> None:
     trial.findings(min(count, 10))
     for call in trial.calls:
         for _ in range(2):
-            again = trial.timer.call(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
+            again = ask(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
             if again != call.answer:
                 sentence = f"the same numbers must give the same, got {short(call.answer)} and {short(again)}"
                 raise Failed(sentence, **call.arguments)
@@ -221,7 +214,7 @@ def _decides(trial: _Trial, count: int) -> None:
 
 def _hunted(trial: _Trial, count: int) -> None:
     trial.calls.clear()
-    start = known_tapes().get(trial.claim.key, ())
+    start = regression_examples().get(trial.claim.key, ())
     with standing_in(trial.claim.bound, trial.answer):  # type: ignore[arg-type]
         worst = hunt(trial.claim, rng=trial.seeds, evaluations=count, start=start).worst
     if worst.holds is False:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import power_of_choice
 from fedtheory.bounds.recursion import unroll, unrolled_gap
+from fedtheory.conformance import rationals
 from fedtheory.errors import AssumptionViolated
-from fedtheory.testing import rationals
 from fedtheory.theorem.scheme import Scheme
 
 THEOREMS = [

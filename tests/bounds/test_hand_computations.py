@@ -63,7 +63,7 @@ def test_some_federation_could_have_the_constants_of_the_computation(name, bound
 @pytest.mark.parametrize("paper", PAPERS)
 def test_some_federation_could_have_the_constants_of_the_random_worlds(paper):
     if not hasattr(worlds, paper):
-        pytest.skip(f"{paper} has no constants in fedtheory/testing/constants.py")
+        pytest.skip(f"{paper} has no constants in fedtheory/conformance/constants.py")
     rng = random.Random(paper)
     for _ in range(100):
         assert worlds.contradictions(getattr(worlds, paper)(rng)) == []

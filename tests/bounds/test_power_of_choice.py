@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.conformance import rationals
 from fedtheory.errors import AssumptionViolated
-from fedtheory.testing import rationals
 from fedtheory.theorem.scheme import Scheme
 
 DECAYING = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap]

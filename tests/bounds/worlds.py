@@ -7,10 +7,10 @@ from fractions import Fraction as Q
 
 import pytest
 
-from fedtheory.testing.constants import control_variates as proxskip
-from fedtheory.testing.constants import control_variates as scaffold
-from fedtheory.testing.constants import control_variates as stationary
-from fedtheory.testing.constants import (
+from fedtheory.conformance.constants import control_variates as proxskip
+from fedtheory.conformance.constants import control_variates as scaffold
+from fedtheory.conformance.constants import control_variates as stationary
+from fedtheory.conformance.constants import (
     error_feedback,
     fedalign,
     fedavg,
@@ -58,7 +58,7 @@ def draw(name, bound, rng, **edge):
     parameters = inspect.signature(bound).parameters.values()
     missing = [one.name for one in parameters if one.default is one.empty and one.name not in world]
     if missing:
-        pytest.skip(f"{name} has no constants in fedtheory/testing/constants.py: {', '.join(missing)}")
+        pytest.skip(f"{name} has no constants in fedtheory/conformance/constants.py: {', '.join(missing)}")
     return world
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from fedtheory.verification.claims import Claim, known_tapes, reproduce
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
+from fedtheory.verification.instances import regression_examples, reproduce
 
-TAPES = known_tapes()
+EXAMPLES = regression_examples()
 
 
 def broken(claim: Claim, num_instances: int | None = None, rng: int = 1) -> bool:
@@ -26,7 +27,7 @@ def refuted(
     Half of a hunt's evaluations climb on the ratio of both sides, so that these are as many as are asked for.
     """
     mutant = replace(claim, check=check or claim.check)
-    starts = [(), *([TAPES[claim.key]] if claim.key in TAPES else [])]
+    starts = [(), *([EXAMPLES[claim.key]] if claim.key in EXAMPLES else [])]
     hunts = (
         hunt(mutant, evaluations=2 * num_instances, rng=rng, start=start, small=False) for start in reversed(starts)
     )

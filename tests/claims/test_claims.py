@@ -11,18 +11,20 @@ from fedtheory.claims.power_of_choice import weighted
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.verification._trials import Effort, Trials, tried
 from fedtheory.verification.catalogue import known_claims, select_claims
-from fedtheory.verification.claims import REFUTED, STORED, Claim, known_tapes, replay
+from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.verdicts import Trials, examine, tried, verdict_on
+from fedtheory.verification.instances import EXAMPLE, regression_examples, replay
+from fedtheory.verification.verdicts import examine, verdict_on
 from fedtheory.worst_case.enclosures import NARROW
 from tests.environment import thinned
 
 CLAIMS = known_claims()
 TRUE = [key for key, claim in CLAIMS.items() if claim.expected == "holds" and not claim.is_single]
-TAPES = known_tapes()
+EXAMPLES = regression_examples()
 SEED = np.random.SeedSequence(1)
-STRAINED = sorted(key for key in TAPES if CLAIMS[key].expected == "holds")
+STRAINED = sorted(key for key in EXAMPLES if CLAIMS[key].expected == "holds")
 LIST = pytest.mark.parametrize("key", CLAIMS)
 
 
@@ -52,13 +54,14 @@ def room(key: str) -> float:
 @LIST
 def test_the_verdict_is_the_expected_one(key: str) -> None:
     claim = CLAIMS[key]
-    trials = tried(claim, range(claim.num_instances("quick")), None if claim.is_single else TAPES.get(key), seeds=SEED)
-    verdict = verdict_on(claim, SEED, *trials)
+    effort = Effort(claim.num_instances("quick"))
+    trials = tried(claim, effort, seeds=SEED)
+    verdict = verdict_on(claim, SEED, effort, trials)
     assert verdict.as_expected, (verdict.worst, verdict.worst_index)
     assert claim.expected == "fails" or varies("noise", claim, trials)
-    if STORED in trials.findings and claim.expected == "holds":
+    if EXAMPLE in trials.findings and claim.expected == "holds":
         strains = {number: finding.strain for number, finding in trials.findings.items() if finding.applicable}
-        assert max(strains.values()) <= strains[STORED] * (1 + room(key)), "the stored instance is not the worst"
+        assert max(strains.values()) <= strains[EXAMPLE] * (1 + room(key)), "the stored instance is not the worst"
     if verdict.num_applicable < verdict.num_instances and key not in PARTLY_APPLICABLE:
         pytest.skip(f"{key} applies to {verdict.num_applicable} of the {verdict.num_instances} instances that it draws")
     if verdict.risk:
@@ -67,7 +70,7 @@ def test_the_verdict_is_the_expected_one(key: str) -> None:
 
 @pytest.mark.parametrize("key", STRAINED)
 def test_an_inequality_is_strained_to_half_by_its_worst_known_instance_or_says_why_not(key: str) -> None:
-    strained = replay(CLAIMS[key], TAPES[key]).strain >= 0.5
+    strained = replay(CLAIMS[key], EXAMPLES[key]).strain >= 0.5
     assert strained or len(CLAIMS[key].remark.split()) > 4
 
 
@@ -92,17 +95,17 @@ def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
 @pytest.mark.parametrize("key", thinned(TRUE, 48))
 def test_no_search_breaks_a_true_claim(key: str) -> None:
     claim = CLAIMS[key]  # one that simulates says itself how many instances are worth their time
-    start = TAPES.get(key, ())
+    start = EXAMPLES.get(key, ())
     most = min(100 if start else 300, claim.instances[1])
     assert hunt(claim, evaluations=most, rng=2, start=start).worst.holds is not False
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", thinned(STRAINED, 12))
-def test_a_stored_tape_strains_its_claim_more_than_a_search_from_nothing(key: str) -> None:
-    """Where it does not, the claim draws in another way than it did: ``python -m tests.claims.worst_tapes KEY``."""
+def test_a_regression_example_strains_its_claim_more_than_a_search_from_nothing(key: str) -> None:
+    """Where it does not, the claim draws otherwise than it did: ``python -m tests.claims.regression_examples KEY``."""
     found = hunt(CLAIMS[key], evaluations=20, rng=3).worst
-    assert replay(CLAIMS[key], TAPES[key]).strain >= found.strain * (1 - room(key))
+    assert replay(CLAIMS[key], EXAMPLES[key]).strain >= found.strain * (1 - room(key))
 
 
 @pytest.mark.parametrize("kind", REFUTED)

@@ -18,7 +18,7 @@ from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling._selections import frequencies, power_of_choice
+from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.statistics.interval import Interval

@@ -8,7 +8,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.fedalign import alignment
 from fedtheory.claims.power_of_choice import hypotheses
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling._selections import uniform_subsets, with_replacement
+from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.verification.verdicts import examine
 
 

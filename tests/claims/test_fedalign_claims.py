@@ -14,7 +14,7 @@ from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling import _selections as selections
+from fedtheory.sampling import cohorts as selections
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import refuted

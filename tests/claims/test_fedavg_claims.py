@@ -17,7 +17,7 @@ from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import Drawn
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling._selections import uniform_subsets, with_replacement
+from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.verification.findings import Finding, at_most
 from tests.claims.refutation import refuted
 

@@ -9,10 +9,9 @@ import pytest
 from fedtheory.claims import greedyfed
 from fedtheory.claims.greedyfed import draw_game
 from fedtheory.selection.uniform import Uniform
-from fedtheory.valuation import gtg
+from fedtheory.valuation import permutations as gtg
 from fedtheory.valuation.axioms import efficiency
-from fedtheory.valuation.exact import shapley
-from fedtheory.valuation.games import utility_table
+from fedtheory.valuation.games import shapley, utility_table
 from fedtheory.valuation.softmax import softmax_utilities
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import at_most, equal_to

@@ -17,7 +17,7 @@ from fedtheory.rational._sampled_rounds import SampledRound, uniform_law
 from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling._selections import with_replacement
+from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import equal_to
 from tests.claims.refutation import refuted

@@ -21,8 +21,7 @@ from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import vector
-from fedtheory.selection.availability import AlternatingGroups
-from fedtheory.selection.available import Available
+from fedtheory.selection.availability import AlternatingGroups, Available
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim

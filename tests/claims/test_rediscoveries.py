@@ -1,13 +1,13 @@
-"""From nothing but their hypotheses, hunts find that what is false as printed is false; the tape of each is stored."""
+"""From nothing but their hypotheses, hunts find that what is false as printed is false."""
 
 from fractions import Fraction
 
 import pytest
 
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import known_tapes, replay
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
+from fedtheory.verification.instances import regression_examples, replay
 
 CLAIMS = known_claims()
 DRAWN = sorted(key for key, claim in CLAIMS.items() if claim.expected == "fails" and not claim.is_single)
@@ -45,13 +45,13 @@ def test_a_longer_hunt_breaks_what_is_false_as_printed(key: str) -> None:
 
 
 def stored(key: str) -> Finding:
-    return replay(CLAIMS[key], known_tapes()[key])
+    return replay(CLAIMS[key], regression_examples()[key])
 
 
 @pytest.mark.parametrize("key", DRAWN)
 def test_a_stored_counterexample_is_exact_and_small(key: str) -> None:
-    if key not in known_tapes():
-        pytest.skip(f"{key} has no tape: `python -m tests.claims.worst_tapes {key}`")
+    if key not in regression_examples():
+        pytest.skip(f"{key} has no regression example: `python -m tests.claims.regression_examples {key}`")
     worst = stored(key)
     assert (worst.holds, worst.side) == (False, "exact")
     if "weights" in worst.instance:

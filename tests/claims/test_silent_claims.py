@@ -12,10 +12,11 @@ from fedtheory.claims.power_of_choice import whole_rounds
 from fedtheory.errors import OracleError
 from fedtheory.rational._constants import Skews
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim, replay
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.instances import replay
 
 CLAIMS = known_claims()
-# On a tape of zeros clients are drawn that are all alike, and begin where they end.
+# On choices of zeros clients are drawn that are all alike, and begin where they end.
 SILENT_ON_ZEROS = {
     "fedavg:unit-skew": "",
     "optimal-client-sampling:remark-14-uniform": "all updates are zero",

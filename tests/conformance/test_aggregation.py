@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import aggregation as kit
-from fedtheory.conformance._checks import FALSE_ALARMS
-from fedtheory.conformance._timeouts import Failed, Timer
+from fedtheory.conformance._checks import FALSE_ALARMS, Failed
 from fedtheory.conformance.aggregation import Updates
 from fedtheory.verification import check_aggregation
 
@@ -17,7 +16,7 @@ UPDATES = Updates(np.array([[3.0, 4.0], [-6.0, 8.0]]), np.array([0.25, 0.75]))
 
 
 def sampled(function: Any, num_draws: int = 8) -> kit._Sampled:
-    return kit._Sampled(Timer(60.0), function, 2.0, num_draws)
+    return kit._Sampled(function, 2.0, num_draws)
 
 
 def compare(some: kit._Sampled, claim: float, updates: Updates = UPDATES) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from fedtheory.selection.uniform import Uniform
-from fedtheory.testing import checks_of
 from fedtheory.verification import (
     check_aggregation,
     check_bound,
@@ -14,6 +13,7 @@ from fedtheory.verification import (
     check_probabilities,
     check_shapley,
     check_strategy,
+    checks_of,
 )
 from tests.conformance.defects import (
     active_federated,

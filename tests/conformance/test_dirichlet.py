@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fedtheory.datasets._underflow import underflowing_shares
+from fedtheory.datasets.class_shares import underflowing_shares
 from fedtheory.verification import check_generator
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import generators
-from fedtheory.conformance._checks import FALSE_ALARMS
-from fedtheory.conformance._timeouts import Failed
+from fedtheory.conformance._checks import FALSE_ALARMS, Failed
 from fedtheory.conformance.generators import Client
 from fedtheory.verification import check_generator
 from tests.conformance.defects import synthetic

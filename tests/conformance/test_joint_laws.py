@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance._interface import cases
 from fedtheory.conformance._joint_laws import joint_law
+from fedtheory.conformance._selections import cases
 from fedtheory.engine import play_round
-from fedtheory.sampling._selections import frequencies
+from fedtheory.sampling.cohorts import frequencies
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent

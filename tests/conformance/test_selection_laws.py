@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _selecting, _selection_laws, strategies
-from fedtheory.conformance._checks import FALSE_ALARMS
-from fedtheory.conformance._interface import Subject
-from fedtheory.conformance._selecting import Case, played
-from fedtheory.conformance._timeouts import Failed, Timer
+from fedtheory.conformance import _selection_laws, _selections, strategies
+from fedtheory.conformance._checks import FALSE_ALARMS, Failed
+from fedtheory.conformance._selections import Case, Subject, played
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -38,7 +36,7 @@ def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(mon
 
 def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:
     case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
-    updates = played(Full(), Timer(10.0), case)(np.random.default_rng(0)).updates
+    updates = played(Full(), case)(np.random.default_rng(0)).updates
     assert updates[:, 0].tolist() == [2.0, 3.0, 0.5, 1e9]
 
 
@@ -51,7 +49,7 @@ def test_the_weights_of_those_who_are_there_sum_to_one_and_the_absent_have_minus
             mask[list(absent)] = False
 
         rules: Any = SimpleNamespace(attend=attend, attend_table=np.zeros(1), attend_memory=np.zeros(1))
-        there = _selecting._attend(rules, case, np.random.default_rng(0))
+        there = _selections._attend(rules, case, np.random.default_rng(0))
         assert np.flatnonzero(~there.mask).tolist() == list(absent)
         return there.weights.tolist()
 
@@ -102,14 +100,14 @@ def test_the_scheme_says_whether_copies_are_meant() -> None:
 )
 def test_nobody_is_taken_more_often_than_clients_are_drawn(copies: bool, expected: list[float], most: float) -> None:
     nothing: Any = None
-    assert Subject("f", nothing, nothing, nothing, nothing, copies).most_copies(np.array(expected)) == most
+    assert Subject("f", nothing, nothing, nothing, copies).most_copies(np.array(expected)) == most
 
 
 def test_copies_of_many_clients_are_counted() -> None:
     # Each of 300 clients is drawn half a time a round; who is drawn twice or more counts twice or more.
     prepare: Any = lambda case: lambda rng: rng.choice(case.num_clients, 150, p=case.weights).tolist()  # noqa: E731
     nothing: Any = None
-    subject = Subject("f", nothing, prepare, nothing, nothing, copies=True)
+    subject = Subject("f", prepare, nothing, nothing, copies=True)
 
     def compare_with(num_drawn: float) -> None:
         like = SimpleNamespace(inclusion_probabilities=lambda weights, _: num_drawn * weights)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import shapley as kit
-from fedtheory.conformance._timeouts import Failed
+from fedtheory.conformance._checks import Failed
 from fedtheory.conformance.shapley import Game
-from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import shapley
 
 # Who is off, and by how many billionths of the largest utility.
 ALLOWED: dict[Any, tuple[list[int], float]] = {

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition
+from fedtheory.datasets.partition import capped_dirichlet_partition
 
 LABELS = np.repeat([0, 1, 2, 3, 4], [30, 50, 40, 60, 20])
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.special import gammainc
 from scipy.stats import binomtest
 
-from fedtheory.datasets._underflow import SMALLEST, underflowing_shares
-from fedtheory.datasets.class_shares import class_shares_partition, underflow_probability
+from fedtheory.datasets.class_shares import SMALLEST, class_shares_partition, underflow_probability, underflowing_shares
 from fedtheory.datasets.partition import dirichlet_partition
 
 LABELS = np.random.default_rng(1).permutation(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.datasets.least_squares import least_squares_federation
+from fedtheory.datasets.quadratics import least_squares_federation
 
 EPS = float(np.finfo(np.float64).eps)
 

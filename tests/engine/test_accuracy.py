@@ -47,11 +47,10 @@ def test_test_samples_that_are_handed_over_replace_those_held_out_and_change_no_
     assert all((plain.recorded(name) == both[1].recorded(name)).all() for name in ("models", "loss"))
 
 
-def test_a_run_with_a_test_set_is_run_again_from_its_file(tmp_path):
+def test_a_run_with_a_test_set_is_made_again_from_its_settings():
     fed = FAMILIES["softmax"](FederatedData.from_partition(X, Y, PARTS, num_classes=3))
     found = run(fed, record=("accuracy",), test=TEST)
-    found.save(tmp_path / "run.nc")
-    again = ft.engine.rerun(tmp_path / "run.nc").run
+    again = ft.fedavg(**vars(found.settings))
     assert (again.recorded("accuracy") == found.recorded("accuracy")).all()
 
 

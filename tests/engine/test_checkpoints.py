@@ -1,7 +1,7 @@
-"""A long run shows how far it is, stops at once with what is finished, and goes on to the same bits."""
+"""A long run shows how far it is, stops at once with what is finished, and runs what is missing to the same bits."""
 
 import dataclasses
-import json
+import math
 import os
 import re
 import signal
@@ -11,13 +11,13 @@ import threading
 import time
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._storage.files import sealed
-from fedtheory.engine import Interrupted, _execution, _replicates
-from tests.engine.killing import killed_after_every_round
+from fedtheory._storage.netcdf import netcdf_bytes, netcdf_content
+from fedtheory.engine import Interrupted, _checkpoints, _execution, _replicates
 from tests.environment import PLAIN_PYTHON, ROOT
 
 RECORD = ("gap", "uplink", "selected")
@@ -54,34 +54,34 @@ def begins(monkeypatch):
 
 
 @pytest.mark.parametrize("num_threads", [1, 3])
-def test_pauses_and_checkpoints_change_no_bit(tmp_path, monkeypatch, num_threads):
+def test_checkpoints_and_progress_change_no_bit(tmp_path, monkeypatch, num_threads):
     plain = run()
     places = begins(monkeypatch)
-    often = {"checkpoint": tmp_path / "run.npz", "checkpoint_every": 1e-6}
+    often = {"checkpoint": tmp_path / "run.nc", "checkpoint_every": 1e-6}
     check_same(run(num_threads=num_threads, **often), plain)
     assert sorted(places) == list(range(12))
     check_same(run(progress=True, num_threads=num_threads), plain)
 
 
 def test_a_finished_checkpoint_is_read_and_nothing_is_run(tmp_path, monkeypatch):
-    plain = run(checkpoint=tmp_path / "run.npz")
+    plain = run(checkpoint=tmp_path / "run.nc")
     places = begins(monkeypatch)
-    check_same(run(checkpoint=tmp_path / "run.npz"), plain)
+    check_same(run(checkpoint=tmp_path / "run.nc"), plain)
     assert places == []
 
 
 @pytest.mark.parametrize("strategy", [None, ft.selection.Proportional(2)], ids=["pow-d", "rand"])
 def test_a_run_goes_on_to_the_same_bits_and_computes_what_is_missing_only(tmp_path, monkeypatch, strategy):
     plain = run(12, strategy=strategy)
-    run(5, strategy=strategy, checkpoint=tmp_path / "run.npz")
+    run(5, strategy=strategy, checkpoint=tmp_path / "run.nc")
     places = begins(monkeypatch)
-    check_same(run(12, strategy=strategy, checkpoint=tmp_path / "run.npz"), plain)
+    check_same(run(12, strategy=strategy, checkpoint=tmp_path / "run.nc"), plain)
     assert sorted(places) == list(range(5, 12))
-    check_same(run(3, strategy=strategy, checkpoint=tmp_path / "run.npz"), run(3, strategy=strategy))
+    check_same(run(3, strategy=strategy, checkpoint=tmp_path / "run.nc"), run(3, strategy=strategy))
 
 
-class Alternating:
-    """One client after the other leaves, or comes back: the rule reads who was there."""
+class Counting:
+    """Clients come and go: the rule reads who was there."""
 
     def rules(self, weights, num_rounds):
         def come_and_go(round_index, table, memory, rng, present):
@@ -92,41 +92,28 @@ class Alternating:
         return dataclasses.replace(rules, attend=come_and_go)
 
 
-# Rules, kernels and fleets that remember something from one round to the next.
-REMEMBERING: dict[str, dict[str, Any]] = {
-    "samples that an epoch has not seen": {
-        "fed": ft.SoftmaxFederation(ft.datasets.synthetic(1, 1, num_clients=3, min_samples=7, max_samples=9, rng=0)),
-        "strategy": ft.selection.Proportional(2), "batch_size": 3, "batches": "epoch", "gradient_noise": 0.0,
-        "record": ("loss", "models"),
-    },
-    "who was available": {
-        "strategy": ft.selection.Available(
-            ft.selection.Uniform(1), ft.selection.MarkovAvailability(0.4, 0.3), shortfall="allow"
-        ),
-    },
-    "who is there": {"strategy": Alternating()},
-}  # fmt: skip
-
-
 def test_everybody_is_there_before_the_first_rule_says_otherwise():
-    first = run(20, strategy=Alternating()).recorded("selected")[:, 0]
+    first = run(20, strategy=Counting()).recorded("selected")[:, 0]
     assert set(first.ravel().astype(int)) == {1, 2}  # and client 0 has left
 
 
-@pytest.mark.parametrize("what", REMEMBERING)
-def test_what_is_killed_after_every_round_goes_on_to_the_same_bits(tmp_path, monkeypatch, what):
-    def again(**options):
-        return run(3, **REMEMBERING[what], **options)
-
-    found, times = killed_after_every_round(again, tmp_path / "run.npz", monkeypatch)
-    check_same(found, again())
-    assert times == 3 * 6
+def test_replicates_beyond_those_that_are_asked_for_stay_in_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "run.nc"
+    run(6, checkpoint=path)
+    content = netcdf_content(path.read_bytes())
+    rows = np.array([0, 1, 5])
+    fewer = {name: one._replace(values=one.values[rows]) for name, one in content.variables.items()}
+    path.write_bytes(netcdf_bytes(fewer, content.attrs))
+    places = begins(monkeypatch)
+    check_same(run(3, checkpoint=path), run(3))
+    assert places[:1] == [2]
+    assert sorted(netcdf_content(path.read_bytes()).variables["replicate"].values) == [0, 1, 2, 5]
 
 
 def test_diverged_replicates_are_kept_as_such(tmp_path):
     diverging = {"step_size": 1e200, "num_rounds": 4}
-    check_same(run(3, checkpoint=tmp_path / "run.npz", **diverging), run(3, **diverging))
-    again = run(3, checkpoint=tmp_path / "run.npz", **diverging)
+    check_same(run(3, checkpoint=tmp_path / "run.nc", **diverging), run(3, **diverging))
+    again = run(3, checkpoint=tmp_path / "run.nc", **diverging)
     assert (again.status == "diverged").all()
     check_same(again, run(3, **diverging))
 
@@ -148,57 +135,56 @@ OTHER = ft.QuadraticFederation([1.0, 2.0, 5.0], [[0.0], [-1.0], [-3.0]], [0.5, 0
     ids=str,
 )  # fmt: skip
 def test_the_checkpoint_of_another_run_is_refused_in_one_line(tmp_path, change):
-    run(2, checkpoint=tmp_path / "run.npz")
+    run(2, checkpoint=tmp_path / "run.nc")
     with pytest.raises(ValueError, match="checkpoint must be of this run, got that of another in") as refused:
-        run(2, checkpoint=tmp_path / "run.npz", **change)
+        run(2, checkpoint=tmp_path / "run.nc", **change)
     assert "\n" not in str(refused.value)
 
 
 def test_a_checkpoint_of_another_fedtheory_and_a_damaged_one_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "run.npz"
+    path = tmp_path / "run.nc"
     run(2, checkpoint=path)
     whole = path.read_bytes()
-    for damaged in (whole[: len(whole) // 2], b"", b"no archive"):
+    for damaged in (whole[: len(whole) // 2], whole[:-1], b"", b"no archive"):
         path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
+        with pytest.raises(
+            ValueError, match=r"checkpoint must be one that a run wrote, got .*, which is not .*: remove it"
+        ):
             run(2, checkpoint=path)
     path.write_bytes(whole)
-    monkeypatch.setattr(_execution, "made_by", lambda: "0.0.1 (abc)")
+    monkeypatch.setattr(_checkpoints, "made_by", lambda: "0.0.1 (abc)")
+    content = netcdf_content(whole)
+    path.write_bytes(netcdf_bytes(content.variables, content.attrs | {"identity": "another"}))
     with pytest.raises(ValueError, match=r"checkpoint must be of fedtheory 0\.0\.1 \(abc\), got that of"):
         run(2, checkpoint=path)
 
 
-@pytest.mark.parametrize(
-    ("entry", "value"), [("finished", 3), ("finished", [0, 1, 2]), ("running", {"1": [{}, {}, {}]})], ids=str
-)
-def test_a_file_that_says_other_than_it_holds_is_refused_in_one_line(tmp_path, entry, value):
-    path = tmp_path / "run.npz"
+STRANGE: dict[str, dict[str, Any]] = {
+    "a replicate twice": {"replicate": np.array([0, 0])},
+    "half a replicate": {"replicate": np.array([0.0, 0.5])},
+    "other rounds": {"excess": np.zeros((2, 3))},
+    "other clients": {"counts": np.zeros((3, 3), dtype=int)},
+    "no records": {"excess": None},
+}
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_a_file_with_other_arrays_than_its_run_writes_is_refused_in_one_line(tmp_path, what):
+    path = tmp_path / "run.nc"
     run(2, checkpoint=path)
-    with np.load(path) as archive:
-        arrays = dict(archive)
-    arrays["about"] = np.array(json.dumps(json.loads(str(arrays["about"])) | {entry: value}))
-    np.savez(path, **arrays)
-    for content in (path.read_bytes(), sealed(path.read_bytes())):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
-            run(3, checkpoint=path)
+    content = netcdf_content(path.read_bytes())
+    variables = dict(content.variables)
+    for name, values in STRANGE[what].items():
+        old = variables.pop(name)
+        if values is not None:
+            dims = (f"{name}_own", *(f"{name}_{axis}_own" for axis in range(1, values.ndim)))
+            variables[name] = old._replace(dims=dims, values=values)
+    path.write_bytes(netcdf_bytes(variables, content.attrs))
+    with pytest.raises(ValueError, match=r"got .*, whose arrays are others than its run writes: remove it"):
+        run(3, checkpoint=path)
 
 
-def test_an_edited_checkpoint_is_refused(tmp_path):
-    path = tmp_path / "run.npz"
-    run(2, checkpoint=path)
-    with np.load(path) as archive:
-        arrays = dict(archive)
-    arrays["counts"][0, 0] += 1
-    seal = path.read_bytes()[-len(sealed(b"")) :]
-    np.savez(path, **arrays)
-    for end in (b"", seal):
-        path.write_bytes(path.read_bytes() + end)
-        with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
-            run(2, checkpoint=path)
-
-
-@pytest.mark.parametrize("name", ["missing/run.npz", "file/run.npz", "folder", "x" * 300])
+@pytest.mark.parametrize("name", ["missing/run.nc", "file/run.nc", "folder", "x" * 300])
 def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_first_round(tmp_path, monkeypatch, name):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "folder").mkdir()
@@ -210,27 +196,79 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_first_round(t
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
-def test_strategies_of_somebody_else_are_told_apart_by_what_their_rules_do(tmp_path):
-    def first(round_index, table, memory, weights, candidates, losses, rng, chosen):
-        chosen[0] = 0
-        return 1
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a\0b", ValueError), ("\ud800", ValueError), (3, TypeError), (b"run", TypeError)]
+)
+def test_what_is_no_path_is_refused_before_the_first_round(name, kind):
+    with pytest.raises(kind, match="checkpoint must be a path"):
+        run(2, checkpoint=name)
 
-    def last(round_index, table, memory, weights, candidates, losses, rng, chosen):
-        chosen[0] = 2
-        return 1
 
-    class Mine:
-        def __init__(self, rule):
-            self.rule = rule
+class Mine:
+    def __init__(self, rule):
+        self.rule = rule
 
-        def rules(self, weights, num_rounds):
-            return ft.selection.Rules(select=self.rule, max_selected=1)
+    def rules(self, weights, num_rounds):
+        return ft.selection.Rules(select=self.rule, max_selected=1)
 
-    kept = run(2, strategy=Mine(first), checkpoint=tmp_path / "run.npz", record=("gap",))
-    again = run(2, strategy=Mine(first), checkpoint=tmp_path / "run.npz", record=("gap",))
+
+def first(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = np.argmin(weights)
+    return 1
+
+
+def last(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = np.argmax(weights)
+    return 1
+
+
+def test_strategies_are_told_apart_by_what_their_rules_do(tmp_path):
+    kept = run(2, strategy=Mine(first), checkpoint=tmp_path / "run.nc", record=("gap",))
+    again = run(2, strategy=Mine(first), checkpoint=tmp_path / "run.nc", record=("gap",))
     assert again.gap.tobytes() == kept.gap.tobytes()
     with pytest.raises(ValueError, match="checkpoint must be of this run"):
-        run(2, strategy=Mine(last), checkpoint=tmp_path / "run.npz", record=("gap",))
+        run(2, strategy=Mine(last), checkpoint=tmp_path / "run.nc", record=("gap",))
+
+
+RIDGE = 1.0
+
+
+@numba.njit
+def helper(weight):
+    return weight + 1.0
+
+
+def ridged(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = np.argmin(weights + RIDGE * helper(weights))
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("RIDGE", -1.0), ("helper", numba.njit(lambda weight: weight - 1.0)), ("np", math)],
+    ids=["a number", "a compiled helper", "a module"],
+)
+def test_a_rule_whose_globals_have_changed_is_another_one(tmp_path, monkeypatch, name, value):
+    run(1, strategy=Mine(ridged), checkpoint=tmp_path / "run.nc", record=("gap",))
+    run(1, strategy=Mine(ridged), checkpoint=tmp_path / "run.nc", record=("gap",))
+    monkeypatch.setattr(sys.modules[__name__], name, value)
+    with pytest.raises(ValueError, match="checkpoint must be of this run"):
+        run(1, strategy=Mine(ridged), checkpoint=tmp_path / "run.nc", record=("gap",))
+
+
+def test_a_rule_that_cannot_be_identified_cannot_be_kept(tmp_path):
+    lock = threading.Lock()
+
+    def locked(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        with lock:
+            return first(round_index, table, memory, weights, candidates, losses, rng, chosen)
+
+    run(1, strategy=Mine(locked), record=("gap",))
+    with pytest.raises(
+        ValueError,
+        match=r"checkpoint must be None for a run that cannot be identified: an object of _thread.lock cannot",
+    ):
+        run(1, strategy=Mine(locked), record=("gap",), checkpoint=tmp_path / "run.nc")
 
 
 PROGRAM = """
@@ -247,13 +285,13 @@ def finished_in(path):
     """Finished replicates that a file keeps."""
     if not path.exists():
         return 0
-    with np.load(path) as archive:
-        return len(archive["counts"]) if "counts" in archive else 0
+    return netcdf_content(path.read_bytes()).variables["counts"].values.shape[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON, reason="as plain Python it takes minutes")
 def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
-    path = tmp_path / "run.npz"
+    path = tmp_path / "run.nc"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], env=environment) as process:
         while not finished_in(path) and process.poll() is None:
@@ -266,12 +304,13 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
     check_same(run(left + 3, checkpoint=path, **options), run(left + 3, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON, reason="as plain Python it takes long to make the schedule")
 def test_ctrl_c_leaves_what_is_finished(tmp_path):
     options = {"num_rounds": 20000, "record_every": 20000, "record": ("gap",), "num_threads": 2}
     run(2, **options)  # compiled by now
     sent: list[float] = []
-    path, finished_so_far = tmp_path / "run.npz", list[int]()
+    path, finished_so_far = tmp_path / "run.nc", list[int]()
 
     def interrupt() -> None:
         # Before the run has begun, the signal would end the tests.
@@ -345,25 +384,25 @@ def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
 
 @pytest.mark.parametrize(("every", "often"), [(1e3, False), (1e-6, True)])
 def test_the_file_is_written_when_it_is_due_and_at_the_end(tmp_path, monkeypatch, every, often):
-    numbers, save = list[int](), _execution.save_checkpoint
+    numbers, save = list[int](), _checkpoints.Checkpoint.save
 
-    def noted(path, template, seeds, replicates):
-        numbers.append(len(replicates.finished))
-        save(path, template, seeds, replicates)
+    def noted(file, finished):
+        numbers.append(len(finished))
+        save(file, finished)
 
-    monkeypatch.setattr(_execution, "save_checkpoint", noted)
+    monkeypatch.setattr(_checkpoints.Checkpoint, "save", noted)
     in_step(monkeypatch)
-    run(checkpoint=tmp_path / "run.npz", checkpoint_every=every, num_threads=1)
+    run(checkpoint=tmp_path / "run.nc", checkpoint_every=every, num_threads=1)
     assert numbers[-1] == 12
     assert (len(numbers) > 1) == often
 
 
 def test_a_function_is_told_beside_a_checkpoint(tmp_path):
     counted: list[int] = []
-    run(checkpoint=tmp_path / "run.npz", progress=counted.append, num_threads=1)
+    run(checkpoint=tmp_path / "run.nc", progress=counted.append, num_threads=1)
     assert counted == list(range(1, 13))
 
 
 def test_the_age_of_a_checkpoint_must_be_positive(tmp_path):
     with pytest.raises(ValueError, match=r"checkpoint_every must be finite and positive, got 0\.0"):
-        run(checkpoint=tmp_path / "run.npz", checkpoint_every=0.0)
+        run(checkpoint=tmp_path / "run.nc", checkpoint_every=0.0)

@@ -8,7 +8,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.engine import _perceptron_coalitions
 from fedtheory.federation import FederatedData
-from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import shapley
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(120, 7)), RNG.integers(3, size=120)

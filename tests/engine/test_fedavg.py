@@ -300,6 +300,13 @@ def test_band_is_the_student_t_interval():
     assert mean[-1] == pytest.approx(run.gap[:, -1].mean(), rel=1e-12)
 
 
+def test_one_replicate_has_no_limits_and_says_so():
+    run = ft.fedavg(federation(), Proportional(2), num_rounds=5, step_size=0.1)
+    with pytest.raises(ValueError, match=r"^num_replicates must be at least 2 .*, got 1: its values are gap\[0\]$"):
+        run.band()
+    assert "gap" in repr(run)
+
+
 def test_a_loss_that_overflows_makes_mean_and_limits_infinite_from_there_on():
     gap = np.array([[1.0, 2.0, np.inf], [3.0, 2.0, 1.0]])
     nothing = np.zeros((2, 1), dtype=np.int64)
@@ -348,7 +355,7 @@ def test_bad_arguments_are_refused_in_one_sentence(change, message):
 
 def test_asking_for_what_was_not_recorded_says_how_to_record_it():
     run = ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1)
-    with pytest.raises(ValueError, match="models was not recorded"):
+    with pytest.raises(ValueError, match=r"name must be one of .* got .models., which was not recorded"):
         _ = run.models
 
 

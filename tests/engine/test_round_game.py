@@ -5,9 +5,8 @@ import pytest
 from numba import njit
 
 from fedtheory.engine import _round_game as game
-from fedtheory.valuation.exact import shapley
-from fedtheory.valuation.gtg import gtg_shapley
-from fedtheory.valuation.permutations import permutation_shapley
+from fedtheory.valuation.games import shapley
+from fedtheory.valuation.permutations import gtg_shapley, permutation_shapley
 
 
 @njit

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import typeof
 
 import fedtheory as ft
 from fedtheory._support.compiling import compiled, is_compiled
 from fedtheory.engine._binding import bound_loop
 from fedtheory.engine._kernels_quadratic import quadratic_family
 from fedtheory.engine._rounds import run_rounds
+from fedtheory.engine._slots import laid_out
 from fedtheory.engine.contract import LocalWork
 from fedtheory.selection.rules import Rules
 
@@ -79,21 +81,12 @@ def test_one_loop_serves_all_families_whatever_their_arrays() -> None:
     np.testing.assert_allclose(run.models[0, 1], [0.15, 0.15], rtol=1e-15)
 
 
-def distance(data, k, w):
-    return ((w - data[0][k]) ** 2).sum() / 2
-
-
-def way(data, k, w):
-    return w - data[0][k]
-
-
 @needs_numba
 def test_what_the_loop_could_not_hold_is_refused_before_the_first_round() -> None:
-    fed = ft.federation.LossFederation(distance, way, (np.zeros((2, 1)), "no array"), [0.5, 0.5], dim=1)
     with pytest.raises(
         TypeError, match=r"^what kernels read must be arrays, numbers, or tuples of them, got unicode_type"
     ):
-        ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))
+        laid_out(typeof((np.zeros((2, 1)), "no array")))
 
 
 @needs_numba

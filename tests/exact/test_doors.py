@@ -19,13 +19,10 @@ from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.active_federated import ActiveFederated
-from fedtheory.selection.availability import BernoulliAvailability
-from fedtheory.selection.available import Available
-from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.availability import Available, BernoulliAvailability
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.laws import Fixed, Moments, Ranked, Scheduled
-from fedtheory.selection.loss_transforms import ClippedLoss
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.power_of_choice import ClippedLoss, HalvingCandidates, PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 
 THREE = QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [1.0], [-2.0]], [0.5, 0.25, 0.25])

@@ -15,9 +15,8 @@ from fedtheory.exact.floor import error_floor
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.full import Full
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.power_of_choice import HalvingCandidates, PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 
 

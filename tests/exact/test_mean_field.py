@@ -10,9 +10,8 @@ from fedtheory.engine.simulation import fedavg
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.full import Full
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.power_of_choice import HalvingCandidates, PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 
 

@@ -22,10 +22,9 @@ from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.sampling.inclusion import inclusion_by_losses
-from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.full import Full
 from fedtheory.selection.laws import Ranked
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.power_of_choice import HalvingCandidates, PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.interval import Interval

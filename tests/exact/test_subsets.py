@@ -90,7 +90,7 @@ def test_the_bound_is_attained_by_full_participation():
 
 def test_the_expected_count_is_largest_for_the_heaviest_clients_and_has_decreasing_increments():
     # f(U) from its definition on all subsets of six clients
-    from fedtheory.sampling._selections import successive
+    from fedtheory.sampling.cohorts import successive
 
     rng = np.random.default_rng(1)
     for _ in range(5):

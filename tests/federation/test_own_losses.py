@@ -1,13 +1,17 @@
-"""A loss of one's own is two functions: with those of parabolas a run is what the library's parabolas compute."""
+"""A user's loss is two functions: with those of parabolas a run is what the library's parabolas compute."""
 
+import time
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numba import njit
+from scipy import special
 
 import fedtheory as ft
+from fedtheory._support.progress import announced
 from fedtheory.errors import AssumptionViolated
+from tests.environment import PLAIN_PYTHON
 
 # Sums in another order, over a few dozen steps.
 ROUNDING = 1e-12
@@ -86,6 +90,11 @@ def test_a_wrong_gradient_is_seen() -> None:
         ({"dim": 0}, ValueError, "dim must be"),
         ({"weights": [0.5, 0.6]}, ValueError, "weights must sum to 1"),
         ({"minimizer": [0.0]}, ValueError, "minimizer must have shape"),
+        ({"data": CENTERS.tolist()}, TypeError, "data must be an array of numbers, .* got a list"),
+        ({"data": {"centers": CENTERS}}, TypeError, "data must be an array of numbers, .* got a dict"),
+        ({"data": (CURVATURES, [1.0])}, TypeError, r"data\[1\] must be an array of numbers, .* got a list"),
+        ({"data": np.array([loss])}, TypeError, "data must be an array of numbers, .* got an array of object"),
+        ({"data": np.ma.array(CENTERS)}, TypeError, "data must be an array without a mask"),
     ],
 )
 def test_what_makes_no_sense_is_refused(change, error, said) -> None:
@@ -99,3 +108,85 @@ def test_batches_and_models_of_another_shape_are_refused() -> None:
         ft.fedavg(OWN, ft.selection.Full(), num_rounds=1, step_size=0.1, batch_size=2)
     with pytest.raises(ValueError, match=r"w must have shape \(\.\.\., 2\)"):
         OWN.loss([1.0])
+
+
+def first_run(client_loss=loss, client_gradient=gradient, data=DATA):
+    fed = ft.federation.LossFederation(client_loss, client_gradient, data, WEIGHTS, dim=2)
+    return ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))
+
+
+def of_curvatures(data, k, w):
+    return data[0][9] * loss(data, k, w)
+
+
+WRONG_FUNCTIONS = {
+    "a gradient off by 38": ({"client_gradient": lambda data, k, w: 38 + gradient(data, k, w)}, "be the gradient of"),
+    "a gradient of a client": ({"client_gradient": lambda data, k, w: (k < 2) * gradient(data, k, w)}, "for client 2"),
+    "a coordinate": ({"client_gradient": lambda data, k, w: gradient(data, k, w) * [1, 1.1]}, "be the gradient of"),
+    "a list": ({"client_gradient": lambda data, k, w: list(w)}, r"return an array of real numbers of shape \(2,\)"),
+    "a matrix": ({"client_gradient": lambda data, k, w: w[None]}, r"got float64 of shape \(1, 2\) for client 0"),
+    "no number": ({"client_loss": lambda data, k, w: w}, r"return a number, got array\(.*\) for client 0"),
+    "nothing": ({"client_loss": lambda data, k, w: None}, "return a number, got None for client 0"),
+    "an index": ({"client_loss": of_curvatures}, "return a value .*got IndexError for client 0: index 9"),
+    "an argument": (
+        {"client_loss": lambda data, k: 0.0},
+        "return a value .*got TypeError for client 0: .*3 were given",
+    ),
+    "a model changed": ({"client_loss": lambda data, k, w: w.fill(0)}, "return a value .* read-only"),
+    "draws": ({"client_loss": lambda data, k, w: np.random.rand()}, "be the gradient of client_loss"),  # noqa: NPY002
+}
+
+
+@pytest.mark.parametrize("what", WRONG_FUNCTIONS)
+def test_functions_that_are_no_loss_and_its_gradient_are_refused_before_the_first_round(what) -> None:
+    functions, said = WRONG_FUNCTIONS[what]
+    with pytest.raises((TypeError, ValueError), match=f"^client_(loss|gradient) must {said}|{said}") as caught:
+        first_run(**functions)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("client_loss", "client_gradient"),
+    [
+        (lambda data, k, w: 1e9 + (w * w).sum(), lambda data, k, w: 2 * w),  # whose differences lose nine digits
+        (lambda data, k, w: np.maximum(w, 0).sum(), lambda data, k, w: (w > 0) * 1.0),
+        (lambda data, k, w: (w - np.log(w)).sum(), lambda data, k, w: 1 - 1 / w),
+        (lambda data, k, w: np.cos(1e4 * w).sum(), lambda data, k, w: -1e4 * np.sin(1e4 * w)),
+        (lambda data, k, w: 0.0, lambda data, k, w: 0 * w),
+    ],
+)
+def test_a_right_gradient_of_a_difficult_loss_is_accepted(client_loss, client_gradient) -> None:
+    fed = ft.federation.LossFederation(client_loss, client_gradient, None, WEIGHTS, dim=2)
+    assert fed.checked_functions == (client_loss, client_gradient)
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_a_function_of_scipy_is_refused_with_its_line() -> None:
+    own = {
+        "client_loss": lambda data, k, w: special.logsumexp(w),
+        "client_gradient": lambda data, k, w: special.softmax(w),
+    }
+    wanted = r"client_loss must be a function that numba compiles \(NumPy's .* SciPy's cannot\), .* line \d+\)$"
+    with pytest.raises(TypeError, match=wanted):
+        first_run(**own)
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_an_index_out_of_bounds_in_a_round_names_the_kernel() -> None:
+    def far(data, k, w):
+        return data[0][min(5, int(abs(w[0]) * 1e3))] * (w * w).sum()
+
+    def flat(data, k, w):
+        return 2 * data[0][min(5, int(abs(w[0]) * 1e3))] * w
+
+    fed = ft.federation.LossFederation(njit(far), njit(flat), (np.ones(1),), [1.0], dim=1)
+    object.__setattr__(fed, "checked_functions", (fed.client_loss, fed.client_gradient))
+    with pytest.raises(ValueError, match=r"the kernel train must stay within its arrays, .* in round 0"):
+        ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, initial=[1.0], record=("models",))
+
+
+def test_long_work_is_announced_and_short_work_is_not(capsys) -> None:
+    for seconds in (0.0, 5.0):
+        with announced("compiling client_loss", after=seconds):
+            time.sleep(0.05)
+    assert capsys.readouterr().err == "compiling client_loss ...\n"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 import fedtheory as ft
+from fedtheory.conformance import quadratic_federations, seeds
 from fedtheory.federation.prioritized import prioritize
-from fedtheory.testing import quadratic_federations, seeds
 
 
 def quadratics(rng, num_clients=6, dim=3):
@@ -85,3 +85,10 @@ def test_bad_masks_are_refused(mask, error, text):
     fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [1.0, 0.0])
     with pytest.raises(error, match=text):
         prioritize(fed, mask)
+
+
+def test_a_prioritized_federation_runs_as_that_of_all_its_clients() -> None:
+    aligned = prioritize(ft.QuadraticFederation([1.0, 2.0], [[0.0], [4.0]], [0.5, 0.5]), [True, False])
+    strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, threshold=1.0)
+    runs = [ft.fedavg(fed, strategy, num_rounds=5, step_size=0.1).gap for fed in (aligned, aligned.federation)]
+    assert (runs[0] == runs[1]).all()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from scipy.optimize import minimize
 
+from fedtheory.conformance import quadratic_federations, seeds
+from fedtheory.conformance.drawing import draw_quadratics as federation
 from fedtheory.datasets.quadratics import power_law_weights, power_of_choice_quadratics
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.testing import quadratic_federations, seeds
-from fedtheory.testing.federations import draw_quadratics as federation
 
 KINDS = ("isotropic", "diagonal", "matrix")
 

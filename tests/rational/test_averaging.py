@@ -17,7 +17,7 @@ from fedtheory.rational._rounds import elapsed, gap
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, draw_run
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import combination, vector
-from fedtheory.sampling._selections import uniform_subsets, with_replacement
+from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law

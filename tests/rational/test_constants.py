@@ -14,7 +14,7 @@ from fedtheory.rational._noises import no_noise
 from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling._selections import power_of_choice, with_replacement
+from fedtheory.sampling.cohorts import power_of_choice, with_replacement
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.statistics.law import Law
 

@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given
 
+from fedtheory.conformance import rational_federations, seeds
 from fedtheory.rational.draws import draw_model
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import combination, difference, norm2, vector
-from fedtheory.testing import rational_federations, seeds
 
 
 @given(exact=rational_federations(), seed=seeds())

@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fedtheory.sampling._selections import successive
-from fedtheory.sampling.cohorts import cohort_law
+from fedtheory.sampling.cohorts import cohort_law, successive
 
 
 def test_rational_weights_give_rational_laws_of_sum_one():

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from fedtheory.conformance import samplings
 from fedtheory.sampling import JointLaw
-from fedtheory.sampling._selections import with_replacement
+from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
-from fedtheory.testing import samplings
 
 SAMPLINGS = [
     ExactlyOne([0.2, 0.5, 0.3]),

@@ -15,8 +15,7 @@ from scipy.stats import gamma
 
 import fedtheory.sampling.inclusion as kernels
 import fedtheory.sampling.inclusion as module
-from fedtheory.sampling._selections import successive
-from fedtheory.sampling.cohorts import cohort_law
+from fedtheory.sampling.cohorts import cohort_law, successive
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from tests.environment import takes_minutes_as_plain_python
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedtheory.conformance import norms, norms_and_budgets, seeds
 from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
 from fedtheory.sampling._newton import write
 from fedtheory.sampling.optimal import rescale
-from fedtheory.testing import norms, norms_and_budgets, seeds
 from tests.environment import thinned
 
 # Sums in 16 lanes and one division: a few units in the last place for the sizes tested here.

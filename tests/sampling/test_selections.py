@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.sampling._selections import (
+from fedtheory.conformance import weights
+from fedtheory.sampling.cohorts import (
     frequencies,
     independent,
     power_of_choice,
@@ -18,7 +19,6 @@ from fedtheory.sampling._selections import (
 )
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.statistics.law import Law
-from fedtheory.testing import weights
 
 sizes = st.lists(st.integers(1, 9), min_size=2, max_size=5)
 

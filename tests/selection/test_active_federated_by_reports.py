@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.selection.active_federated_by_reports import ActiveFederatedByReports
+from fedtheory.selection.active_federated import ActiveFederatedByReports
 
 K = 5
 WEIGHTS = np.full(K, 1 / K)

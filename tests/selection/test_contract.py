@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 import fedtheory as ft
 import fedtheory.selection
 from fedtheory._support.discover import members
-from tests.engine.killing import killed_after_every_round
 from tests.environment import sized
 
 K, NUM_REPLICATES = 6, sized(4000, 1000)
@@ -86,23 +84,6 @@ def test_a_seed_gives_the_same_bits_again_whatever_the_number_of_threads_and_ano
     models = run(name, fed, num_threads=1).models
     np.testing.assert_array_equal(run(name, fed, num_threads=2).models, models)
     assert np.array_equal(run(name, fed, rng=2).models, models) == (name in DETERMINISTIC)
-
-
-@every_strategy
-def test_a_run_that_is_killed_after_every_round_goes_on_to_the_same_bits(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fed, record = federation(name), ("models", "uplink", "broadcasts", "evaluations", "selected", "coalitions")
-
-    def again(**options: Any) -> Any:
-        return run(name, fed, num_replicates=2, record=record, **options)
-
-    found, times = killed_after_every_round(again, tmp_path / "run.npz", monkeypatch)
-    assert times == 2 * 5
-    assert {record: values.tobytes() for record, values in found.records.items()} == {
-        record: values.tobytes() for record, values in again().records.items()
-    }
-    np.testing.assert_array_equal(found.counts, again().counts)
 
 
 @every_strategy

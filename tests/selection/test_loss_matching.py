@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 import fedtheory as ft
 from fedtheory.engine.inclusion import inclusions
 from fedtheory.federation.prioritized import prioritize
-from fedtheory.selection.loss_matching import LossMatching
-from fedtheory.selection.matched_losses import matches
+from fedtheory.selection.loss_matching import AnnealedThreshold, LossMatching, matches, thresholds
 from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
-from fedtheory.selection.threshold_schedules import AnnealedThreshold, thresholds
 
 INFINITY = float("inf")
 
@@ -259,9 +257,8 @@ def test_inclusions_of_another_strategy_or_of_some_rounds_are_refused():
 
 
 def test_a_number_is_no_participation():
-    strategy = LossMatching([True, False], [1.0, 0.0], participation=0.5)
     with pytest.raises(TypeError, match=r"participation must have methods sizes and attendances, got 0\.5"):
-        strategy.rules(np.array([1.0, 0.0]), 1)
+        LossMatching([True, False], [1.0, 0.0], participation=0.5)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedtheory as ft
-from fedtheory.selection.availability import BernoulliAvailability
-from fedtheory.selection.available import Available
+from fedtheory.selection.availability import Available, BernoulliAvailability
 from fedtheory.selection.loss_matching import LossMatching
 from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
 

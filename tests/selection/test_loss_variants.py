@@ -9,8 +9,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection.loss_transforms import ClippedLoss, FairLoss
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.power_of_choice import ClippedLoss, FairLoss, PowerOfChoice
 
 WEIGHTS = np.array([0.4, 0.3, 0.2, 0.1])
 CENTERS = np.array([[0.0], [1.0], [2.0], [4.0]])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.selection.candidate_schedules import DecayingCandidates, scheduled
+from fedtheory.selection.power_of_choice import DecayingCandidates, scheduled
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0, 4.0], np.arange(4.0)[:, None], np.full(4, 0.25))
 PRIORITY = ft.federation.prioritize(FED, [True, True, False, False])

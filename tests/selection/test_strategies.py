@@ -14,8 +14,7 @@ from fedtheory._support.discover import members
 from fedtheory.engine.play import play_round
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection._draw import _last_place, alias_table, keep_largest
-from fedtheory.selection.candidate_schedules import DecayingCandidates, HalfTimeCandidates, HalvingCandidates
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.power_of_choice import DecayingCandidates, HalfTimeCandidates, HalvingCandidates, PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from tests.additions import leave_out_if_new

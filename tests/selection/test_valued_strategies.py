@@ -7,14 +7,12 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.federation.client_data import FederatedData
-from fedtheory.selection.availability import BernoulliAvailability
-from fedtheory.selection.available import Available
-from fedtheory.selection.greedy_shapley import GreedyShapley, UpperConfidenceShapley
+from fedtheory.selection.availability import Available, BernoulliAvailability
+from fedtheory.selection.greedy_shapley import GreedyShapley, SoftmaxShapley, UpperConfidenceShapley
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.size_weighted import SizeWeighted
-from fedtheory.selection.softmax_shapley import SoftmaxShapley
 from fedtheory.selection.uniform import Uniform
-from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import shapley
 from fedtheory.valuation.methods import Valuation
 from tests.engine.plain import in_plain_python
 

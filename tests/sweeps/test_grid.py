@@ -1,7 +1,6 @@
-"""A point's canonical form, and the names and the seeds that follow from it."""
+"""A point's canonical form, and the seeds that follow from it."""
 
 import hashlib
-import json
 from fractions import Fraction
 
 import numpy as np
@@ -68,28 +67,30 @@ def test_what_has_no_form_is_refused_by_name(value):
         gridded({"d": [value]})
 
 
-def test_a_part_is_named_by_the_hash_of_the_point_and_the_seed_alone():
-    [small, _] = gridded({"d": [3, 9]}, seeds=[7])
-    text = json.dumps({"point": {"d": 3}, "seed": 7}, separators=(",", ":"))
-    assert small.name == hashlib.sha256(text.encode()).hexdigest()[:32]
-    larger = list(gridded({"d": [1, 3]}, seeds=[2, 7]))
-    assert small.name in {configuration.name for configuration in larger}
-
-
 def test_points_come_in_order_with_the_last_axis_first_and_seeds_innermost():
     grid = gridded({"d": [3, 9], "tau": [1, 2, 5]}, seeds=[4, 6])
-    assert [(*one.point.values(), one.seed) for one in grid][:4] == [(3, 1, 4), (3, 1, 6), (3, 2, 4), (3, 2, 6)]
+    assert [(*one.settings.values(), one.seed) for one in grid][:4] == [(3, 1, 4), (3, 1, 6), (3, 2, 4), (3, 2, 6)]
     assert (len(grid), grid.shape, grid.dims) == (12, (2, 3, 2), ("d", "tau", "seed"))
-    assert [np.ravel_multi_index(one.place, grid.shape) for one in grid] == list(range(12))
+    assert str(next(iter(grid))) == "d=3, tau=1, seed=4"
+
+
+def derived(**arguments):
+    """Seeds of each d, in their order."""
+    found: dict[int, list[int]] = {}
+    for one in gridded(**arguments):
+        found.setdefault(one.settings["d"], []).append(one.seed)
+    return found
 
 
 def test_derived_seeds_differ_between_points_and_follow_from_the_point_alone():
-    seeds = {(one.point["d"], one.place[-1]): one.seed for one in gridded({"d": [3, 9]}, seeds=2, rng=1)}
-    assert len(set(seeds.values())) == 4
-    again = {(one.point["d"], one.place[-1]): one.seed for one in gridded({"d": [9, 3, 4]}, seeds=3, rng=1)}
-    assert all(again[key] == seed for key, seed in seeds.items())
-    assert set(seeds.values()).isdisjoint(one.seed for one in gridded({"d": [3, 9]}, seeds=2, rng=2))
-    assert all(0 <= int(seed or -1) < 2**63 for seed in seeds.values())
+    seeds = derived(axes={"d": [3, 9]}, seeds=2, rng=1)
+    everything = [seed for own in seeds.values() for seed in own]
+    assert len(set(everything)) == 4
+    again = derived(axes={"d": [9, 3, 4]}, seeds=3, rng=1)
+    assert all(again[d][:2] == own for d, own in seeds.items())
+    other = derived(axes={"d": [3, 9]}, seeds=2, rng=2)
+    assert set(everything).isdisjoint(seed for own in other.values() for seed in own)
+    assert all(0 <= seed < 2**63 for seed in everything)
 
 
 def test_a_derived_seed_is_the_head_of_a_hash():

@@ -1,311 +1,205 @@
-"""What becomes of work whose workers die, and what workers do when they start, without a process of either kind."""
+"""A sweep finds the same on every backend, and keeps what is finished whatever ends it."""
 
-import contextlib
-import multiprocessing
 import os
+import re
+import shlex
 import signal
-import threading
+import subprocess
+import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Future
-from functools import partial
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import pytest
-from threadpoolctl import threadpool_info
 
-from fedtheory._commands.background import in_background
-from fedtheory.sweeps import _backends, run
-from fedtheory.sweeps._grid import Configuration, gridded
-from fedtheory.sweeps._outcomes import Outcome
-from fedtheory.sweeps._work import work_of
+import fedtheory as ft
+from fedtheory._storage.identity import identity
+from fedtheory.sweeps import run as running
+from tests.environment import ROOT
 from tests.sweeps import toy
 
-GRID = list(gridded({"d": range(8)}))
+GRID = {"d": [1, 5], "tau": [1, 2, 3]}
 
 
-class KilledWorker(Exception):
-    """What Dask raises for work whose workers died."""
+@pytest.fixture(scope="module")
+def wanted() -> Any:
+    return ft.sweep(toy.noisy, GRID, seeds=3, backend="sequential")
 
 
-class Fragile:
-    """An executor that is told what it does with a number, at once; dead workers do nothing more."""
-
-    def __init__(self, answer: Callable[[int], float]) -> None:
-        self.answer, self.broken = answer, False
-
-    def submit(self, _: Any, __: Any, point: dict[str, int], *___: Any) -> "Future[Outcome]":
-        future: Future[Outcome] = Future()
-        try:
-            future.set_result(Outcome(seconds=dead(0) if self.broken else self.answer(point["d"])))
-        except BaseException as error:
-            future.set_exception(error)
-            self.broken = self.broken or isinstance(error, BrokenExecutor)
-        return future
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_every_backend_finds_the_same(wanted, backend, tmp_path):
+    found = ft.sweep(toy.noisy, GRID, seeds=3, backend=backend, workers=2, out=tmp_path)
+    assert found.digest == wanted.digest
+    assert found.data.identical(wanted.data)
 
 
-def dead(d: int) -> float:
-    raise BrokenExecutor
+@pytest.mark.slow  # starts processes
+def test_a_run_has_the_same_bits_on_processes():
+    found = ft.sweep(toy.trained, {"d": [2, 5]}, seeds=2, backend="loky", workers=2)
+    assert not found.failures
+    assert found.digest == toy.trained_here()
 
 
-def worked_through(
-    answer: Callable[[int], float], missing: list[Configuration], opened: list[Any] | None = None
-) -> dict[int, Any]:
-    """Return what is kept of each number, and add a set of workers to a list for each that it took."""
-    kept: dict[int, Any] = {}
-    opened = [] if opened is None else opened
-
-    @contextlib.contextmanager
-    def start() -> Iterator[Any]:
-        opened.append(SimpleNamespace(executor=Fragile(answer), size=2, foreign=False, cancel=Future.cancel))
-        yield opened[-1]
-
-    def keep(one: Configuration, outcome: Outcome) -> None:
-        assert one.point["d"] not in kept
-        kept[one.point["d"]] = outcome.refused or outcome.error or outcome.seconds
-
-    run._work_through(missing, work_of(toy.slow), start, keep)
-    return kept
+@pytest.mark.slow  # starts a scheduler and two workers, seconds each
+def test_a_cluster_of_dask_finds_the_same_and_one_that_loses_workers_is_a_sentence(wanted):
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster):
+        assert ft.sweep(toy.noisy, GRID, seeds=3, backend="dask").digest == wanted.digest
+        assert ft.sweep(toy.trained, {"d": [2, 5]}, seeds=2, backend="dask").digest == toy.trained_here()
+        with pytest.raises(ValueError, match="workers must live until the sweep is over, got KilledWorker"):
+            ft.sweep(toy.dies, {"d": range(6)}, backend="dask")
 
 
-@pytest.mark.parametrize("death", [BrokenExecutor, KilledWorker])
-@pytest.mark.parametrize("killer", [0, 3])  # of the four that are under way together, the first and the last
-def test_who_kills_workers_twice_is_the_only_one_that_is_given_up(death: type[Exception], killer: int) -> None:
-    def answer(d: int) -> float:
-        if d == killer:
-            raise death
-        return d * 1.5
-
-    assert worked_through(answer, GRID) == {d: "its worker died, twice" if d == killer else d * 1.5 for d in range(8)}
+@pytest.mark.slow
+def test_without_a_client_of_dask_the_sentence_says_what_is_missing():
+    with pytest.raises(ValueError, match="backend must be one that joblib can use here, got dask: "):
+        ft.sweep(toy.slow, {"d": [1]}, backend="dask")
 
 
-def test_a_cluster_that_replaces_its_workers_goes_on_with_any_number_of_killers() -> None:
-    def answer(d: int) -> float:
-        raise KilledWorker
+@pytest.mark.slow  # starts processes
+def test_workers_have_one_thread_for_linear_algebra(monkeypatch):
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        monkeypatch.setenv(f"{library}_NUM_THREADS", "2")
+    for backend in ("sequential", "threading", "loky"):
+        found = ft.sweep(toy.threads, {"d": [1, 2, 3]}, backend=backend, workers=2)
+        assert found.data["value"].values.tolist() == [1, 1, 1]
 
-    opened: list[Any] = []
-    many = list(gridded({"d": range(50)}))
-    assert set(worked_through(answer, many, opened).values()) == {"its worker died, twice"}
-    assert len(opened) < 50
+
+def test_a_worker_that_finds_other_code_refuses(monkeypatch):
+    work = toy.slow, {"d": (1,)}
+    packed, expected = cloudpickle.dumps(work), identity(work, here=False)
+    _, outcome = running._attempt(packed, expected, 0, {"d": 2})
+    assert outcome.variables["value"].values == 3.0
+    _, outcome = running._attempt(packed, "another", 0, {"d": 2})
+    assert "workers must run the same code with fedtheory" in outcome.refused
+    assert "they find other code, or other versions" in outcome.refused
+    monkeypatch.setattr(toy, "slow", toy.large)
+    running._unpacked.cache_clear()
+    _, outcome = running._attempt(packed, expected, 0, {"d": 2})
+    assert "they find other code" in outcome.refused
+    running._unpacked.cache_clear()
 
 
-def test_what_others_finished_before_a_worker_died_is_kept() -> None:
-    def submit(_: Any, __: Any, point: dict[str, int], *___: Any) -> "Future[Outcome]":
-        future: Future[Outcome] = Future()
-        if point["d"] == 1:
-            future.set_exception(BrokenExecutor())
-        elif point["d"] != 2:
-            future.set_result(Outcome(seconds=point["d"] * 1.5))
-        return future
+def test_a_worker_that_cannot_import_what_is_swept_refuses():
+    _, outcome = running._attempt(b"cfedtheory.nowhere\nf\n.", None, 0, {})
+    assert "ModuleNotFoundError: No module named 'fedtheory.nowhere'" in outcome.refused
 
-    kept: list[int] = []
-    workers: Any = SimpleNamespace(executor=SimpleNamespace(submit=submit), size=2, foreign=False, cancel=Future.cancel)
-    queue = deque(GRID)
-    lost = run._until_broken(
-        queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None
+
+def test_what_cannot_be_sent_is_refused_in_one_sentence():
+    with pytest.raises(TypeError, match="what is swept must be something that can be sent to other processes, got"):
+        ft.sweep(lambda d: (d, holding), {"d": [1]}, backend="loky", workers=2)
+
+
+holding = iter(one for one in "")
+
+
+MAIN = """
+import sys
+import fedtheory as ft
+from tests.sweeps import toy
+if __name__ == "__main__":
+    found = ft.sweep(toy.{function}, {{"d": range({size})}}, backend={backend!r}, workers=2, out=sys.argv[1])
+    print(found.digest)
+"""
+
+
+def script(folder: Path, function: str = "slow", size: int = 40, backend: str = "threading") -> list[str]:
+    """A program that sweeps into the folder ``out`` beside it, as a command."""
+    file = folder / "main.py"
+    file.write_text(MAIN.format(function=function, size=size, backend=backend), encoding="utf-8")
+    return [sys.executable, str(file), str(folder / "out")]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("out/*.nc") if path.name != "data.nc")
+
+
+def started(command: list[str], folder: Path, enough: int) -> "subprocess.Popen[str]":
+    """Start a program in a session of its own, and wait until it has written some parts."""
+    process = subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    assert (kept, [one.point["d"] for one in lost]) == ([0, 3], [1, 2])
-    assert [one.point["d"] for one in queue] == [4, 5, 6, 7]
+    while len(parts(folder)) < enough and process.poll() is None:
+        time.sleep(0.01)
+    return process
 
 
-def test_all_workers_work_at_once() -> None:
-    meeting = threading.Barrier(3, timeout=5)
-
-    def meets_others(d: int) -> int:
-        return meeting.wait()
-
-    kept: list[Outcome] = []
-    start = partial(_backends.open_workers, "threads", 3, None)
-    run._work_through(GRID[:3], work_of(meets_others), start, lambda _, outcome: kept.append(outcome))
-    assert sorted(int(outcome.variables["value"].values) for outcome in kept) == [0, 1, 2]
+def digest_of(command: list[str]) -> str:
+    """Run a program to its end; return the digest that it prints."""
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
-def test_what_is_finished_is_kept_while_what_began_before_it_goes_on() -> None:
-    second_is_kept = threading.Event()
-
-    def first_waits(d: int) -> bool:
-        return d > 0 or second_is_kept.wait(5)
-
-    found: dict[int, Any] = {}
-
-    def keep(one: Configuration, outcome: Outcome) -> None:
-        found[one.point["d"]] = bool(outcome.variables["value"].values)
-        if one.point["d"] == 1:
-            second_is_kept.set()
-
-    with _backends.open_workers("threads", 2, None) as workers:
-        run._until_broken(deque(GRID[:2]), work_of(first_waits), workers, keep, at_once=None)
-    assert found == {1: True, 0: True}
+@pytest.mark.slow  # starts programs
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_sweep_that_is_killed_goes_on_to_the_same_digest(tmp_path, backend):
+    command = script(tmp_path, backend=backend)
+    process = started(command, tmp_path, 5)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    before = {path: path.read_bytes() for path in parts(tmp_path)}
+    assert 5 <= len(before) < 40
+    assert digest_of(command) == ft.sweep(toy.slow, {"d": range(40)}, backend="threading", workers=8).digest
+    assert all(path.read_bytes() == content for path, content in before.items())
 
 
-# Dask stumbles over a result that is lost with its worker after it was announced.
-@pytest.mark.parametrize("loss", [BrokenExecutor, TypeError("cannot unpack non-iterable Outcome object")])
-def test_who_is_lost_once_is_run_again_alone(loss: Any) -> None:
-    died: list[int] = []
-
-    def answer(d: int) -> float:
-        if d == 3 and not died:
-            died.append(d)
-            raise loss
-        return d * 1.5
-
-    opened: list[Any] = []
-    assert worked_through(answer, GRID, opened) == {d: d * 1.5 for d in range(8)}
-    assert len(opened) == 3  # all, those who were under way, and who was not
+@pytest.mark.slow  # starts programs
+@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+def test_control_c_ends_a_sweep_at_once_and_keeps_what_is_finished(tmp_path, backend):
+    process = started(script(tmp_path, size=4000, backend=backend), tmp_path, 5)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of the program
+    pressed = time.monotonic()
+    _, complaint = process.communicate(timeout=60)
+    assert time.monotonic() - pressed < 10
+    assert process.returncode == -signal.SIGINT
+    assert complaint.splitlines()[-1] == "KeyboardInterrupt"
+    assert 5 <= len(parts(tmp_path)) < 4000
 
 
-def test_workers_that_cannot_run_a_thing_say_so_after_the_second_try() -> None:
-    def answer(d: int) -> float:
-        if d == 1:
-            raise ModuleNotFoundError
-        return d * 1.5
-
-    refused = worked_through(answer, GRID[:3]).pop(1)
-    assert refused.endswith("got one that cannot run it (ModuleNotFoundError:)")
-
-
-def test_workers_that_all_die_are_given_up_after_so_many_crews_in_a_row(monkeypatch) -> None:
-    monkeypatch.setattr(run, "_DEATHS", 2)
-    opened: list[Any] = []
-    with pytest.raises(ValueError, match="workers must live, got none that did in 3 attempts"):
-        worked_through(dead, GRID, opened)
-    assert len(opened) == 3
-    assert worked_through(dead, GRID[:1]) == {0: "its worker died, twice"}
+@pytest.mark.slow  # starts processes, and waits for them to end
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks at /proc")
+def test_workers_end_when_their_parent_is_killed(tmp_path):
+    process = started(script(tmp_path, size=4000, backend="loky"), tmp_path, 1)
+    children = [path for path in Path("/proc").iterdir() if path.name.isdigit() and parent(path) == process.pid]
+    assert len(children) >= 2
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 20
+    while any(path.is_dir() for path in children) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [path for path in children if path.is_dir()]
 
 
-def test_crews_that_die_now_and_then_are_not_given_up(monkeypatch) -> None:
-    monkeypatch.setattr(run, "_DEATHS", 2)
-
-    def answer(d: int) -> float:
-        if d % 4 == 0:
-            raise BrokenExecutor
-        return d * 1.5
-
-    kept = worked_through(answer, GRID)
-    assert {d for d, found in kept.items() if found == "its worker died, twice"} == {0, 4}
-
-
-def test_control_c_keeps_what_is_finished_and_goes_on_to_the_caller() -> None:
-    kept: list[int] = []
-
-    def answer(d: int) -> float:
-        if d == 1:
-            raise KeyboardInterrupt
-        return d * 1.5
-
-    workers: Any = SimpleNamespace(executor=Fragile(answer), size=2, foreign=False, cancel=Future.cancel)
-    queue = deque(GRID)
-    with pytest.raises(KeyboardInterrupt):
-        run._until_broken(queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None)
-    # Twice as many as workers are under way: 0, 2 and 3 are finished beside the one that is interrupted.
-    assert sorted(kept) == [0, 2, 3]
-
-
-@pytest.fixture
-def _hears_control_c() -> Iterator[None]:
-    """What a shell runs in the background ignores Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.slow  # starts a process
-@pytest.mark.usefixtures("_hears_control_c")
-def test_control_c_while_one_more_is_handed_over_leaves_no_error_of_the_pool(monkeypatch) -> None:
-    complaints: list[Any] = []
-    interrupted: list[Future[Outcome]] = []
-    monkeypatch.setattr(threading, "excepthook", complaints.append)
-
-    def interrupt(future: Future[Outcome]) -> None:
-        """Press Ctrl-C in the thread that hands things over, which thus is late for the next."""
-        if not interrupted and not future.cancelled() and future.exception() is None:
-            interrupted.append(future)
-            time.sleep(0.3)
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)
-
-    def keep(*_: Any) -> None: ...
-
-    work = _backends.packed(work_of(toy.slow), "processes")
-    with _backends.open_workers("processes", 1, None) as workers:
-        hand_in = workers.executor.submit
-
-        def submit(*given: Any) -> "Future[Outcome]":
-            future: Future[Outcome] = hand_in(*given)
-            future.add_done_callback(interrupt)
-            return future
-
-        monkeypatch.setattr(workers.executor, "submit", submit)
-        with pytest.raises(KeyboardInterrupt):
-            run._until_broken(deque(GRID), work, workers, keep, at_once=None)
-    for left in multiprocessing.active_children():  # those of a pool that failed, for whom this process would wait
-        left.terminate()
-    assert not complaints
-
-
-def test_deep_stacks_are_for_the_threads_that_compute_alone(monkeypatch) -> None:
-    size = [2**16]
-
-    def stack_size(wanted: int) -> int:  # the real one takes 0 where nothing is wanted, and is no way to ask
-        before, size[0] = size[0], wanted
-        return before
-
-    monkeypatch.setattr(threading, "stack_size", stack_size)
-    with _backends.open_workers("threads", 1, None):
-        assert size == [64 * 2**20]
-        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
-    assert size == [2**16]
-    assert list(in_background([3, 5])) == [3, 5]
-    assert size == [2**16]
-
-
-def test_threads_are_sent_home_with_what_they_are_at_and_nothing_else() -> None:
-    begun, free = threading.Event(), threading.Event()
-
-    def busy() -> bool:
-        begun.set()
-        return free.wait(5)
-
-    with _backends.open_workers("threads", 1, None) as workers:
-        at = workers.executor.submit(busy)
-        waiting = workers.executor.submit(begun.wait)
-        begun.wait(5)
-    left = at.done()  # nobody has waited for it
-    free.set()
-    assert (left, at.result(), waiting.cancelled()) == (False, True, True)
-
-
-def test_a_process_computes_with_one_thread_from_then_on(monkeypatch) -> None:
-    limits: list[int] = []
-    monkeypatch.setattr("threadpoolctl.threadpool_limits", limits.append)
-    _backends._pin.cache_clear()
-    assert [_backends.pinned(max, 3, d) for d in (2, 5)] == [3, 5]
-    _backends._pin.cache_clear()
-    assert limits == [1]
-
-
-def test_a_process_is_deaf_to_control_c_and_ends_with_its_parent(monkeypatch) -> None:
-    parents, before, gate = [7, 7, 1], threading.enumerate(), threading.Event()
-    slept: list[float] = []
-    ended: list[int] = []
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        gate.wait(5)
-
-    monkeypatch.setattr(os, "getppid", lambda: parents.pop(0))
-    monkeypatch.setattr(os, "_exit", ended.append)
-    monkeypatch.setattr(time, "sleep", sleep)
-    heard = signal.getsignal(signal.SIGINT)
+def parent(process: Path) -> int:
     try:
-        _backends._obey(7)
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, heard)
-    [watching] = [thread for thread in threading.enumerate() if thread not in before]
-    gate.set()
-    watching.join(5)
-    assert watching.daemon  # it keeps no worker from ending
-    assert (slept, ended, parents) == ([_backends._LOOK] * 2, [1], [])
+        return int((process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return -1
+
+
+@pytest.mark.slow  # starts processes
+def test_a_worker_that_dies_ends_a_sweep_in_one_line_and_the_next_goes_on(tmp_path):
+    grid = {"d": range(60), "marker": [str(tmp_path / "marker")]}
+    with pytest.raises(ValueError, match="workers must live until the sweep is over, got Terminated") as refused:
+        ft.sweep(toy.dies_once, grid, backend="loky", workers=2, out=tmp_path / "out")
+    assert "\n" not in str(refused.value)
+    found = ft.sweep(toy.dies_once, grid, backend="loky", workers=2, out=tmp_path / "out")
+    assert found.data["value"].values.ravel().tolist() == [1.5 * d for d in range(60)]
+
+
+@pytest.mark.slow  # starts programs
+def test_a_full_disk_ends_it_in_one_line_and_leaves_no_half_part(tmp_path):
+    command = script(tmp_path, function="large", size=6, backend="sequential")
+    limited = f"ulimit -f 20; exec {shlex.join(command)}"
+    done = subprocess.run(["bash", "-c", limited], env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert re.search(r"/out must have room for \w+\.nc, got File too large", done.stderr.splitlines()[-1])
+    assert len(parts(tmp_path)) == len(list((tmp_path / "out").iterdir())) == 3
+    assert digest_of(command) == ft.sweep(toy.large, {"d": range(6)}, backend="sequential").digest

@@ -51,7 +51,7 @@ def trained(d, seed):
 
 def trained_here():
     """Digest of a small sweep of runs in this process."""
-    return ft.sweep(trained, {"d": [2, 5]}, seeds=2, backend="serial").digest
+    return ft.sweep(trained, {"d": [2, 5]}, seeds=2, backend="sequential").digest
 
 
 def threads(d):

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.valuation import gtg
-from fedtheory.valuation.exact import shapley
-from fedtheory.valuation.games import Game
-from fedtheory.valuation.gtg import gtg_shapley
-from fedtheory.valuation.permutations import marginals, permutation_shapley, sweep
+from fedtheory.valuation import permutations as gtg
+from fedtheory.valuation.games import Game, shapley
+from fedtheory.valuation.permutations import gtg_shapley, marginals, permutation_shapley, sweep
 
 
 def random_game(num_players: int, seed: int) -> Any:
@@ -154,7 +152,7 @@ def test_the_same_seed_gives_the_same_bits() -> None:
         (lambda players: np.inf if len(players) == 1 else 0.5 * len(players), ValueError, "utility must be finite"),
         (lambda players: np.ones(2), TypeError, r"one real number, got an array of shape \(2,\)"),
         (lambda players: float("x"), ValueError, "could not convert string to float"),
-        ([0.0, 1.0], TypeError, "utility must be a function of a coalition, got list"),
+        ([0.0, 1.0], TypeError, "utility must be a function of a coalition, got .* of type list"),
     ],
 )
 def test_a_utility_that_is_no_number_is_refused_by_estimates_too(

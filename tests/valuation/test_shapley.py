@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.testing import games
+from fedtheory.conformance import games
 from fedtheory.valuation.axioms import efficiency, linearity, null_player, symmetry
-from fedtheory.valuation.exact import shapley
-from fedtheory.valuation.games import Game, utility_table
+from fedtheory.valuation.games import Game, shapley, utility_table
 from fedtheory.valuation.permutations import marginals
 
 UTILITIES = games()

@@ -11,8 +11,7 @@ from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.valuation import softmax as coalitions
 from fedtheory.valuation.axioms import efficiency
-from fedtheory.valuation.exact import shapley
-from fedtheory.valuation.games import utility_table
+from fedtheory.valuation.games import shapley, utility_table
 from fedtheory.valuation.softmax import softmax_utilities
 
 EPS = np.finfo(np.float64).eps

@@ -13,9 +13,10 @@ import pytest
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _search, hunts
 from fedtheory.verification._search import Step, climb, climbs_in_turn
-from fedtheory.verification.claims import Claim, Read, Tape, replay, shortest_tape
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
+from fedtheory.verification.instances import replay
 from fedtheory.verification.verdicts import examine
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
@@ -34,15 +35,15 @@ def test_climbing_finds_what_random_instances_miss() -> None:
     found = hunt(RARE, evaluations=2000, small=False)
     assert found.worst.holds is False
     assert found.num_instances < 200
-    assert examine(RARE, 2000).verdict == "holds"
+    assert examine(RARE, 2000).verdict == "no counterexample"
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_a_tape_replays_the_instance_it_stands_for(small: bool) -> None:
+def test_choices_replay_the_instance_that_they_stand_for(small: bool) -> None:
     for evaluations in (20, 300):
         found = hunt(RARE, evaluations=evaluations, rng=5, small=small)
-        assert replay(RARE, found.tape) == found.worst
-        assert len(found.tape) == 8
+        assert replay(RARE, found.choices) == found.worst
+        assert len(found.choices) == 8
 
 
 def test_the_same_seed_hunts_the_same_way() -> None:
@@ -60,7 +61,7 @@ def test_a_hunt_that_finds_nothing_tries_as_many_instances_as_it_may(budget: int
 
     found = hunt(replace(RARE, check=check), evaluations=budget)
     assert found.num_instances == len(drawn) == budget
-    assert found.worst.measured == found.tape[0] == max(drawn)
+    assert found.worst.measured == found.choices[0] == max(drawn)
 
 
 def test_a_claim_without_randomness_is_checked_once() -> None:
@@ -95,12 +96,12 @@ def test_blocks_are_copied_so_that_clients_become_alike() -> None:
     assert hunt(replace(RARE, check=check), evaluations=400).worst.ratio == 1.0
 
 
-def test_a_hunt_goes_on_from_a_tape() -> None:
+def test_a_hunt_goes_on_from_choices() -> None:
     found = hunt(RARE, evaluations=25, rng=5)
     assert found.worst.holds
-    again = hunt(RARE, evaluations=1, start=found.tape)
+    again = hunt(RARE, evaluations=1, start=found.choices)
     assert again.worst == found.worst
-    assert hunt(RARE, evaluations=25, start=found.tape).worst.strain >= found.worst.strain
+    assert hunt(RARE, evaluations=25, start=found.choices).worst.strain >= found.worst.strain
 
 
 def mean_above_median(rng: np.random.Generator) -> Finding:
@@ -132,7 +133,7 @@ def test_clients_are_left_out_although_all_their_numbers_stand_elsewhere_then() 
         right = sum((number < 5) == bool(row % 2) for row in range(4) for number in table[row])
         return at_most(right, 4 * num_clients - 1, instance={"table": table})
 
-    # One client fewer moves three of the four rows: no single change of the tape leaves the claim broken.
+    # One client fewer moves three of the four rows: no single change of the choices leaves the claim broken.
     start = [0.9, *[0.9] * 4, *[0.0] * 4, *[0.9] * 4, *[0.0] * 4]
     found = hunt(replace(RARE, check=check), evaluations=2000, start=start)
     assert found.worst.instance == {"table": [[5], [0], [5], [0]]}
@@ -236,13 +237,13 @@ def test_making_small_has_half_the_time_that_finding_had_or_as_many_instances(mo
     assert given == [(0.02, None), (0.01, None), (3.0, 5), (1.5, 6), (7.0, 5)]
 
 
-def test_what_a_check_raises_says_on_which_tape() -> None:
+def test_what_a_check_raises_says_on_which_choices() -> None:
     def check(rng: np.random.Generator) -> Finding:
         return at_most(1, 1 / (int(rng.integers(0, 3)) - 1) ** 2)
 
     with pytest.raises(ZeroDivisionError) as caught:
         hunt(replace(RARE, check=check), evaluations=100)
-    assert caught.value.__notes__ == ["on the tape (0.4,)"]
+    assert caught.value.__notes__ == ["on the choices (0.4,)"]
 
 
 @pytest.mark.parametrize(
@@ -264,25 +265,3 @@ def test_a_key_must_name_one_claim() -> None:
         hunt("power-of-choice:lemma")
     with pytest.raises(ValueError, match="keys must name claims, got 'nothing'"):
         hunt("nothing")
-
-
-def test_a_tape_reads_like_a_generator() -> None:
-    tape = Tape([0.0, 0.999, 0.5], np.random.default_rng(0))
-    assert [tape.integers(1, 7), tape.integers(6), tape.random()] == [1, 5, 0.5]
-    assert [read.levels for read in tape.reads] == [6, 6, 0]
-    ends = Tape([0.0, 0.999, 0.0, 0.999], np.random.default_rng(0))
-    assert [ends.integers(3, 7), ends.integers(3, 7), ends.integers(6), ends.integers(6)] == [3, 6, 0, 5]
-    assert tape.random((2, 3)).shape == (2, 3)
-    drawn = tape.integers(0, 4, size=50)
-    assert drawn.shape == (50,)
-    assert set(drawn.tolist()) <= {0, 1, 2, 3}
-    assert len(tape.reads) == 3 + 6 + 50
-
-
-def test_what_is_written_stands_for_the_same_choices() -> None:
-    reads = [Read((level + 0.999) / levels, levels) for levels in range(1, 40) for level in range(levels)]
-    assert [int(number * read.levels) for number, read in zip(shortest_tape(reads), reads, strict=True)] == [
-        read.level for read in reads
-    ]
-    assert max(len(repr(number)) for number in shortest_tape(reads)) <= len("0.12")
-    assert shortest_tape([Read(1 / 7, 2**62)]) == (1 / 7,)  # no shorter one is among so many choices

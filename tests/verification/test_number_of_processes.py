@@ -1,15 +1,14 @@
 """No more processes are started than there is work, and more than there are processors are mentioned."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from joblib.externals import loky
+from joblib import Parallel
 
-import fedtheory as ft
 from fedtheory.__main__ import main
-from fedtheory.sweeps import _backends, run
-from fedtheory.verification import _processes, verify
+from fedtheory.verification import _jobs, hunts, verify
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.hunts import hunt
@@ -17,43 +16,37 @@ from fedtheory.verification.hunts import hunt
 ONE, TWO = ["power-of-choice:lemma-b1"], ["power-of-choice:lemma-b1", "power-of-choice:step-54-55"]
 
 
-class Executor:
-    """Does the work at once, here."""
-
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        value = work(*arguments)
-        return type("Done", (), {"result": lambda _: value, "cancel": lambda _: True})()
-
-
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Numbers of processes that were asked for."""
+    """Numbers of processes that were asked for; the work is done here."""
     asked: list[int] = []
 
-    def executor(max_workers: int, **_: Any) -> Executor:
-        asked.append(max_workers)
-        return Executor()
+    @contextlib.contextmanager
+    def pool(jobs: int, return_as: str = "list") -> Iterator[Any]:
+        asked.append(jobs)
+        with Parallel(n_jobs=1, return_as=return_as) as run:
+            yield run
 
-    monkeypatch.setattr(loky, "get_reusable_executor", executor)
+    for module in (_jobs, hunts):
+        monkeypatch.setattr(module, "pool", pool)
     return asked
 
 
-def test_items_that_can_be_counted_are_the_most_processes(started: list[int]) -> None:
+def key_and_size(claim: Claim, number: int) -> tuple[str, int]:
+    return claim.key, abs(number)
+
+
+def test_there_are_no_more_processes_than_items(started: list[int]) -> None:
     lemma, second = select_claims(TWO)
-
-    def key_and_size(claim: Claim, number: int) -> tuple[str, int]:
-        return claim.key, abs(number)
-
     items = [(lemma, -1), (second, 2), (lemma, -3)]
     wanted = [(lemma.key, 1), (second.key, 2), (lemma.key, 3)]
-    assert list(_processes.in_order(key_and_size, items, 200)) == wanted
-    assert list(_processes.in_order(key_and_size, items[:1], 200)) == wanted[:1]
-    assert list(_processes.in_order(key_and_size, [], 200)) == []
-    assert list(_processes.in_order(key_and_size, iter(items[:2]), 200)) == wanted[:2]
-    assert started == [3, 200]
+    assert list(_jobs.in_order(key_and_size, items, 200)) == wanted
+    assert list(_jobs.in_order(key_and_size, items[:1], 200)) == wanted[:1]
+    assert list(_jobs.in_order(key_and_size, [], 200)) == []
+    assert started == [3]
 
 
-def test_claims_and_climbs_are_the_most_processes(started: list[int]) -> None:
+def test_there_are_no_more_processes_than_claims_or_climbs(started: list[int]) -> None:
     verify(ONE, jobs=200)
     verify(TWO, jobs=200)
     verify(TWO, budget=1e-3, jobs=200)
@@ -62,16 +55,14 @@ def test_claims_and_climbs_are_the_most_processes(started: list[int]) -> None:
     assert started == [2, 2, 3]
 
 
-def test_configurations_are_the_most_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, opened = list[int](), _backends.open_workers
-
-    def noted(backend: str, workers: int, scheduler: str | None) -> Any:
-        asked.append(workers)
-        return opened(backend, workers, scheduler)
-
-    monkeypatch.setattr(run, "open_workers", noted)
-    ft.sweep(lambda d: 2.0 * d, {"d": [1, 2, 3]}, backend="threads", workers=200)
-    assert asked == [3]
+@pytest.mark.slow
+def test_processes_return_results_in_order_and_may_be_left_early() -> None:
+    """They take a second to start."""
+    lemma, second = select_claims(TWO)
+    found = _jobs.in_order(key_and_size, [(lemma, 1), (second, 2)] * 20, 2)
+    assert [next(found) for _ in range(3)] == [(lemma.key, 1), (second.key, 2), (lemma.key, 1)]
+    found.close()
+    assert list(_jobs.in_order(key_and_size, [(lemma, 1), (second, 2)], 2)) == [(lemma.key, 1), (second.key, 2)]
 
 
 @pytest.mark.parametrize(

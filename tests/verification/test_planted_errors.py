@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fedtheory.verification import _search, at_least, at_most, hunt
+from fedtheory.verification import at_least, at_most, hunt
+from fedtheory.verification._search import climbs_in_turn, score_beyond
 from tests.verification.planted_errors import LEMMAS, planted
 
 EVALUATIONS, SEEDS = 300, range(4)
@@ -36,23 +37,18 @@ def test_a_true_twin_is_never_refuted(name: str, based: bool, seeds: range) -> N
         assert hunt(planted(name, false=False, based=based), evaluations=EVALUATIONS, rng=seed).worst.holds
 
 
-def test_what_both_sides_share_is_guessed_from_what_the_bound_is_given_and_the_instance_shows() -> None:
-    findings = [at_most(100 + k, 101 + k, instance={"step": 1, "old": 100 + k}) for k in range(3)]
-    seen = [(finding, _search._numbers({"argument 0": 99, "flag": True, "name": "w"}, finding)) for finding in findings]
-    assert _search._shared(seen) == ["shown old", "argument 0", "shown step"]
-
-
-def test_beyond_a_part_one_is_where_both_sides_are_equal_whatever_their_signs() -> None:
+def test_beyond_a_baseline_the_score_is_one_where_both_sides_are_equal_whatever_their_signs() -> None:
     for small, large in ((-3, -2), (-2, 5), (2, 3)):
-        assert _search.strain_beyond(at_most(small, large), 0) < 1 < _search.strain_beyond(at_most(large, small), 0)
-        assert _search.strain_beyond(at_least(large, small), 0) < 1 < _search.strain_beyond(at_least(small, large), 0)
-    assert _search.strain_beyond(at_most(7, 7), 3) == 1
+        for base in (None, -7, 1):
+            broken, held = at_most(large, small, baseline=base), at_most(small, large, baseline=base)
+            assert score_beyond(held) < 1 < score_beyond(broken)
+            assert score_beyond(at_least(large, small)) < 1 < score_beyond(at_least(small, large))
+    assert score_beyond(at_most(7, 7, baseline=3)) == 1
 
 
 def test_search_share_the_instances_and_half_of_them_climb_on_the_ratio() -> None:
     claim = planted("descent", false=False, based=True)
     steps = [
-        step.num_instances
-        for step, _ in zip(_search.climbs_in_turn(claim, np.random.SeedSequence(0)), range(60), strict=False)
+        step.num_instances for step, _ in zip(climbs_in_turn(claim, np.random.SeedSequence(0)), range(60), strict=False)
     ]
     assert steps == list(range(1, 61))

@@ -9,39 +9,40 @@ import numpy as np
 import pytest
 
 from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.verification._trials import Effort, Trials
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
-from fedtheory.verification.renderings import console_rows, description, markdown_table, notes, rows, summary
-from fedtheory.verification.verdicts import Verdict, examine
+from fedtheory.verification.records import rows
+from fedtheory.verification.renderings import console_rows, description, markdown_table, notes, summary
+from fedtheory.verification.verdicts import Verdict, examine, verdict_on
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0", "eq. (1)")
 
 
-def verdict_on(*findings: Finding, expected: str = "holds", key: str = "toy:claim", rng: Any = 0) -> Verdict:
-    """Verdict of a claim whose instances show these findings, in turn."""
-    left = iter(findings)
-    claim = Claim(
-        key,
-        "x_1 * x_2 <= 1",
-        STATEMENT,
-        "inequality",
-        lambda _: next(left),
-        hypotheses=("x is small",),
-        expected=expected,
-        remark="a remark",
-    )
-    return examine(claim, len(findings) or 1, rng)
+def verdict_of(*findings: Finding, expected: str = "holds", key: str = "toy:claim", rng: Any = 0) -> Verdict:
+    """Verdict of a claim of the package whose instances show these findings; without any, its check raises."""
+
+    def check(_: np.random.Generator) -> Finding:
+        raise LookupError
+
+    check.__module__ = "fedtheory.claims.toy"
+    about: dict[str, Any] = {"hypotheses": ("x is small",), "expected": expected, "remark": "a remark"}
+    claim = Claim(key, "x_1 * x_2 <= 1", STATEMENT, "inequality", check, **about)
+    if not findings:
+        return examine(claim, 1, rng)
+    seeds = np.random.SeedSequence(rng) if isinstance(rng, int) else rng
+    return verdict_on(claim, seeds, Effort(len(findings)), Trials(dict(enumerate(findings)), 0.25))
 
 
 def row_of(*findings: Finding, **more: Any) -> dict[str, Any]:
     """The one row, sent through JSON that knows no NaN."""
-    row: dict[str, Any] = json.loads(json.dumps(rows([verdict_on(*findings, **more)]), allow_nan=False))[0]
+    row: dict[str, Any] = json.loads(json.dumps(rows([verdict_of(*findings, **more)]), allow_nan=False))[0]
     return row
 
 
 EXACT = at_most(Fraction(1, 3), Fraction(1, 2), instance={"x": Fraction(2, 7)})
 FAILING = at_most(3.0, 2.0)
-AGAIN = "python -m fedtheory replay toy:claim --seed 0 --instance 0"
+AGAIN = "fedtheory show toy:claim --instance 0"
 UNMET = not_applicable("too rare")
 
 
@@ -64,20 +65,24 @@ def test_a_row_says_everything_that_can_be_shown() -> None:
         "num_instances": 2,
         "num_applicable": 2,
         "risk": 0.0,
-        "is_evidence": False,
-        "remarks": ["2 instances: no evidence yet"],
+        "evidence": [],
         "hunted": 0,
+        "hunted_applicable": 0,
+        "ranges": {"x": ["2/7", "2/7"]},
+        "detectable": 1.5,
         "worst_ratio": float(Fraction(2, 3)),
         "measured": "1/3",
         "relation": "<=",
         "predicted": "1/2",
         "side": "exact",
         "slack": 0,
+        "baseline": None,
         "instance": {"x": "2/7"},
         "worst_index": 0,
-        "tape": None,
+        "choices": None,
         "entropy": 5,
         "spawn_key": [1, 2],
+        "reproduce": "reproduce(claim, np.random.SeedSequence(5, spawn_key=(1, 2)), 0)",
     }
 
 
@@ -120,6 +125,7 @@ def test_exact_numbers_of_thousands_of_digits_are_shown_about() -> None:
     assert (row["measured"], row["worst_ratio"]) == (f"about {1 / 3!r}", 1 / 3)
     assert row["instance"] == {"huge": "about 2^20000", "tiny": "about 0.0", "small": 10**30}
     assert row_of(at_most(huge, 1))["worst_ratio"] == "inf"
+    assert row_of(at_most(-huge, 1))["measured"] == "about -2^20000"
 
 
 def table_of(*found: dict[str, Any]) -> list[list[str]]:
@@ -141,33 +147,56 @@ def test_every_output_says_how_many_instances_were_applicable(findings: tuple[Fi
 
 def test_every_output_says_why_a_verdict_is_neither_yes_nor_no() -> None:
     row = row_of(EXACT, *[UNMET] * 4)
-    reason = "the hypotheses hold on 1 of 5 instances, at least 2 must count"
-    assert row["reason"] == reason
-    assert notes([row]) == [f"toy:claim: inconclusive: {reason} ({AGAIN})"]
-    assert ("because", reason) in description(row)
-    assert f"inconclusive, **unexpected**: {reason}" in markdown_table([row])
-    assert notes([row_of(EXACT), row_of(FAILING, expected="fails")]) == ["toy:claim: 1 instance: no evidence yet"]
+    assert row["reason"].startswith("the hypotheses hold on 1 of 5 instances, 5 are needed; --instances 25 ")
+    assert notes([row]) == [f"toy:claim: inconclusive: {row['reason']} ({AGAIN})"]
+    assert ("because", row["reason"]) in description(row)
+    assert f"inconclusive, **unexpected**: {row['reason']}" in markdown_table([row]).replace("\\_", "_")
+    assert notes([row_of(EXACT), row_of(FAILING, expected="fails")]) == []
 
 
 def test_a_failure_that_nobody_expected_is_noted_with_its_instance_and_the_command_that_checks_it_again() -> None:
-    child = np.random.SeedSequence(4, spawn_key=(7,))
-    assert notes([row_of(EXACT, at_most(3, 2, instance={"x": 5}), rng=child)]) == [
+    assert notes([row_of(EXACT, at_most(3, 2, instance={"x": 5}), rng=4)]) == [
         "toy:claim: fails: x_1 * x_2 <= 1",
         "  measured        3, should be <= 2 (exact)",
         "  ratio           1.5",
         "  counterexample",
         "    x             5",
-        "  python -m fedtheory replay toy:claim --seed 4 --spawn-key 7 --instance 1",
+        "  fedtheory show toy:claim --seed 4 --instance 1",
     ]
 
 
+def test_what_no_command_can_name_is_checked_again_in_python() -> None:
+    child = np.random.SeedSequence(4, spawn_key=(7,))
+    assert row_of(FAILING, rng=child)["reproduce"] == "reproduce(claim, np.random.SeedSequence(4, spawn_key=(7,)), 0)"
+    mine = Claim("toy:mine", "a toy", STATEMENT, "inequality", lambda _: FAILING)
+    [row] = rows([examine(mine, 1, rng=3)])
+    assert row["reproduce"] == "reproduce(claim, 3, 0)"
+
+
+def test_a_loose_check_says_so_beside_its_verdict() -> None:
+    for finding, factor, sentence in (
+        (at_most(1, 32), "x32", "a constant wrong by a factor of less than 32 goes unnoticed"),
+        (at_most(1.0, 2048.0), "x2048", "a constant wrong by a factor of less than 2048 goes unnoticed"),
+        (at_most(0, 2), "nothing", "every wrong constant goes unnoticed"),
+    ):
+        row = row_of(finding)
+        assert row["verdict"] == "holds"
+        assert console_rows([row])[0]["detects"] == table_of(row)[0][3] == factor
+        assert row["evidence"] == [f"the check is loose: {sentence}"]
+        assert ("evidence", f"the check is loose: {sentence}") in description(row)
+        assert summary([row, row_of(EXACT)]).endswith("2 or more for 1")
+    sharp = row_of(at_most(1, 1))
+    assert (console_rows([sharp])[0]["detects"], sharp["evidence"]) == ("x1", [])
+    assert console_rows([row_of(FAILING)])[0]["detects"] == ""
+
+
 def test_an_error_is_told_with_the_instance_that_raised_it() -> None:
-    row = row_of()  # the claim has no instance to show: StopIteration
-    assert (row["verdict"], row["reason"], row["side"]) == ("error", "StopIteration", "")
-    assert notes([row]) == [f"toy:claim: error: StopIteration ({AGAIN})"]
+    row = row_of()
+    assert (row["verdict"], row["reason"], row["side"]) == ("error", "LookupError", "")
+    assert notes([row]) == [f"toy:claim: error: LookupError ({AGAIN})"]
     assert description(row) == [
         ("verdict", "error (expected: holds)"),
-        ("because", "StopIteration"),
+        ("because", "LookupError"),
         ("instances", "0 of 1 applicable"),
         ("reproduce", AGAIN),
     ]
@@ -193,25 +222,25 @@ def test_the_console_shows_ratios_and_sides_and_calls_out_what_is_unexpected() -
     shown = console_rows([surprise, erratum, unmet])
     assert [row["expected"] for row in shown] == ["UNEXPECTED, not holds", "as expected", "UNEXPECTED, not holds"]
     assert [row["worst ratio"] for row in shown] == [1.5, 1.5, ""]
-    assert [row["certified side"] for row in shown] == ["floating point", "floating point", ""]
+    assert [row["comparison"] for row in shown] == ["floating point", "floating point", ""]
     assert [row["verdict"] for row in shown] == ["fails", "fails", "not applicable"]
     assert {row["claim"] for row in shown} == {"toy:claim"}
 
 
 def test_a_markdown_table_escapes_mathematics_and_rounds_ratios() -> None:
     cells = table_of(row_of(EXACT), row_of(FAILING, expected="fails"), row_of(at_most(math.inf, 1.0)))
-    assert cells[0] == ["| `claim`<br>x\\_1 \\* x\\_2 \\<= 1", "holds", "0.67", "1 of 1 |"]
+    assert cells[0] == ["| `claim`<br>x\\_1 \\* x\\_2 \\<= 1", "holds", "0.67", "x1.5", "1 of 1 |"]
     assert [row[1] for row in cells[1:]] == ["fails, as expected", "fails, **unexpected**"]
     assert [row[2] for row in cells[1:]] == ["1.5", "inf"]
 
 
 def test_a_summary_counts_every_kind_of_verdict() -> None:
     found = [row_of(EXACT), row_of(FAILING, expected="fails"), row_of(FAILING), row_of(UNMET), row_of()]
-    assert summary(found) == (
-        "5 claims: 1 hold, 2 fail, 2 undecided (error, not applicable), 3 not as expected; "
-        "expected false alarms: 0 (no verdict is statistical); ratio = measured/predicted"
+    assert summary(found).startswith(
+        "5 claims: 1 holds, 2 fails, 1 error, 1 not applicable; 3 not as expected; "
+        "expected false alarms: 0 (no verdict is statistical); ratio = measured/predicted; "
     )
-    assert summary(found[:1]).startswith("1 claims: 1 hold, 0 fail, 0 not as expected; expected false alarms: 0")
+    assert summary(found[:1]).startswith("1 claims: 1 holds; 0 not as expected; expected false alarms: 0")
 
 
 def test_sides_are_written_with_the_digits_that_count() -> None:

@@ -1,9 +1,12 @@
-"""The five verdicts, and instances that can be drawn again."""
+"""The verdicts, how many instances they need, and instances that can be drawn again."""
 
+import itertools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,9 +15,11 @@ from hypothesis import strategies as st
 
 from fedtheory.statistics.interval import Interval
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import STORED, Claim, known_tapes, replay, reproduce
-from fedtheory.verification.findings import Finding, at_most, mean_at_most, not_applicable
+from fedtheory.verification import _trials, instances
+from fedtheory.verification.catalogue import known_claims, one_claim
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, mean_at_most, not_applicable
+from fedtheory.verification.instances import EXAMPLE, regression_examples, replay, reproduce
 from fedtheory.verification.verdicts import examine, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
@@ -58,11 +63,11 @@ def broken(rng: np.random.Generator) -> Finding:
 @pytest.mark.parametrize(
     ("check", "verdict"),
     [
-        (at_most_six, "holds"),
+        (at_most_six, "no counterexample"),
         (at_most_five, "fails"),
         (never, "not applicable"),
         (undecided, "inconclusive"),
-        (odd_only, "holds"),
+        (odd_only, "no counterexample"),
         (broken, "error"),
     ],
 )
@@ -79,54 +84,124 @@ def test_one_failure_outweighs_everything_else() -> None:
 
 def cycle(findings: list[Finding]) -> Check:
     """A check that returns these findings in turn, whatever it is given."""
-    left = iter(findings * 100)
+    left = itertools.cycle(findings)
     return lambda rng: next(left)
 
 
 HOLDING, UNMET, UNDECIDED, FAILING = at_most(1, 2), not_applicable("too rare"), at_most(1.0, math.inf), at_most(3, 2)
 
 
-@pytest.mark.parametrize(("num_applicable", "verdict"), [(1, "inconclusive"), (4, "inconclusive"), (5, "holds")])
-def test_a_claim_that_rarely_applies_is_not_said_to_hold(num_applicable: int, verdict: str) -> None:
-    # Of 20 instances at least 20/4 = 5 must count.
-    found = examine(claim(cycle([HOLDING] * num_applicable + [UNMET] * (20 - num_applicable))), 20)
-    assert (found.verdict, found.num_applicable, found.num_instances) == (verdict, num_applicable, 20)
-    rare = f"the hypotheses hold on {num_applicable} of 20 instances, at least 5 must count"
-    assert found.reason == (rare if verdict == "inconclusive" else "")
+def every(number: int) -> Check:
+    """A check whose hypotheses hold on every so many instances."""
+    return cycle([UNMET] * (number - 1) + [HOLDING])
 
 
-def test_the_least_share_of_a_few_instances_is_rounded_up() -> None:
-    assert examine(claim(cycle([UNMET, HOLDING, UNMET])), 3).verdict == "holds"
-    assert examine(claim(cycle([UNMET, HOLDING, UNMET, UNMET, UNMET])), 5).verdict == "inconclusive"
+@pytest.mark.parametrize(("number", "num_instances"), [(1, 20), (5, 100), (20, 400)])
+def test_instances_are_drawn_until_the_hypotheses_hold_on_as_many_as_asked_for(number: int, num_instances: int) -> None:
+    found = examine(claim(every(number)), 20)
+    assert (found.verdict, found.num_applicable, found.num_instances) == ("no counterexample", 20, num_instances)
+    assert found.as_expected
 
 
-def test_a_stored_instance_is_tried_last_and_has_the_number_minus_one() -> None:
-    def larger(rng: np.random.Generator) -> Finding:
-        return at_most(rng.random(), 2)
+def test_few_applicable_instances_are_enough_for_a_verdict_and_fewer_are_not_and_name_the_option() -> None:
+    # 20 applicable instances may take 400 draws; every 80th leaves 5, every 81st 4.
+    assert examine(claim(every(80)), 20).verdict == "no counterexample"
+    rare = examine(claim(every(81)), 20)
+    assert (rare.verdict, rare.num_applicable, rare.num_instances) == ("inconclusive", 4, 400)
+    assert rare.reason == (
+        "the hypotheses hold on 4 of 400 instances, 5 are needed; "
+        "--instances 100 (num_instances=100 in Python) draws up to 2000"
+    )
+    assert examine(claim(every(81)), 100).verdict == "no counterexample"
 
-    found = examine(claim(larger), 5, tape=[0.999999])
-    assert (found.worst_index, found.num_instances, found.num_applicable) == (STORED, 6, 6)
+
+def test_a_verdict_on_few_instances_needs_all_of_them() -> None:
+    assert examine(claim(every(3)), 3).verdict == "no counterexample"
+    assert examine(claim(every(21)), 3).verdict == "inconclusive"
+
+
+def test_a_user_s_claim_never_holds_and_the_package_s_does() -> None:
+    """More instances are no proof: the strongest sentence is that none of them is a counterexample."""
+    assert examine(claim(at_most_six), 300).verdict == "no counterexample"
+    bound = partial(at_most_six)
+    assert examine(claim(bound)).verdict == "no counterexample"
+    assert examine(claim(Always())).verdict == "no counterexample"
+    assert examine(one_claim("power-of-choice:lemma-b1")).verdict == "holds"
+
+
+class Always:
+    """A check that is an object."""
+
+    def __call__(self, rng: np.random.Generator) -> Finding:
+        return at_most(die(rng), 6)
+
+
+def test_ranges_say_which_numbers_were_tried() -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        thrown = [die(rng), die(rng)]
+        shown = {"thrown": thrown, "law": "fair", "inside": {"x": 1}, "nothing": []}
+        return at_most(sum(thrown), 12, instance=shown) if thrown[0] > 1 else not_applicable(thrown=[-9])
+
+    assert examine(claim(check), 200).ranges == {"thrown": (1, 6)}
+
+
+@pytest.mark.parametrize(
+    ("finding", "factor"),
+    [
+        (at_most(1, 4), 4.0),
+        (at_most(4, 4), 1.0),
+        (at_least(4, 1), 4.0),
+        (at_most(-3, -2), 1.5),
+        (at_most(99, 98 + 2, baseline=200), 1.01),  # -101 <= -100 beyond the baseline: sharper by 1.01
+        (equal_to(2.0, 2.0), 1.0),
+        (at_most(0, 4), math.inf),
+        (at_most(-1, 4), math.inf),
+        (at_most(5, 4), None),
+        (not_applicable(), None),
+    ],
+)
+def test_the_detectable_factor_is_that_by_which_the_worst_instance_refutes_a_sharper_bound(
+    finding: Finding, factor: float | None
+) -> None:
+    assert examine(claim(cycle([finding])), 1).detectable == (None if factor is None else pytest.approx(factor))
+
+
+def test_a_bound_sharpened_beyond_the_detectable_factor_is_refuted() -> None:
+    verdict = examine(one_claim("power-of-choice:lemma-b2"))
+    assert verdict.detectable is not None
+    assert verdict.detectable > 2
+    for factor, holds in ((0.999, True), (1.001, False)):
+        sharper = verdict.worst.predicted / (Fraction(verdict.detectable) * Fraction(factor))
+        assert at_most(verdict.worst.measured, sharper).holds is holds
+
+
+def test_a_regression_example_is_checked_last_and_has_the_number_minus_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = claim(lambda rng: at_most(rng.random(), 2))
+    monkeypatch.setattr(_trials, "is_own", lambda claim: False)
+    for module in (_trials, instances):
+        monkeypatch.setattr(module, "regression_examples", lambda: {mine.key: (0.999999,)})
+    found = examine(mine, 5)
+    assert (found.worst_index, found.num_instances, found.num_applicable) == (EXAMPLE, 6, 6)
     assert found.worst.measured == 0.999999
-    assert examine(claim(larger), 5).worst_index >= 0
-    assert examine(claim(larger), 5, tape=[0.0]).worst_index >= 0
-    with pytest.raises(ValueError, match="claim must be one whose worst instance is stored, got"):
-        reproduce(claim(larger), 0, STORED)
+    monkeypatch.setattr(instances, "regression_examples", lambda: {mine.key: (0.0,)})
+    assert examine(mine, 5).worst_index >= 0
+    raising = replace(mine, check=lambda rng: at_most(1, 1 / (rng.random() - 0.5) ** 2))
+    monkeypatch.setattr(instances, "regression_examples", lambda: {mine.key: (0.5,)})
+    failed = examine(raising, 2)
+    assert (failed.verdict, failed.worst_index, failed.num_instances) == ("error", EXAMPLE, 3)
 
 
-def test_a_stored_instance_that_raises_is_an_error_with_its_number() -> None:
-    def sometimes(rng: np.random.Generator) -> Finding:
-        return at_most(1, 1 / (rng.random() - 0.5) ** 2)
-
-    found = examine(claim(sometimes), 2, tape=[0.5])
-    assert (found.verdict, found.worst_index, found.num_instances) == ("error", STORED, 3)
+def test_a_claim_without_a_regression_example_has_no_number_minus_one() -> None:
+    with pytest.raises(ValueError, match="claim must be one with a regression example, got"):
+        reproduce(claim(at_most_six), 0, EXAMPLE)
 
 
 def test_verdicts_replay_the_stored_instances_of_the_package() -> None:
     key = "power-of-choice:lemma-b3"
     (found,) = verify(key)
     assert found.num_instances == known_claims()[key].instances[0] + 1
-    again = reproduce(known_claims()[key], 0, STORED)
-    assert again == replay(known_claims()[key], known_tapes()[key])
+    again = reproduce(known_claims()[key], 0, EXAMPLE)
+    assert again == replay(known_claims()[key], regression_examples()[key])
     assert found.worst_ratio >= again.ratio
 
 
@@ -151,13 +226,13 @@ def test_one_undecided_instance_is_enough_to_be_inconclusive() -> None:
 
 def test_hypotheses_that_never_hold_are_not_applicable_and_say_why() -> None:
     found = examine(claim(cycle([UNMET])), 20)
-    assert found.reason == "the hypotheses hold on none of 20 instances: too rare"
+    assert found.reason.startswith("the hypotheses hold on none of 400 instances: too rare; --instances 100 ")
 
 
 def test_a_check_that_raises_gives_an_error_and_the_others_their_verdicts() -> None:
     checks = {"toy:first": at_most_six, "toy:second": broken, "toy:third": at_most_five}
     found = list(verdicts_of([claim(check, key) for key, check in checks.items()]))
-    assert [verdict.verdict for verdict in found] == ["holds", "error", "fails"]
+    assert [verdict.verdict for verdict in found] == ["no counterexample", "error", "fails"]
     assert found[1].reason.startswith("ZeroDivisionError: ")
     assert not found[1].as_expected
 
@@ -214,7 +289,7 @@ def test_a_check_that_returns_no_finding_says_so() -> None:
 
 def test_only_applicable_instances_are_counted_and_ranked() -> None:
     verdict = examine(claim(odd_only))
-    assert 0 < verdict.num_applicable < verdict.num_instances == 20
+    assert verdict.num_applicable == 20 < verdict.num_instances
     assert verdict.worst.applicable
     assert np.isnan(examine(claim(never)).worst_ratio)
 
@@ -254,6 +329,9 @@ def test_a_thorough_budget_extends_the_quick_one() -> None:
 def test_a_single_instance_is_examined_once_at_any_budget() -> None:
     single = claim(at_most_six, instances=(1, 1))
     assert examine(single, 1000).num_instances == 1
+    for options in ({"num_instances": 1000}, {"budget": 0.1}):
+        [found] = verdicts_of([single], **options)  # type: ignore[arg-type]
+        assert (found.verdict, found.num_instances) == ("no counterexample", 1)
 
 
 def test_an_unknown_budget_is_refused() -> None:

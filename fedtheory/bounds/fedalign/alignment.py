@@ -46,7 +46,7 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
     array([[0.5, 0.5, 0. ]])
     """
     p = validate.nonnegative("shares", validate.array("shares", shares, ndim=1))
-    rounds = (None,) * (np.ndim(included) - 1)
+    rounds = (None,) * (validate.unmasked("included", included).ndim - 1)
     taken = p * (validate.mask("priority", priority, p.shape) | validate.mask("included", included, (*rounds, p.size)))
     total = taken.sum(axis=-1, keepdims=True)
     if (total == 0).any():

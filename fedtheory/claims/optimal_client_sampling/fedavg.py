@@ -15,7 +15,7 @@ from fedtheory.rational._run_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational._sampled_rounds import LocalUpdate, SampledRound, everybody, inverse_estimate, uniform_law
 from fedtheory.rational.draws import draw_shares, whole
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, scaled, vector
-from fedtheory.sampling._selections import independent
+from fedtheory.sampling.cohorts import independent
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

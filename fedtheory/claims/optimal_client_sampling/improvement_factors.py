@@ -11,9 +11,8 @@ from fedtheory.claims.optimal_client_sampling._checks import draw_problem
 from fedtheory.rational.draws import norms_in_words, whole
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
-from fedtheory.sampling.improvement_factors import relative_improvement_factor
 from fedtheory.sampling.reference import rational_probabilities
-from fedtheory.sampling.variances import variance
+from fedtheory.sampling.variances import relative_improvement_factor, variance
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of

@@ -12,8 +12,8 @@ from fedtheory.rational._sampled_rounds import inverse_estimate
 from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import as_floats, draw_budget, draw_law, draw_updates, matrix_of, whole
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
-from fedtheory.sampling._selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.availability import available_probabilities, error_parts
+from fedtheory.sampling.cohorts import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
     admissibility_margin,

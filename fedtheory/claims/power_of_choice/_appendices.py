@@ -18,7 +18,7 @@ from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import draw_model, whole
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled, vector
-from fedtheory.sampling._selections import Selection
+from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import Check
 from fedtheory.verification.findings import Finding, at_most, worst_of

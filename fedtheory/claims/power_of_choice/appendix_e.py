@@ -26,7 +26,7 @@ from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_model, draw_shares, whole
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
-from fedtheory.sampling._selections import Selection, uniform_subsets
+from fedtheory.sampling.cohorts import Selection, uniform_subsets
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of

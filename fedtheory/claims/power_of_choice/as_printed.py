@@ -13,7 +13,7 @@ from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_shares, whole
-from fedtheory.sampling._selections import frequencies, power_of_choice
+from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, equal_to, not_applicable, worst_of

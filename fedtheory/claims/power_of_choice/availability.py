@@ -20,7 +20,7 @@ from fedtheory.rational._words import federation_in_words, in_words, run_in_word
 from fedtheory.rational.draws import whole
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
-from fedtheory.sampling._selections import Selection, independent, power_of_choice
+from fedtheory.sampling.cohorts import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement

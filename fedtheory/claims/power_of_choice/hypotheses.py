@@ -15,7 +15,7 @@ from fedtheory.rational._constants import constants_of
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.vectors import norm2, vector
-from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
+from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.bound import Bound

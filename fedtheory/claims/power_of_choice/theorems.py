@@ -19,7 +19,7 @@ from fedtheory.rational._words import federation_in_words, run_in_words
 from fedtheory.rational.draws import whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
-from fedtheory.sampling._selections import with_replacement
+from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

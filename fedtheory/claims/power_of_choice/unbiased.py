@@ -17,7 +17,7 @@ from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_shares, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import inner, vector
-from fedtheory.sampling._selections import frequencies, power_of_choice
+from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

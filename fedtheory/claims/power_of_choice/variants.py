@@ -14,10 +14,9 @@ from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.rational.draws import whole
-from fedtheory.sampling._selections import power_of_choice
+from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.selection.active_federated import ActiveFederated
-from fedtheory.selection.availability import AlternatingGroups
-from fedtheory.selection.available import Available
+from fedtheory.selection.availability import AlternatingGroups, Available
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -14,7 +14,7 @@ from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import vector
-from fedtheory.sampling._selections import uniform_subsets
+from fedtheory.sampling.cohorts import uniform_subsets
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, not_applicable

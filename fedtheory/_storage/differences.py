@@ -1,0 +1,65 @@
+"""In which arrays two data sets differ, and by how much."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["data_differences"]
+
+
+def unlike(then: Any, now: Any) -> npt.NDArray[np.bool_]:
+    """Return where two arrays of one shape differ; NaN is like NaN.
+
+    >>> unlike(np.array([1.0, np.nan, 3.0]), np.array([1.0, np.nan, 4.0]))
+    array([False, False,  True])
+    """
+    different = np.asarray(then != now)
+    if then.dtype.kind == now.dtype.kind == "f":
+        different &= ~(np.isnan(then) & np.isnan(now))
+    return different
+
+
+def difference(name: str, then: Any, now: Any, since: str = "") -> str:
+    """Say how two arrays differ, nothing if they do not.
+
+    >>> difference("gap", np.array([1.0, 2.0]), np.array([1.0, 2.5]))
+    'gap differs, by at most 2.0e-01 of its size'
+    >>> difference("names", np.array(["a", "b"]), np.array(["a", "c"]), " from round 1 on")
+    'names differs from round 1 on in 1 of 2 entries'
+    """
+    if then.shape != now.shape:
+        return f"{name} had the shape {then.shape}, has {now.shape}"
+    other = unlike(then, now)
+    if not other.any():
+        return ""
+    if then.dtype.kind not in "iuf" or now.dtype.kind not in "iuf":
+        return f"{name} differs{since} in {other.sum()} of {other.size} entries"
+    pair = np.asarray(then[other], dtype=np.float64), np.asarray(now[other], dtype=np.float64)
+    largest = float(np.max(np.abs(pair[0] - pair[1]) / np.maximum(np.abs(pair[0]), np.abs(pair[1]))))
+    return f"{name} differs{since}, by at most {largest:.1e} of its size"
+
+
+def data_differences(then: Any, now: Any) -> list[str]:
+    """Say in which variables two data sets differ.
+
+    >>> import xarray
+    >>> one, other = (xarray.Dataset({"gap": ("round", [1.0, end])}) for end in (2.0, 2.5))
+    >>> data_differences(one, other)
+    ['gap differs, by at most 2.0e-01 of its size']
+    >>> data_differences(one, xarray.Dataset())
+    ['gap is in one of them only']
+    """
+    found = [
+        f"{name} is in one of them only" for name in sorted({*map(str, then.variables)} ^ {*map(str, now.variables)})
+    ]
+    for name in then.variables:
+        if name in now.variables:
+            found.append(difference(str(name), _values(then[name]), _values(now[name])))
+    return list(filter(None, found))
+
+
+def _values(variable: Any) -> Any:
+    # What was a word is an object after it was read.
+    values = np.asarray(variable.values)
+    return values.astype(str) if values.dtype.kind in "OSU" else values

@@ -1,0 +1,74 @@
+"""How a command refuses arguments: one line on standard error, and exit code 2."""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from fedtheory._support.console import warn
+from fedtheory._support.wording import close_to
+
+if TYPE_CHECKING:
+    from fedtheory.theorem.bound import Bound
+    from fedtheory.verification.claims import Claim
+
+__all__ = ["known_in", "mention_processors", "one_of", "program", "refuse", "refuse_below", "refuse_unless_new"]
+
+
+def program() -> str:
+    """Return the name under which the program was called."""
+    return "fedtheory" if Path(sys.argv[0]).stem == "fedtheory" else "python -m fedtheory"
+
+
+def refuse(message: str) -> NoReturn:
+    """Leave with one line and exit code 2."""
+    warn(f"{program()}: error: {' '.join(message.split())}")
+    raise SystemExit(2)
+
+
+def refuse_below(arguments: argparse.Namespace, **least: int) -> None:
+    """Refuse options below their least values; those that were not given are None."""
+    for option, low in least.items():
+        value = getattr(arguments, option)
+        if value is not None and value < low:
+            refuse(f"--{option} must be at least {low}, got {value}")
+
+
+def mention_processors(option: str, started: int) -> None:
+    """Warn if more processes are started than there are processors."""
+    processors = os.cpu_count() or 1
+    if started > processors:
+        warn(f"warning: {option} starts {started} processes, and there are {processors} processors")
+
+
+def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bound]]":
+    """Return the claims and bounds that can be named: those of a source, or of the package; or refuse."""
+    from fedtheory.verification import catalogue
+
+    if source is None:
+        return catalogue.known_claims(), catalogue.known_bounds()
+    try:
+        return catalogue.contents_of(source)
+    except ValueError as error:
+        refuse(str(error))
+
+
+def one_of(name: str, known: Sequence[str], what: str) -> str:
+    """Return the one known name that a name or an unambiguous prefix stands for."""
+    from fedtheory.verification.catalogue import matching
+
+    found = matching(name, known)
+    if not found:
+        refuse(f"NAME must be {what}, got {name!r}{close_to(name, known)}")
+    if len(found) > 1:
+        others = f", ... {len(found)} in all" if len(found) > 3 else ""
+        refuse(f"NAME must be {what}, got {name!r}, which may be {', '.join(found[:3])}{others}")
+    return found[0]
+
+
+def refuse_unless_new(target: Path | None, option: str, *, force: bool) -> None:
+    """Refuse a file that exists, unless it may be overwritten, and one in a folder that does not exist."""
+    if target is not None and ((target.exists() and not force) or not target.absolute().parent.is_dir()):
+        refuse(f"{option} must name a new file in an existing folder (--force overwrites), got {target}")

@@ -1,0 +1,180 @@
+"""``list``: the claims and the bounds; ``show``: claims with their verdicts, and bounds with their formulas."""
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from fedtheory._support.console import say, show_table
+from fedtheory._support.wording import close_to
+from fedtheory.cli.documents import document, print_json, write_pairs
+from fedtheory.cli.evaluating import needed
+from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
+from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
+from fedtheory.theorem._letters import formula
+from fedtheory.theorem.bound import Bound
+from fedtheory.verification import catalogue
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.instances import reproduce
+from fedtheory.verification.records import numeric, rows
+from fedtheory.verification.renderings import description
+from fedtheory.verification.verdicts import Verdict, examine
+
+__all__ = ["list_all", "show"]
+
+Pairs = list[tuple[str, str]]
+
+
+def list_all(arguments: argparse.Namespace) -> int:
+    """List what a pattern, or a part of a key or title, names."""
+    pattern, (known, all_bounds) = arguments.pattern, known_in(arguments.source)
+    claims, bounds = _claims(pattern, known), _bounds(pattern, all_bounds)
+    if not claims and not bounds:
+        close = close_to(pattern, [*known, *all_bounds])
+        refuse(f"PATTERN must name claims or bounds, got {pattern!r}{close}")
+    elsewhere = catalogue.claim_packages() if not pattern and arguments.source is None else {}
+    if arguments.json:
+        print_json(document(claims=claims, bounds=bounds, elsewhere=elsewhere))
+        return 0
+    marked = [{**row, "printed form differs": "yes" if row["printed form differs"] else ""} for row in bounds]
+    for table in filter(None, (claims, marked)):
+        show_table(table)
+    # Named, not imported: one that is broken must not keep the others from being listed.
+    say(*(f"claims of {value}: {program()} list --from {name}" for name, value in elsewhere.items()))
+    return 0
+
+
+def _claims(pattern: str, known: Mapping[str, Claim]) -> list[dict[str, Any]]:
+    return [
+        {"claim": claim.key, "title": claim.title, "expected": claim.expected, "kind": claim.kind}
+        for key, claim in known.items()
+        if _named(pattern, key, claim.title)
+    ]
+
+
+def _bounds(pattern: str, known: Mapping[str, Bound]) -> list[dict[str, Any]]:
+    return [
+        {"bound": name, "source": str(bound.statement), "printed form differs": bound.printed is not bound}
+        for name, bound in known.items()
+        if _named(pattern, name, str(bound.statement))
+    ]
+
+
+def _named(pattern: str, key: str, text: str) -> bool:
+    part = pattern.casefold()
+    return part in f"{key} {text}".casefold() or bool(catalogue.matching(pattern, [key]))
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Show what a key or a prefix names, or one instance of a claim; 1 if a verdict is not the expected one."""
+    key = arguments.key
+    refuse_below(arguments, seed=0, instance=0)
+    claims, bounds = known_in(arguments.source)
+    named = catalogue.matching(key, [*claims, *bounds])
+    if not named:
+        refuse(f"KEY must be a claim or a bound, got {key!r}{close_to(key, [*claims, *bounds])}")
+    if arguments.latex:
+        return _latex({name: bounds[name] if name in bounds else claims[name].bound for name in named})
+    if arguments.instance is not None:
+        if len(named) > 1 or named[0] not in claims:
+            refuse(f"--instance needs the key of one claim, got {key!r}")
+        return _show_instance(claims[named[0]], arguments)
+    verdicts = {name: examine(claims[name], rng=arguments.seed) for name in named if name in claims}
+    if arguments.json:
+        data = [_data(name, bounds[name]) for name in named if name in bounds]
+        print_json(document(seed=arguments.seed, claims=_of_claims(verdicts.values()), bounds=data))
+    else:
+        _write(_claim(verdicts[name]) if name in verdicts else _bound(name, bounds[name]) for name in named)
+    return 0 if all(verdict.as_expected for verdict in verdicts.values()) else 1
+
+
+def _show_instance(claim: Claim, arguments: argparse.Namespace) -> int:
+    try:
+        finding = reproduce(claim, arguments.seed, arguments.instance)
+    except Exception as error:  # a check may raise anything
+        return complain(error)
+    if arguments.json:
+        print_json(document(claim=claim.key, expected=claim.expected, **numeric(finding_of(finding))))
+    else:
+        write_pairs(instance_pairs(claim, finding))
+    return finding_code(claim, finding)
+
+
+def _write(cards: Iterable[Pairs]) -> None:
+    for index, card in enumerate(cards):
+        say("", end="\n" if index else "")
+        write_pairs(card)
+
+
+def _latex(bounds: dict[str, Bound | None]) -> int:
+    formulas = [formula(bound) for bound in bounds.values() if bound is not None]
+    if not formulas:
+        refuse(f"{next(iter(bounds))} has no formula: it compares with no bound")
+    say(*formulas)
+    return 0
+
+
+def _claim(verdict: Verdict) -> Pairs:
+    [row] = rows([verdict])
+    bound = verdict.claim.bound
+    return [
+        ("claim", row["key"]),
+        ("title", row["title"]),
+        ("kind", row["kind"]),
+        ("source", row["source"]),
+        *(("assumes", text) for text in row["hypotheses"]),
+        *([] if bound is None else _formulas(bound).items()),
+        *([("remark", row["remark"])] if row["remark"] else []),
+        *description(row),
+    ]
+
+
+def _bound(name: str, bound: Bound) -> Pairs:
+    return [
+        ("name", name),
+        ("source", str(bound.statement)),
+        *(("assumes", hypothesis.text) for hypothesis in bound.hypotheses),
+        *(("implies", consequence.text) for consequence in bound.consequences),
+        *_formulas(bound).items(),
+        *(("checked by", key) for key in _checks(bound)),
+    ]
+
+
+def _formulas(bound: Bound) -> dict[str, str]:
+    printed = {} if bound.printed is bound else {"printed as": str(bound.printed.symbolic())}
+    return {"bound": str(bound.symbolic()), **printed}
+
+
+def _checks(bound: Bound) -> Iterator[str]:
+    known = catalogue.known_claims()
+    yield from (key for key, claim in known.items() if claim.bound in (bound, bound.printed))
+
+
+def _of_claims(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
+    return [{**numeric(row), **_of_bound(verdict.claim)} for verdict in verdicts for row in rows([verdict])]
+
+
+def _of_bound(claim: Claim) -> dict[str, Any]:
+    return {} if claim.bound is None else {"formula": str(claim.bound.symbolic())}
+
+
+def _data(name: str, bound: Bound) -> dict[str, Any]:
+    return {
+        "name": name,
+        "source": str(bound.statement),
+        "assumes": [hypothesis.text for hypothesis in bound.hypotheses],
+        "implies": [consequence.text for consequence in bound.consequences],
+        "parameters": [
+            {
+                "name": symbol.name,
+                "meaning": symbol.meaning,
+                "domain": str(symbol.domain),
+                "unit": symbol.unit,
+                "required": symbol.name in needed(bound),
+            }
+            for symbol in bound.symbols.values()
+        ],
+        "formula": str(bound.symbolic()),
+        "latex": formula(bound),
+        "printed_formula": None if bound.printed is bound else str(bound.printed.symbolic()),
+        "checked_by": list(_checks(bound)),
+    }

@@ -1,0 +1,302 @@
+"""Selections under check: how one draws a round, what it returns, what it leaves alone, and what it depends on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._support.validate import Array, Mask
+from fedtheory._support.wording import short
+from fedtheory.conformance._checks import (
+    Failed,
+    ask,
+    children,
+    generator,
+    leaves_inputs,
+    named,
+    other_randomness,
+    same_generator,
+)
+from fedtheory.engine.play import Played, play_round
+from fedtheory.sampling.cohorts import Selection
+from fedtheory.selection.rules import Rules, Strategy, rules_of
+
+__all__ = ["Case", "Cases", "Draw", "Sizes", "Subject", "cases", "checks", "played", "subject_of"]
+
+Draw = Callable[[np.random.Generator], Selection]
+"""Draws the clients of one round, in increasing order and with copies."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a selection sees: weights and losses, shape (K,) each."""
+
+    weights: Array
+    losses: Array
+
+    @property
+    def num_clients(self) -> int:
+        """K."""
+        return self.losses.size
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The case by name, for messages."""
+        return {"weights": self.weights, "losses": self.losses}
+
+    def renamed(self, order: npt.NDArray[np.intp]) -> "Case":
+        """Client j becomes the one who was ``order[j]``."""
+        return Case(self.weights[order], self.losses[order])
+
+
+def of_function(function: Callable[..., Any], case: Case) -> Draw:
+    """Return the draw of a function ``(rng, weights, losses) -> client numbers``."""
+
+    def draw(rng: np.random.Generator) -> Selection:
+        arguments = (rng, case.weights.copy(), case.losses.copy())
+        answer = ask(function, *arguments, case=case.given)
+        return clients_in(answer, case)
+
+    return draw
+
+
+def clients_in(answer: object, case: Case) -> Selection:
+    """Return an answer as clients in increasing order; ``Failed`` if it is no list of clients."""
+    if isinstance(answer, set | frozenset):
+        answer = list(answer)
+    try:
+        clients = np.asarray(answer)
+    except Exception as error:
+        raise Failed(f"must return client numbers, got {short(answer)}", **case.given) from error
+    if clients.size == 0 and clients.ndim == 1:
+        return ()
+    if clients.ndim != 1 or clients.dtype.kind not in "iu":
+        kind = f"an array of {clients.dtype} of shape {clients.shape}" if clients.ndim else type(answer).__name__
+        raise Failed(f"must return a row of client numbers, got {kind}", **case.given)
+    chosen = tuple(sorted(clients.tolist()))
+    if chosen[0] < 0 or chosen[-1] >= case.num_clients:
+        wrong = chosen[0] if chosen[0] < 0 else chosen[-1]
+        raise Failed(f"clients must be in 0..{case.num_clients - 1}, got {wrong}", **case.given).of("range")
+    return chosen
+
+
+class Present(NamedTuple):
+    """Who is there in a round: weights as the rules see them, and a mask."""
+
+    weights: Array
+    mask: Mask
+
+
+def of_strategy(strategy: Strategy, case: Case) -> Draw:
+    """Return the draw of a strategy's first round, with losses and updates that the case prescribes."""
+    play = played(strategy, case)
+    return lambda rng: clients_in(play(rng).chosen, case)
+
+
+def played(strategy: Strategy, case: Case) -> Callable[[np.random.Generator], Played]:
+    """Return a function that plays a first round; updates have norms that grow with the losses."""
+    rules = ask(rules_of, strategy, case.weights, 1, case=case.given)
+    with np.errstate(over="ignore"):
+        updates = np.minimum(np.sqrt(np.abs(case.losses)), 1e9)[:, None]
+
+    def first_round(rng: np.random.Generator) -> Played:
+        there = _attend(rules, case, rng)
+        memory = rules.memory.copy()
+        round_ = play_round(rules, memory, there.weights, 0, rng, case.losses.__getitem__, updates.__getitem__)
+        here = there.mask[round_.chosen]
+        return round_._replace(chosen=round_.chosen[here], coefficients=round_.coefficients[here])
+
+    return lambda rng: ask(first_round, rng, case=case.given)
+
+
+def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> Present:
+    mask = np.ones(case.num_clients, dtype=bool)
+    if rules.attend is not None:
+        rules.attend(0, rules.attend_table, rules.attend_memory.copy(), rng, mask)
+    there = case.weights * mask
+    total = there.sum()
+    weights = there / total if total > 0 and not mask.all() else there
+    return Present(np.where(mask, weights, -1.0), mask)
+
+
+_NUM_SEEDS = 40
+"""Seeds for each case: a fault that shows in one draw of ten stays hidden in 40 draws with probability 1.5 %."""
+
+Sizes = frozenset[int] | None
+Cases = dict[str, Case]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A selection under check.
+
+    Attributes
+    ----------
+    name
+        What to call it.
+    prepare
+        From a case to the draw of one round.
+    strategy, function
+        Which of the two it is; the other is None.
+    copies
+        Whether copies of a client are what it should draw.
+    """
+
+    name: str
+    prepare: Callable[[Case], Draw]
+    strategy: Any
+    function: Any
+    copies: bool
+
+    def most_copies(self, expected: Array) -> float:
+        """How often a client can be taken in a round: as often as clients are, if copies are meant."""
+        return max(1.0, float(expected.sum().round())) if self.copies else 1.0
+
+
+def subject_of(strategy: Any, copies: bool) -> Subject:
+    """Tell strategies, which have rules, from functions."""
+    is_class = isinstance(strategy, type)
+    if not is_class and callable(getattr(strategy, "rules", None)):
+        multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
+        return Subject(named(strategy), partial(of_strategy, strategy), strategy, None, copies or multinomial)
+    if is_class or not callable(strategy):
+        got = f"the class {strategy.__name__}" if is_class else short(strategy)
+        message = f"strategy must be a strategy or a function (rng, weights, losses), got {got}"
+        raise TypeError(message)
+    return Subject(named(strategy), partial(of_function, strategy), None, strategy, copies)
+
+
+def cases(num_clients: int, weights: Array | None = None) -> Cases:
+    """Weights and losses in general position, equal, tied, extreme, and with a client of weight zero."""
+    places = np.arange(num_clients, dtype=np.float64)
+    p, equal = _shares(num_clients) if weights is None else weights, np.full(num_clients, 1 / num_clients)
+    # The order of multiples of the golden ratio is no order that anybody sorts by.
+    losses = np.argsort((places + 1) * 0.6180339887 % 1).astype(np.float64) + 1.0
+    fixed = weights is not None
+    without = np.where(places == num_clients // 2, 0.0, p)
+    huge = np.resize([1e300, -1e300, 1e-300, 0.0, 5e-324, 1.0], num_clients)
+    found = {
+        "plain": Case(p, losses),
+        "equal weights": Case(p if fixed else equal, losses),
+        "all tied": Case(p, np.ones(num_clients)),
+        "some tied": Case(p if fixed else equal, np.asarray(1.0 + places % 2, dtype=np.float64)),
+        "all equal": Case(equal, np.ones(num_clients)),
+        "zero weight": Case(without / without.sum(), losses),
+        "extreme": Case(p, huge),
+        "negative": Case(p, -losses),
+    }
+    return {name: case for name, case in found.items() if not (fixed and name in ("all equal", "zero weight"))}
+
+
+def _shares(num_clients: int) -> Array:
+    """Weights that fall slowly, with few digits."""
+    rough = 1.0 / (np.arange(num_clients) + 1.5)
+    shares: Array = (rough / rough.sum()).round(1 + len(str(num_clients)))
+    shares[0] = 1.0 - shares[1:].sum()
+    return shares.round(1 + len(str(num_clients)))
+
+
+def checks(
+    subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence
+) -> dict[str, Callable[[], None]]:
+    """Return the checks by name."""
+    usual = [known["plain"], known["equal weights"]]
+    ties = [known[name] for name in ("all tied", "some tied", "all equal") if name in known]
+    general = [*usual, known["negative"]]
+    sound = partial(_sound, subject, sizes=sizes, seeds=seeds)
+    made: dict[str, Callable[[], None]] = {
+        **{name: partial(_runs, subject, known["plain"], seeds, n) for name, n in (("runs", 1), ("range", _NUM_SEEDS))},
+        "count": partial(sound, usual, only="count"),
+        "duplicates": partial(sound, usual, only="duplicates"),
+        "inputs": partial(_inputs, subject, general, seeds),
+        "own answers": partial(_own_answers, subject, known["plain"], seeds),
+        "same generator": partial(_same_generator, subject, general, seeds),
+        "other randomness": partial(_other_randomness, subject, known["plain"], seeds),
+        "history": partial(_history, subject, known, seeds),
+        "ties": partial(sound, ties),
+        "zero weights": partial(_zero_weights, subject, known, sizes, seeds),
+        "extreme losses": partial(sound, [known["negative"], known["extreme"]]),
+    }
+    left_out = {
+        "count": sizes is None,
+        "duplicates": subject.copies,
+        "zero weights": "zero weight" not in known,
+        "inputs": subject.function is None,
+        "own answers": subject.function is None,
+    }
+    return {name: work for name, work in made.items() if not left_out.get(name, False)}
+
+
+def _runs(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> None:
+    _run(subject, case, seeds, count)
+
+
+def _run(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> list[Selection]:
+    draw = subject.prepare(case)
+    return [draw(generator(seed)) for seed in children(seeds, count)]
+
+
+def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.SeedSequence, only: str = "") -> None:
+    for case in some:
+        for chosen in _run(subject, case, seeds, _NUM_SEEDS):
+            if only != "duplicates" and sizes is not None and len(chosen) not in sizes:
+                wanted = " or ".join(map(str, sorted(sizes)))
+                raise Failed(
+                    f"must select {wanted} of {case.num_clients} clients, got {len(chosen)}: {list(chosen)}",
+                    **case.given,
+                )
+            if only != "count" and not subject.copies and len(set(chosen)) < len(chosen):
+                raise Failed(f"must select different clients, got {list(chosen)}", **case.given)
+
+
+def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
+    for case in some:
+        for seed in children(seeds, 5):
+            leaves_inputs(subject.function, {"rng": generator(seed), **case.given}, case.given)
+
+
+def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
+    """Keep answers, and see whether they change when the next ones are given."""
+    answers = []
+    for seed in children(seeds, 8):
+        arguments = (generator(seed), case.weights.copy(), case.losses.copy())
+        answer = ask(subject.function, *arguments, case=case.given)
+        answers.append((answer, np.array(answer)) if isinstance(answer, np.ndarray | list) else (0, np.array(0)))
+    for answer, before in answers:
+        if not np.array_equal(np.asarray(answer), before):
+            raise Failed(f"an answer must stay as it was, {before.tolist()} became {np.asarray(answer).tolist()}")
+
+
+def _same_generator(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
+    for case in some:
+        same_generator(subject.prepare(case), seeds, case.given)
+
+
+def _other_randomness(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
+    other_randomness(subject.prepare(case), seeds, case.given)
+
+
+def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> None:
+    """Ask about other weights and losses in between."""
+    case, other = known["plain"], known["some tied"]
+    draw, between = subject.prepare(case), subject.prepare(other)
+    for seed in children(seeds, 10):
+        first = draw(generator(seed))
+        for _ in range(3):
+            between(generator(seed))
+        again = draw(generator(seed))
+        if first != again:
+            sentence = f"earlier calls must not matter, got {list(first)} and, after other calls, {list(again)}"
+            raise Failed(sentence, **case.given)
+
+
+def _zero_weights(subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence) -> None:
+    """Take a refusal by ValueError as right, too: there may be too few clients left to draw from."""
+    try:
+        _sound(subject, [known["zero weight"]], sizes, seeds)
+    except Failed as broken:
+        if not isinstance(broken.__cause__, ValueError):
+            raise

@@ -1,0 +1,392 @@
+"""Hypothesis strategies for numbers, finite laws, games, random sets of clients, and federations."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.federation.prioritized import Prioritized, prioritize
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational.draws import draw_federation
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, JointLaw, NiceSampling, Sampling
+from fedtheory.statistics.law import Law
+from fedtheory.valuation.games import MOST_PLAYERS
+
+__all__ = [
+    "games",
+    "laws",
+    "norms",
+    "norms_and_budgets",
+    "prioritized_federations",
+    "quadratic_federations",
+    "rational_federations",
+    "rationals",
+    "samplings",
+    "seeds",
+    "weights",
+]
+
+_FORMS = ("isotropic", "diagonal", "matrix")
+
+
+def rationals(
+    low: float | Fraction = 0, high: float | Fraction = 10, max_denominator: int = 20
+) -> SearchStrategy[Fraction]:
+    """Fractions between two limits, with denominators that stay readable when examples shrink.
+
+    Parameters
+    ----------
+    low, high
+        Limits, both included.
+    max_denominator
+        Largest denominator.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``Fraction``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(rationals(1, 2), lambda number: number.denominator > 1)
+    Fraction(3, 2)
+    """
+    least, most = (validate.one(name, validate.finite(name, limit)) for name, limit in (("low", low), ("high", high)))
+    return st.fractions(least, most, max_denominator=validate.count("max_denominator", max_denominator))
+
+
+def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> SearchStrategy[tuple[Fraction, ...]]:
+    """Objective weights: tuples of positive Fractions of sum 1, with ratios up to ``largest``.
+
+    Parameters
+    ----------
+    min_clients, max_clients
+        Limits of K.
+    largest
+        Largest ratio of two weights.
+
+    Returns
+    -------
+    SearchStrategy
+        Of tuples of K Fractions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> sum(find(weights(), lambda drawn: len(drawn) == 3))
+    Fraction(1, 1)
+    """
+    fewest, most = validate.size("min_clients", min_clients), validate.size("max_clients", max_clients)
+    sizes = st.lists(st.integers(1, validate.count("largest", largest)), min_size=fewest, max_size=most)
+    return sizes.map(_shares)
+
+
+def _shares(sizes: Sequence[int]) -> tuple[Fraction, ...]:
+    return tuple(Fraction(size, sum(sizes)) for size in sizes)
+
+
+def norms(max_clients: int = 80, largest: float = 1e6) -> SearchStrategy[Array]:
+    """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], ties and zeros among them.
+
+    Parameters
+    ----------
+    max_clients
+        Largest n.
+    largest
+        Largest norm.
+
+    Returns
+    -------
+    SearchStrategy
+        Of arrays of shape (n,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(norms(), lambda norms: norms.size == 2 and norms.min() > 0).size
+    2
+    """
+    numbers = st.floats(0, validate.double("largest", validate.positive("largest", largest)))
+    return st.lists(numbers, min_size=1, max_size=validate.size("max_clients", max_clients)).map(np.array)
+
+
+def norms_and_budgets(
+    max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01
+) -> SearchStrategy[tuple[Array, float]]:
+    """Pairs of norms, shape (n,), and a budget in (0, n], as ``optimal_probabilities`` takes them.
+
+    Parameters
+    ----------
+    max_clients
+        Largest n.
+    largest
+        Largest norm.
+    smallest_share
+        Smallest m/n.
+
+    Returns
+    -------
+    SearchStrategy
+        Of pairs of an array and a float.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> norms, budget = find(norms_and_budgets(), lambda drawn: True)
+    >>> 0 < budget <= norms.size
+    True
+    """
+    shares = st.floats(validate.fraction("smallest_share", smallest_share), 1)
+    return st.tuples(norms(max_clients, largest), shares).map(lambda drawn: (drawn[0], drawn[1] * drawn[0].size))
+
+
+def laws(outcomes: int = 6, largest: int = 9) -> SearchStrategy[Law[int]]:
+    """Finite laws with rational probabilities, on some of the outcomes 0, 1, ..., ``outcomes`` - 1.
+
+    Parameters
+    ----------
+    outcomes
+        How many there may be.
+    largest
+        Largest ratio of two probabilities.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``Law``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(laws(), lambda law: len(law) == 2)
+    Law({0: 1/2, 1: 1/2})
+    """
+    odds = st.integers(1, validate.count("largest", largest))
+    shares = st.dictionaries(st.integers(0, validate.size("outcomes", outcomes) - 1), odds, min_size=1)
+    return shares.map(Law.proportional)
+
+
+def games(max_players: int = 5, largest: int = 9) -> SearchStrategy[list[Fraction]]:
+    """Games as tables of utilities in bit order: lists of 2^n Fractions for n = 1, ..., ``max_players``.
+
+    Parameters
+    ----------
+    max_players
+        Largest n.
+    largest
+        Largest absolute utility.
+
+    Returns
+    -------
+    SearchStrategy
+        Of lists of length 2^n.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(games(max_players=2), lambda utilities: utilities[-1] > 2)
+    [Fraction(0, 1), Fraction(3, 1)]
+    """
+    most = validate.one("largest", validate.positive("largest", largest))
+    utilities = st.fractions(-most, most, max_denominator=7)
+    players = st.integers(1, validate.count("max_players", max_players, high=MOST_PLAYERS))
+    return players.flatmap(lambda n: st.lists(utilities, min_size=1 << n, max_size=1 << n))
+
+
+def samplings(max_clients: int = 5) -> SearchStrategy[Sampling]:
+    """Draw samplings of 2 to ``max_clients`` clients: independent, m-nice, exactly one, and any law on subsets.
+
+    Parameters
+    ----------
+    max_clients
+        Largest n.
+
+    Returns
+    -------
+    SearchStrategy
+        Of probabilities or samplings, as ``sampling.estimator_variance`` takes their matrices.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(samplings(), lambda drawn: True)
+    NiceSampling(num_clients=2, num_selected=1)
+    """
+    validate.count("max_clients", max_clients, 2, MOST_PLAYERS)  # a joint law has 2^n outcomes
+    probabilities = st.lists(st.floats(0, 1), min_size=2, max_size=max_clients).map(np.array)
+    nice = st.integers(2, max_clients).flatmap(lambda n: st.integers(1, n).map(lambda m: NiceSampling(n, m)))
+    one = weights(max_clients=max_clients).map(lambda shares: ExactlyOne(np.array(shares, dtype=np.float64)))
+    joint = laws(outcomes=1 << max_clients).map(lambda law: _joint(law, max_clients))
+    return st.one_of(probabilities.map(IndependentSampling), nice, one, joint)
+
+
+def _joint(law: Law[int], num_clients: int) -> JointLaw:
+    """Read the binary digits of an outcome as who is drawn."""
+    return JointLaw.of(law.map(lambda number: tuple(k for k in range(num_clients) if number >> k & 1)), num_clients)
+
+
+def seeds() -> SearchStrategy[int]:
+    """Seeds of generators.
+
+    Returns
+    -------
+    SearchStrategy
+        Of whole numbers from 0 to 2^32 - 1.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(seeds(), lambda seed: seed > 6)
+    7
+    """
+    return st.integers(0, 2**32 - 1)
+
+
+def quadratic_federations(
+    form: str | None = None, min_clients: int = 1, max_clients: int = 6, min_dim: int = 1, max_dim: int = 4
+) -> SearchStrategy[QuadraticFederation]:
+    """Quadratic federations of condition number at most 10, with minima and weights of their own.
+
+    Sizes shrink; the numbers come from a seed, so that they are of moderate size and in general position.
+
+    Parameters
+    ----------
+    form
+        Of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``; None for any.
+    min_clients, max_clients, min_dim, max_dim
+        Limits of K and of the dimension.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``QuadraticFederation``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(quadratic_federations(min_clients=2), lambda fed: True).num_clients
+    2
+    """
+    forms = st.sampled_from(_FORMS) if form is None else st.just(validate.choice("form", form, _FORMS))
+    fewest, most = validate.size("min_clients", min_clients), validate.size("max_clients", max_clients)
+    dims = st.integers(validate.size("min_dim", min_dim), validate.size("max_dim", max_dim))
+    return st.builds(draw_quadratics, forms, seeds(), st.integers(fewest, most), dims)
+
+
+def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
+    """Draw the quadratic federation that belongs to a seed.
+
+    >>> draw_quadratics("matrix", seed=0, num_clients=2, dim=3).centers.shape
+    (2, 3)
+    """
+    validate.choice("form", form, _FORMS)
+    num_clients, dim = validate.size("num_clients", num_clients), validate.size("dim", dim)
+    rng = np.random.default_rng(validate.count("seed", seed, 0))
+    diagonals = rng.uniform(0.5, 5, (num_clients, dim))
+    curvatures = diagonals[:, 0] if form == "isotropic" else diagonals
+    if form == "matrix":
+        turned = np.linalg.qr(rng.normal(size=(num_clients, dim, dim)))[0]
+        curvatures = np.einsum("kij,kj,klj->kil", turned, diagonals, turned)
+        curvatures = (curvatures + curvatures.transpose(0, 2, 1)) / 2
+    centers, minima = rng.normal(size=(num_clients, dim)), rng.normal(size=num_clients)
+    return QuadraticFederation(curvatures, centers, rng.uniform(0.1, 1, num_clients), minima, normalize=True)
+
+
+def prioritized_federations(max_clients: int = 6) -> SearchStrategy[Prioritized]:
+    """Quadratic federations of which some clients, at least one, have priority (FedALIGN).
+
+    Parameters
+    ----------
+    max_clients
+        Largest K.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``Prioritized``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> fed = find(prioritized_federations(3), lambda fed: not fed.priority.all())
+    >>> 1 <= fed.priority.sum() < fed.priority.size <= 3
+    True
+    """
+
+    def with_priority(fed: QuadraticFederation) -> SearchStrategy[Prioritized]:
+        masks = st.lists(st.booleans(), min_size=fed.num_clients, max_size=fed.num_clients).filter(any)
+        return masks.map(lambda mask: _prioritized(fed, mask))
+
+    return quadratic_federations(max_clients=max_clients).flatmap(with_priority)
+
+
+def _prioritized(fed: QuadraticFederation, mask: list[bool]) -> Prioritized:
+    return prioritize(fed, np.array(mask))
+
+
+def rational_federations() -> SearchStrategy[RationalQuadratics]:
+    """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.rational``).
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``RationalQuadratics``.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(rational_federations(), lambda fed: fed.dim == 2).num_clients in (2, 3)
+    True
+    """
+    return seeds().map(lambda seed: draw_federation(np.random.default_rng(seed)))

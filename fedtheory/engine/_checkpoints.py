@@ -1,0 +1,117 @@
+"""The file that keeps the finished replicates of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory._storage.files import OtherFileError, place, read_bytes, writable
+from fedtheory._storage.identity import UnidentifiedError, identity
+from fedtheory._storage.netcdf import Content, Variable, netcdf_bytes, netcdf_content
+from fedtheory._storage.provenance import made_by
+from fedtheory.engine._replicates import Job, Replicate
+
+__all__ = ["Checkpoint"]
+
+_FORM = "fedtheory checkpoint 2"
+# What a strategy and a method are decides nothing beyond their rules.
+_NAMES_ONLY = ("strategy", "method")
+
+
+class Checkpoint:
+    """The file of a run, which is refused if it is that of another.
+
+    Raises
+    ------
+    ValueError
+        If the run cannot be identified, or the file is of another run or cannot be read or written.
+    """
+
+    def __init__(self, path: Path, job: Job, recording: Any, seeds: Sequence[np.random.SeedSequence]) -> None:
+        self.path, self.identity = path, _identity(job, seeds)
+        self.recording = recording
+        self.shapes = {
+            name: values.shape
+            for name, values in recording._asdict().items()
+            if isinstance(values, np.ndarray) and values.size
+        }
+        try:
+            writable(path)
+        except OSError as error:
+            message = f"checkpoint must be a file that can be written, got {path} ({error.strerror or error})"
+            raise ValueError(message) from error
+
+    def load(self) -> dict[int, Replicate]:
+        """Return the replicates by the places of their seeds, none if there is no file."""
+        if not self.path.exists():
+            return {}
+        try:
+            found = netcdf_content(read_bytes(self.path))
+            if found.attrs.get("form") != _FORM:
+                message = "which a run did not write as a checkpoint"
+                raise OtherFileError(message)
+            self._refuse_other(found.attrs)
+            return self._replicates(found)
+        except OtherFileError as error:
+            message = f"checkpoint must be one that a run wrote, got {self.path}, {error}: remove it"
+            raise ValueError(message) from error
+
+    def save(self, finished: Mapping[int, Replicate]) -> None:
+        """Write replicates, whole or not at all; nothing if there are none."""
+        if not finished:
+            return
+        ones = [finished[i] for i in sorted(finished)]
+        arrays = {name: np.stack([getattr(one.recording, name) for one in ones]) for name in self.shapes}
+        arrays |= {
+            "replicate": np.array(sorted(finished)),
+            "counts": np.stack([one.counts for one in ones]),
+            "diverged_at": np.array([one.diverged_at for one in ones]),
+        }
+        variables = {
+            name: Variable(("replicate", *(f"{name}_{axis}" for axis in range(1, values.ndim))), values)
+            for name, values in arrays.items()
+        }
+        place(self.path, netcdf_bytes(variables, {"form": _FORM, "identity": self.identity, "fedtheory": made_by()}))
+
+    def _refuse_other(self, attrs: Mapping[str, Any]) -> None:
+        if attrs.get("identity") == self.identity:
+            return
+        version = attrs.get("fedtheory")
+        wanted, got = "of this run", "that of another"
+        if version != made_by():
+            wanted, got = f"of fedtheory {made_by()}", f"that of {version}"
+        message = f"checkpoint must be {wanted}, got {got} in {self.path}: remove it, or name another file"
+        raise ValueError(message)
+
+    def _replicates(self, found: Content) -> dict[int, Replicate]:
+        arrays = {name: one.values for name, one in found.variables.items()}
+        places = arrays.get("replicate", np.empty(0))
+        shapes = {**self.shapes, "counts": arrays.get("counts", places).shape[1:], "diverged_at": ()}
+        is_whole = places.ndim == 1 and places.dtype.kind == "i" and len(set(places.tolist())) == places.size
+        if not is_whole or any(
+            name not in arrays or arrays[name].shape != (places.size, *shape) for name, shape in shapes.items()
+        ):
+            message = "whose arrays are others than its run writes"
+            raise OtherFileError(message)
+        return {
+            i: Replicate(
+                self.recording._replace(**{name: arrays[name][row] for name in self.shapes}),
+                arrays["counts"][row],
+                int(arrays["diverged_at"][row]),
+            )
+            for row, i in enumerate(places.tolist())
+        }
+
+
+def _identity(job: Job, seeds: Sequence[np.random.SeedSequence]) -> str:
+    """Digest of all that the bits of the replicates depend on, whose seeds are spawned from one."""
+    parts = {field.name: getattr(job, field.name) for field in fields(job) if field.name not in _NAMES_ONLY}
+    try:
+        return identity(parts, seeds[0].entropy, seeds[0].spawn_key, seeds[0].pool_size)
+    except UnidentifiedError as error:
+        message = f"checkpoint must be None for a run that cannot be identified: {error}"
+        raise ValueError(message) from error

@@ -1,0 +1,93 @@
+"""Processes for verdicts and hunts: joblib's, which leave Ctrl-C to the process that started them."""
+
+import contextlib
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, TypeVar
+
+from fedtheory._support import validate
+from fedtheory._support.streams import deaf_to_interrupts
+from fedtheory.verification.catalogue import known_claims, one_claim
+from fedtheory.verification.claims import Claim
+
+__all__ = ["in_order", "number_of_jobs", "pool", "received", "sent"]
+
+Result = TypeVar("Result")
+
+_MOST = 1024
+
+
+def number_of_jobs(jobs: Any) -> int:
+    """Return a validated number of processes."""
+    return validate.size("jobs", jobs, high=_MOST)
+
+
+def in_order(
+    work: Callable[..., Result], items: Iterable[tuple[Claim, *tuple[Any, ...]]], jobs: int
+) -> Generator[Result, None, None]:
+    """Yield ``work(claim, ...)`` for each item in order, computed here or by several processes."""
+    items = list(items)
+    if min(jobs, len(items)) <= 1:
+        yield from (work(*item) for item in items)
+        return
+    from joblib import delayed
+
+    with pool(min(jobs, len(items)), "generator") as run:
+        results = run(delayed(_work_on)(work, sent(claim), *arguments) for claim, *arguments in items)
+        try:
+            for result in results:  # noqa: UP028 ("yield from" would close the results itself)
+                yield result
+        finally:  # if there are results left, joblib ends the processes and warns of it
+            with warnings.catch_warnings(action="ignore", category=UserWarning):
+                results.close()
+
+
+def _work_on(work: Callable[..., Result], claim: Claim | str, *arguments: Any) -> Result:
+    return work(received(claim), *arguments)
+
+
+@contextlib.contextmanager
+def pool(jobs: int, return_as: str = "list") -> Iterator[Any]:
+    """Start processes and yield joblib's ``Parallel`` on them."""
+    from joblib import Parallel, delayed
+
+    options = {"return_as": return_as, "inner_max_num_threads": 1, "initializer": _ignore_interrupts}
+    with warnings.catch_warnings(), _quiet_manager(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
+        # A process that imported large libraries is replaced, which joblib takes for a leak of memory.
+        warnings.filterwarnings("ignore", message="A worker stopped")
+        with deaf_to_interrupts():  # inherited by the processes that start here
+            list(run([delayed(os.getpid)()]))
+        yield run
+
+
+@contextlib.contextmanager
+def _quiet_manager() -> Iterator[None]:
+    """Suppress the KeyError that loky's thread may raise when its processes are ended while work is waiting."""
+    hook = threading.excepthook
+
+    def quiet(arguments: Any) -> None:
+        if arguments.exc_type is not KeyError or "ExecutorManager" not in getattr(arguments.thread, "name", ""):
+            hook(arguments)
+
+    threading.excepthook = quiet
+    try:
+        yield
+    finally:
+        threading.excepthook = hook
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def sent(claim: Claim) -> Claim | str:
+    """Return what another process receives: the key of a claim of the package, and any other claim as it is."""
+    return claim.key if not claim.home and known_claims().get(claim.key) is claim else claim
+
+
+def received(claim: Claim | str) -> Claim:
+    """Return the claim that was sent."""
+    return one_claim(claim) if isinstance(claim, str) else claim

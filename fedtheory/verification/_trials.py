@@ -1,0 +1,135 @@
+"""The work behind a verdict: instances of one claim, drawn until enough of them apply, and a hunt."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import wraps
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.verification.claims import Claim, is_own
+from fedtheory.verification.findings import Finding, is_number, not_applicable
+from fedtheory.verification.hunts import Hunt, hunting
+from fedtheory.verification.instances import EXAMPLE, regression_examples, reproduce
+
+__all__ = ["DRAWS_PER_INSTANCE", "FIRST", "Effort", "Hunted", "Ranges", "Trials", "tried", "widen"]
+
+DRAWS_PER_INSTANCE = 20
+"""Instances drawn at most for each applicable one that is asked for."""
+
+FIRST = 3
+"""Instances of each claim, however short the time."""
+
+
+Ranges = Mapping[str, tuple[Any, Any]]
+
+
+class Effort(NamedTuple):
+    """Work on one claim: applicable instances to find at least, or seconds of drawing; seconds of a hunt."""
+
+    wanted: int
+    seconds: float | None = None
+    hunt_seconds: float = 0.0
+
+
+class Hunted(NamedTuple):
+    """Result of a hunt, numbers of its instances and of those that met the hypotheses, and what ended it early."""
+
+    hunt: Hunt | None
+    num_instances: int
+    num_applicable: int
+    seconds: float
+    ranges: Ranges
+    fault: str = ""
+
+
+class Trials(NamedTuple):
+    """Findings on the instances of one claim, by number, in the order in which they were checked.
+
+    If the check raised an exception, ``fault`` is that exception in one line, and the last finding is a placeholder.
+    """
+
+    findings: dict[int, Finding]
+    seconds: float
+    fault: str = ""
+    hunted: Hunted | None = None
+
+
+def tried(claim: Claim, effort: Effort, *, seeds: np.random.SeedSequence) -> Trials:
+    """Check instances of a claim, and hunt for a counterexample if the effort includes a hunt.
+
+    The linear algebra uses one thread, since its last digits depend on the number of threads.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        trials = _drawn(claim, effort, seeds)
+        failed = trials.fault or any(finding.holds is False for finding in trials.findings.values())
+        if effort.hunt_seconds > 0 and not failed and not claim.is_single:
+            hunted = _hunted(claim, effort.hunt_seconds, seeds)
+            return trials._replace(hunted=hunted, seconds=trials.seconds + hunted.seconds)
+        return trials
+
+
+def _drawn(claim: Claim, effort: Effort, seeds: np.random.SeedSequence) -> Trials:
+    """Check numbered instances until enough of them apply or the time is over, then the regression example."""
+    started, findings = time.perf_counter(), dict[int, Finding]()
+    deadline = started + (effort.seconds or 0.0)
+    most = 1 if claim.is_single else DRAWS_PER_INSTANCE * effort.wanted if effort.seconds is None else None
+    number, applicable = 0, 0
+    try:
+        while number != most and (
+            applicable < effort.wanted if most else number < FIRST or time.perf_counter() < deadline
+        ):
+            findings[number] = reproduce(claim, seeds, number)
+            applicable += findings[number].applicable
+            number += 1
+        if not claim.is_single and not is_own(claim) and claim.key in regression_examples():
+            number = EXAMPLE
+            findings[number] = reproduce(claim, seeds, number)
+    except Exception as error:  # a check may raise anything
+        fault = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+        return Trials({**findings, number: not_applicable(fault)}, time.perf_counter() - started, fault)
+    return Trials(findings, time.perf_counter() - started)
+
+
+def _hunted(claim: Claim, seconds: float, seeds: np.random.SeedSequence) -> Hunted:
+    """Hunt for a counterexample, and count the instances, also those that meet the hypotheses."""
+    started, num_instances, num_applicable = time.perf_counter(), 0, 0
+    ranges: dict[str, tuple[Any, Any]] = {}
+
+    @wraps(claim.check)
+    def check(rng: np.random.Generator) -> Finding:
+        nonlocal num_instances, num_applicable
+        num_instances += 1
+        finding = claim.check(rng)
+        if getattr(finding, "applicable", False):  # it may be no finding
+            num_applicable += 1
+            widen(ranges, finding)
+        return finding
+
+    last: Hunt | None = None
+    fault = ""
+    try:
+        for last in hunting(replace(claim, check=check), seconds, seeds):  # noqa: B007
+            pass
+    except Exception as error:  # a check may raise anything
+        fault = ", ".join([" ".join(f"{type(error).__name__}: {error}".split()), *getattr(error, "__notes__", [])])
+    return Hunted(last, num_instances, num_applicable, time.perf_counter() - started, ranges, fault)
+
+
+def widen(ranges: dict[str, tuple[Any, Any]], finding: Finding) -> None:
+    """Widen the ranges by the numbers that an instance shows."""
+    for name, value in finding.instance.items():
+        numbers = [*_numbers_in(value), *ranges.get(name, ())]
+        if numbers:
+            ranges[name] = min(numbers), max(numbers)
+
+
+def _numbers_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple | np.ndarray):
+        for part in value:
+            yield from _numbers_in(part)
+    elif is_number(value):
+        yield value
