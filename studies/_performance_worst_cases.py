@@ -10,9 +10,9 @@ from _timing import interleaved, within
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds.power_of_choice import decaying_step_sizes
+from fedtheory.worst_case._arguments import constants
 from fedtheory.worst_case._coordinates import first_coordinates
-from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case.full_or_uniform import averaged_rounds
+from fedtheory.worst_case.federated_averaging import averaged_rounds
 
 _CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
 _SKEWED = _CLASS | {"rho_diagonal": Q(6, 5), "rho_tilde": 2}
@@ -58,9 +58,8 @@ def _horizon(sizes: Any) -> Any:
 
 def assembly(num_rounds: int) -> Any:
     """Write down rounds of five local steps of all clients as one program, without solving it."""
-    given = setting(_SHORT * num_rounds, _STEP, **_CLASS, gradient_noise=0)
-    program, *_ = averaged_rounds(given, num_rounds=num_rounds).program()
-    return first_coordinates(program).data(pairs=False)
+    given = constants(_SHORT * num_rounds, _STEP, **_CLASS)
+    return first_coordinates(averaged_rounds(given, num_rounds=num_rounds).program()).data(pairs=False)
 
 
 def beside_pepit(repetitions: int) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.worst_case._certificates import FeasiblePoint, Multipliers
+from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
@@ -99,7 +100,11 @@ class _Writer:
         calls = [
             [self.vector(call.at), self.vector(call.gradient), self.values.get(call.value, -1)] for call in one.calls
         ]
-        found: dict[str, Any] = {"name": one.name, "kind": type(one.of).__name__.removesuffix("Class").lower(), "class": kept}
+        found: dict[str, Any] = {
+            "name": one.name,
+            "kind": "function" if isinstance(one.of, FunctionClass) else "operator",
+            "class": kept,
+        }
         found |= {"blocks": [*one.blocks], "clients": one.num_clients, "calls": calls}
         return found | {"minimum": one.minimum, "least": one.least is not None, "adjoint_of": one.adjoint_of}
 

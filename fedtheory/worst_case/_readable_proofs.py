@@ -99,10 +99,10 @@ def _latex_number(number: Any) -> str:
 
 
 def _latex_name(name: str) -> str:
-    """Return a letter with its number as an index, and a word upright.
+    r"""Return a letter with its number as an index, and a word upright.
 
-    >>> [_latex_name(name) for name in ("x1", "x*", "start", "w_0", "f.x")]
-    ['x_{1}', 'x_{\\\\star}', '\\\\mathrm{start}', 'w_{0}', '\\\\text{f.x}']
+    >>> print(*(_latex_name(name) for name in ("x1", "x*", "start", "w_0", "f.x")))
+    x_{1} x_{\star} \mathrm{start} w_{0} \text{f.x}
     """
     found = re.fullmatch(r"([A-Za-z]+)_?(\d*)(\*?)(\d*)", name)
     if not found:
@@ -123,9 +123,10 @@ TEXT = Style(
 )  # fmt: skip
 LATEX = Style(
     _latex_number, _latex_name, lambda f, x: f"{f}({x})", lambda f, x: f"\\nabla {f}({x})",
-    "\\overline{{{}}}", "\\widetilde{{{}}}", "{{{0}}}^{{[{1}]}}", "\\lVert {} \\rVert^2", "\\langle {}, {} \\rangle", "\\le",
+    "\\overline{{{}}}", "\\widetilde{{{}}}", "{{{0}}}^{{[{1}]}}",
+    "\\lVert {} \\rVert^2", "\\langle {}, {} \\rangle", "\\le",
 )  # fmt: skip
-LETTERS = {"noise": "n", "deviation": "d", "compressed": "c", "inexact gradient": "e", "root": "r", "slack": "s"}
+LETTERS = {"noise": "n", "deviation": "d", "compressed": "c", "inexact gradient": "e", "root": "r"}
 """Of vectors without a name, by the operation that made them."""
 
 
@@ -145,6 +146,7 @@ class Names:
         self.basis: dict[Basis, str] = {}
         self.points: dict[str, Vector] = {}
         self.defined: dict[str, Vector] = {}
+        self.slacks: list[str] = []
         self._taken: set[str] = set()
         names = record.point_names()
         known = {vector.key: vector for vector in record.names.values()}
@@ -215,7 +217,7 @@ class Names:
                 c = next(left.get(place, 0) for place in places)
                 terms += [(c, name)] * bool(c)
                 left = {place: entry for place, entry in left.items() if place not in places}
-        terms += [(c, self.basis.get(place, f"v{place[0]}.{place[1]}")) for place, c in left.items()]
+        terms += [(c, self.basis.get(place) or self._slack(place)) for place, c in left.items()]
         order = {name: number for number, name in enumerate(self.defined)}
         return self.sum(sorted(terms, key=lambda term: order.get(term[1], len(order))))
 
@@ -247,6 +249,11 @@ class Names:
         ]
         return [*values, *((c, term) for term, c in products.items())]
 
+    def _slack(self, place: Basis) -> str:
+        """Name a vector that only a proof has: its products are entries of a positive semidefinite matrix."""
+        self.slacks.append(self.style.name(f"s{len(self.slacks) + 1}"))
+        return self.basis.setdefault(place, self.slacks[-1])
+
     def _number(self, value: Value) -> str:
         numbered = (self.style.name(f"t{number}") for number in count(1))
         name = next(one for one in numbered if one not in self._taken)
@@ -270,14 +277,14 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
     '1/10-strongly convex and 1-smooth'
     """
     if isinstance(of, OperatorClass):
-        parts = ["monotone" if of.strongly_monotone == 0 else f"{number(of.strongly_monotone)}-strongly monotone"] * (
-            of.strongly_monotone is not None
-        )
-        parts += [f"{number(of.cocoercive)}-cocoercive"] * (of.cocoercive is not None)
-        parts += ["nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz"] * (
-            of.lipschitz is not None
-        )
-        return ("linear and " if of.linear else "") + " and ".join(parts)
+        parts = ["linear"] if of.linear else []
+        if of.strongly_monotone is not None:
+            parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
+        if of.cocoercive is not None:
+            parts.append(f"{number(of.cocoercive)}-cocoercive")
+        if of.lipschitz is not None:
+            parts.append("nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz")
+        return " and ".join(parts)
     if of.indicator:
         size = "" if of.diameter is None else f" of diameter at most {number(of.diameter)}"
         return f"the indicator of a closed convex set{size}"
@@ -286,7 +293,8 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
     else:
         convex = f"{number(of.mu)}-strongly convex" if of.mu > 0 else "convex"
         parts = [convex] if of.mu >= 0 else [f"{number(-of.mu)}-weakly convex"] * (of.mu != -(of.L or 0))
-        parts += [f"{number(of.L)}-smooth"] * (of.L is not None)
+        if of.L is not None:
+            parts.append(f"{number(of.L)}-smooth")
     if of.lipschitz is not None:
         parts.append(f"{number(of.lipschitz)}-Lipschitz")
     if of.quadratic_growth is not None:
@@ -309,23 +317,7 @@ class Statement(NamedTuple):
 
 def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> Statement:
     """Return what a record says."""
-    style, given, defined = names.style, list[str](), list[tuple[str, str]]()
-    for one in record.declared:
-        if not one.adjoint_of:
-            given.append(_declaration(one, style))
-    for source_of in dict.fromkeys(source.owner for source in record.sources if source.is_noise):
-        whose = (
-            "drawn once for all"
-            if source_of == SERVER
-            else f"drawn by each client of {style.name(source_of)}, independently"
-        )
-        drawn = [
-            names.vectors[step.made.key]
-            for step in record.steps
-            if step.verb == "noise" and record.sources[next(iter(step.made.coordinates))[0]].owner == source_of
-        ]
-        given.append(f"{', '.join(map(_math(style), drawn))}: random, {whose}, of mean 0 given everything drawn before")
-    shown = set[Key]()
+    style, shown, defined = names.style, set[Key](), list[tuple[str, str]]()
     for one in record.declared:
         applied = style.slope if isinstance(one.of, FunctionClass) else style.value
         for call in one.calls:
@@ -333,9 +325,12 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
             if call.at.key not in shown and at != (made := names.combination(call.at.coordinates)):
                 defined.append((at, made))
             shown.add(call.at.key)
-            if not _is_free(call.gradient) or names.vectors[call.gradient.key] != applied(style.name(one.name), at):
-                defined.append((applied(style.name(one.name), at), names.vector(call.gradient)))
-    for name, vector in names.points.items():
+            slope = applied(style.name(one.name), at)
+            if not _is_free(call.gradient) or names.vectors[call.gradient.key] != slope:
+                defined.append((slope, names.vector(call.gradient)))
+            elif one.num_clients > 1 and 0 not in call.gradient.blocks:
+                defined.append((style.mean.format(slope), "0"))
+    for vector in names.points.values():
         at = names.vectors.get(vector.key, "0")
         if vector.key not in shown and at != (made := names.combination(vector.coordinates)):
             defined.append((at, made))
@@ -343,7 +338,33 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
         (one.name, names.form(one.form), "=" if one.is_equality else style.at_most, style.number(one.bound))
         for one in record.constraints
     ]
-    return Statement(given, defined, demanded, [names.form(form) for form in objectives])
+    return Statement([*_given(record, names)], defined, demanded, [names.form(form) for form in objectives])
+
+
+def _given(record: Record, names: Names) -> Iterator[str]:
+    """Yield what functions and operators are, where their minimizers are, and what is random."""
+    style, math = names.style, _math(names.style)
+    for one in record.declared:
+        if not one.adjoint_of:
+            yield _declaration(one, style)
+    for one in record.declared:
+        if one.minimum is not None:
+            whose = "of the function of each client of " if one.num_clients > 1 else "of "
+            at = names.vectors.get(one.calls[one.minimum].at.key, "0")
+            yield f"{math(at)}: a minimizer {whose}{math(style.name(one.name))}"
+    slopes = {call.gradient.key for one in record.declared for call in one.calls}
+    made: dict[tuple[str, str], list[str]] = {}
+    for step in record.steps:
+        if step.verb in ("noise", "deviation") and step.made.key not in slopes:
+            owner = record.sources[max(step.made.blocks)].owner
+            made.setdefault((step.verb, owner), []).append(math(names.vectors[step.made.key]))
+    for (verb, owner), found in made.items():
+        whose = f"each client of {math(style.name(owner))}"
+        if verb == "deviation":
+            yield f"{', '.join(found)}: a vector of {whose}, of mean 0"
+        else:
+            by = "once for all" if owner == SERVER else f"by {whose}, independently of the others"
+            yield f"{', '.join(found)}: random, drawn {by}, of mean 0 given everything drawn before"
 
 
 def _math(style: Style) -> Callable[[str], str]:
@@ -353,11 +374,11 @@ def _math(style: Style) -> Callable[[str], str]:
 def _declaration(one: Declared, style: Style) -> str:
     math, number = _math(style), (lambda c: f"${_latex_number(c)}$") if style is LATEX else style.number
     name, what = math(style.name(one.name)), class_text(one.of, number)
-    if one.num_clients > 1:
-        return f"{name}: {one.num_clients} clients, each with a function that is {what}"
-    kind = "operator" if isinstance(one.of, OperatorClass) else "function"
     least = ", with the least value 0" if one.least is not None else ""
-    return f"{name}: " + (what if what.startswith("the ") else f"a {kind} that is {what}") + least
+    if one.num_clients > 1:
+        return f"{name}: {one.num_clients} clients, each with a function that is {what}{least}"
+    kind = "an operator" if isinstance(one.of, OperatorClass) else "a function"
+    return f"{name}: " + (what if what.startswith("the ") else f"{kind} that is {what}") + least
 
 
 class Written(NamedTuple):
@@ -410,7 +431,7 @@ def proof_of(
 
 
 def _as_text(record: Record, said: Statement, found: Written, names: Names) -> list[str]:
-    lines = ["Theorem. For all", *(f"  {one}" for one in said.given)]
+    lines = ["Theorem. For all", *(f"  {one}" for one in said.given or ["points"])]
     if said.defined:
         lines += ["and points with", *(f"  {name} = {made}" for name, made in said.defined)]
     if said.demanded:
@@ -434,7 +455,7 @@ def _as_latex(record: Record, said: Statement, found: Written, names: Names) -> 
     lines = [
         "\\paragraph{Theorem.} For all",
         "\\begin{itemize}",
-        *(f"\\item {one}," for one in said.given),
+        *(f"\\item {one}," for one in said.given or ["points"]),
         "\\end{itemize}",
     ]
     if said.defined:
@@ -475,15 +496,22 @@ def _notes(record: Record, text: str, names: Names) -> list[str]:
         smooth = all(one.of.L is not None for one in functions if isinstance(one.of, FunctionClass))
         kind = "gradient" if smooth else "gradient, or a subgradient,"
         found.append(f"{math(style.slope(f, 'x'))} is the {kind} of {math(f)} at {math('x')}.")
+    if names.slacks:
+        found.append(
+            f"Products of {', '.join(map(math, names.slacks))} are entries of a matrix that is positive semidefinite "
+            "for points and gradients of such a quadratic function, or points and values of such a linear operator."
+        )
     if any(one.num_clients > 1 for one in record.declared):
         mean, dev = math(style.mean.format("v")), math(style.deviation.format("v"))
         found.append(
-            f"Products and values of clients are means over the clients; {mean} is the mean of a vector, {dev} its difference from it."
+            "Products and values of clients are means over the clients; "
+            f"{mean} is the mean of a vector, {dev} its difference from it."
         )
     if any(source.is_noise for source in record.sources):
         part = math(style.part.format("v", "n"))
         found.append(
-            f"Products are means over the noises; {part} is the part of v that noise n adds: its mean given all up to n, less that without n."
+            f"Products are means over the noises; {part} is the part of v that noise n adds: "
+            "its mean given all up to n, less that without n."
         )
     return [*found, ROUNDED] if re.search(r"\d\.\d", text) else found
 

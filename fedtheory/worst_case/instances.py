@@ -195,8 +195,8 @@ class Instance(Mapping[str, Array]):
     """Coordinates of points by name, and functions, that attain a worst case.
 
     A point that clients share, and that no noise moves, has the shape (v,). Others have an axis for each group of
-    clients and for each noise. A noise of two outcomes stands for those of many, which it approaches: the outcomes before
-    it choose one of its directions, and its own outcome the sign.
+    clients and for each noise. A noise of two outcomes stands for those of many, which it approaches: the outcomes
+    before it choose one of its directions, and its own outcome the sign.
 
     Attributes
     ----------
@@ -268,13 +268,13 @@ class Instance(Mapping[str, Array]):
         found = []
         for client in range(one.num_clients):
             rows = []
+            axis = self.axes[one.blocks[1]] if one.num_clients > 1 else every
             for at, gradient, value in known:
-                axis = self.axes[one.blocks[1]] if one.num_clients > 1 else every
-                at, gradient = (
+                own = (
                     np.take(some, client % some.shape[axis], axis=axis) if axis < every else some
                     for some in (at, gradient)
                 )
-                rows += [(x, g, value) for x, g in zip(_rows(at), _rows(gradient), strict=True)]
+                rows += [(x, g, value) for x, g in zip(*map(_rows, own), strict=True)]
             found.append(_function(one, rows, self.dim))
         return tuple(found)
 
@@ -373,8 +373,8 @@ class Instance(Mapping[str, Array]):
         Parameters
         ----------
         axes
-            The Axes to draw on. The label says which share of all squared distances is in the plane: all of it where the
-            worst case needs no more than two dimensions.
+            The Axes to draw on. The label says which share of all squared distances is in the plane: all of it where
+            the worst case needs no more than two dimensions.
 
         Returns
         -------

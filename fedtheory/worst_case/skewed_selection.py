@@ -24,7 +24,7 @@ _COMPOSED = NARROW / 10
 
 
 class Skews(NamedTuple):
-    """Diagonal skew, largest skew at w*, number of selected clients, noise, and a bound on gradients, if there is one."""
+    """Diagonal skew, largest skew at w*, number of selected clients, noise, and a bound on gradients, if any."""
 
     rho: Fraction
     rho_tilde: Fraction

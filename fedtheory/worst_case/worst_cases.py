@@ -1,4 +1,4 @@
-"""A worst case: the largest value of a problem between two proofs, the lemma of its multipliers, points that attain it."""
+"""A worst case: the largest value of a problem between two proofs, its lemma, and points that attain it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Lemma(Mapping[str, Fraction]):
 
     @property
     def text(self) -> str:
-        """The inequality, with coefficients of six digits, rounded so that it stays true for constants of these signs."""
+        """The inequality with coefficients of six digits, rounded such that it is true for constants of these signs."""
         provided = [f"{self._sum(one)} < 0" for one in self.negative]
         inequality = f"{self.error} <= {self._sum(self.coefficients)}"
         return f"{inequality} where {' and '.join(provided)}" if provided else inequality
@@ -229,7 +229,9 @@ class WorstCase:
     def active(self) -> dict[str, Fraction]:
         """The inequalities that prove the upper side of the deciding case, with multipliers, the largest first."""
         multipliers = self.deciding.proof.multipliers
-        used = [(label, y) for label, y in zip(self.labels, multipliers.inequalities if multipliers else ()) if y]
+        if multipliers is None:
+            return {}
+        used = [(label, y) for label, y in zip(self.labels, multipliers.inequalities, strict=True) if y]
         return dict(sorted(used, key=lambda pair: -pair[1]))
 
     def verify(self) -> tuple[Fraction | None, Fraction | None]:
@@ -343,7 +345,9 @@ def largest(cases: Sequence[Case]) -> tuple[Fraction | None, Fraction | None]:
     possible = [case for case in cases if not case.proof.empty]
     if not possible:
         names = dict.fromkeys(name for case in cases for name in case.proof.contradicting)
-        message = f"nothing fulfills the problem: {' and '.join([*names][:4])} contradict each other"
+        message = (
+            f"a problem must have points and functions that fulfill it, got contradictions of {' and '.join([*names][:4])}"
+        )
         raise AssumptionViolated(message)
     lowers = [case.lower for case in possible if case.lower is not None]
     uppers = [case.upper for case in possible if case.upper is not None]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import _comparisons
-from fedtheory.claims.optimal_client_sampling import worst_cases
 from fedtheory.claims.power_of_choice import whole_rounds
 from fedtheory.errors import OracleError
 from fedtheory.rational._constants import Skews
@@ -47,7 +46,9 @@ def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: 
         raise OracleError(message)
 
     monkeypatch.setattr(_comparisons, "compared", unproved)
-    assert says_nothing(worst_cases.dsgd_contraction, "no worst case was proved: the solver stalled")
+    assert says_nothing(
+        CLAIMS["optimal-client-sampling:dsgd-contraction-worst-case"], "no worst case was proved: the solver stalled"
+    )
 
 
 @pytest.mark.parametrize("key", ["theorem-3.1", "theorem-3.1-refined", "equation-85"])

@@ -91,7 +91,9 @@ def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, 
             elif isinstance(actor.of, FunctionClass):
                 off = outside(actor.of, points, actor.minimum)
                 assert off <= CLOSE * scale, f"{actor.name} is of no function, by {off / scale:.1e}"
-                assert min((f for _, _, f in points), default=0) >= (-CLOSE * scale if actor.name in floors else -np.inf)
+                assert min((f for _, _, f in points), default=0) >= (
+                    -CLOSE * scale if actor.name in floors else -np.inf
+                )
             else:
                 assert operator(actor.of, points) <= CLOSE * scale, f"{actor.name} is of no operator"
 

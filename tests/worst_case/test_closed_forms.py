@@ -8,7 +8,6 @@ import pytest
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.errors import OracleError
 from fedtheory.claims import _closed_forms as closed_forms
 from fedtheory.claims._closed_forms import (
     prove_gap_after_step,
@@ -16,6 +15,7 @@ from fedtheory.claims._closed_forms import (
     prove_sampled_step,
     prove_skewed_round,
 )
+from fedtheory.errors import OracleError
 from fedtheory.worst_case._arguments import constants
 from fedtheory.worst_case.error_floors import fixed_round
 from fedtheory.worst_case.federated_averaging import fedavg

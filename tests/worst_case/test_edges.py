@@ -15,9 +15,9 @@ from fedtheory.bounds.fedalign import _worst_cases as of_fedalign
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import skewed_selection
 from fedtheory.worst_case._vectors import Value
+from fedtheory.worst_case.comparisons import _sensitivities, compared
 from fedtheory.worst_case.error_floors import error_floor
 from fedtheory.worst_case.federated_averaging import fedavg
-from fedtheory.worst_case.comparisons import _sensitivities, compared
 from fedtheory.worst_case.instances import _on_simplex, vertices
 from fedtheory.worst_case.worst_cases import Lemma
 
@@ -134,5 +134,3 @@ def test_a_bound_value_of_zero_grows_with_its_constants_as_the_bound_does() -> N
     # What is compared may be a multiple of the bound.
     found.bound_value = Q(14)
     assert _sensitivities(cast("Any", bound), {"sigma2": Q(4)}, found) == {"gradient_noise": (Q(14), Q(5))}
-
-

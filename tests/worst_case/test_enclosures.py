@@ -119,7 +119,7 @@ def test_a_point_outside_is_refused() -> None:
 
 
 def test_a_constraint_of_another_program_does_not_help() -> None:
-    looser = replace(PROGRAM, inequalities=tuple(replace(c, bound=2 * c.bound) for c in PROGRAM.inequalities))
+    looser = replace(PROGRAM, inequalities=tuple(c._replace(bound=2 * c.bound) for c in PROGRAM.inequalities))
     assert verify_upper(looser, FOUND.multipliers) == 2 * FOUND.upper
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction as Q
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case import skewed_selection
+from fedtheory.worst_case._arguments import constants as constants_of
 from fedtheory.worst_case._interpolation import Call
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._semidefinite import Program, program_of
-from fedtheory.worst_case._vectors import Value, Vector
-from fedtheory.worst_case._arguments import constants as constants_of
 from fedtheory.worst_case._trees import Branch, independent_draws, ranked_subsets, uniform_subsets
+from fedtheory.worst_case._vectors import Value, Vector
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
-from fedtheory.worst_case.proofs import NARROW, prove
 from fedtheory.worst_case.error_floors import error_floor
 from fedtheory.worst_case.federated_averaging import fedavg
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
+from fedtheory.worst_case.proofs import NARROW, prove
 from fedtheory.worst_case.skewed_selection import Skews, averaged_gap, skew_class, skew_class_horizon
 from fedtheory.worst_case.worst_cases import WorstCase
 from tests.worst_case.conditions import interpolation
@@ -35,27 +35,27 @@ CLASS: dict[str, Any] = {**CURVATURE, "distance2": 1, "objective_gap": Q(1, 2)}
 SKEWS: dict[str, Any] = {"rho_diagonal": Q(6, 5), "rho_tilde": 2}
 ETA = Q(1, 4)
 ONE_OF_TWO: dict[str, Any] = {"sampling": "distinct", "num_clients": 2, "num_selected": 1}
-Call = Callable[[], WorstCase]
+Solved = Callable[[], WorstCase]
 
 
-def uniform(local_steps: int, **options: Any) -> Call:
+def uniform(local_steps: int, **options: Any) -> Solved:
     return lambda: fedavg(local_steps, ETA, **CLASS, **options)
 
 
-def ranked(*sizes: int, **options: Any) -> Call:
+def ranked(*sizes: int, **options: Any) -> Solved:
     return lambda: power_of_choice(*sizes, ETA, **CLASS, **options)
 
 
-def skewed(local_steps: int, distance2: Any, **options: Any) -> Call:
+def skewed(local_steps: int, distance2: Any, **options: Any) -> Solved:
     return lambda: skew_class(local_steps, ETA, **{**CLASS, "distance2": distance2}, **SKEWS, **options)
 
 
-def aligned(local_steps: int, **options: Any) -> Call:
+def aligned(local_steps: int, **options: Any) -> Solved:
     return lambda: fedalign(local_steps, ETA, **CLASS, client_gap=Q(1, 2), **options)
 
 
 # Nine digits of an independent prototype, or exact values.
-FIXTURES: dict[str, tuple[Call, Any]] = {
+FIXTURES: dict[str, tuple[Solved, Any]] = {
     "all, 1 step": (uniform(1), (1 - Q(1, 40)) ** 2),
     "all, 2 steps": (uniform(2), 0.909822963),
     "all, 3 steps": (uniform(3), 0.882510257),
@@ -140,8 +140,9 @@ def drawn(branches: list[Branch]) -> Law:
     return lambda _: [(float(p), np.array(counts) / sum(counts)) for p, counts in branches]
 
 
-def chosen(*sizes: int) -> Law:
-    return lambda losses: drawn(ranked_subsets(*sizes, tuple(by_loss(losses))))(losses)
+def chosen(num_clients: int, num_candidates: int, num_selected: int) -> Law:
+    law = partial(ranked_subsets, num_clients, num_candidates, num_selected)
+    return lambda losses: drawn(law(tuple(by_loss(losses))))(losses)
 
 
 TRAINED: dict[str, tuple[int, int, Law]] = {
@@ -255,7 +256,7 @@ def test_unequal_weights_are_no_worse_than_clients_that_cannot_be_told_apart() -
     assert float(equal) == pytest.approx(1.116474213, rel=1e-6)
 
 
-NOISY: dict[str, Call] = {
+NOISY: dict[str, Solved] = {
     "distinct": uniform(2, sampling="distinct", num_clients=3, num_selected=2, gradient_noise=2),
     "independent": uniform(3, sampling="independent", num_clients=2, num_selected=2, gradient_noise=1),
     "skewed": skewed(3, 1, gradient_noise=1, num_selected=2),

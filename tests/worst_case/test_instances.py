@@ -124,5 +124,3 @@ def test_of_two_equal_vertices_the_cheaper_one_is_kept(cost: float, expected: li
 
 
 CURVATURES, CENTERS = (0.5, 1.25, 0.75), ((1.0, -2.0), (3.0, 0.5), (-1.0, 4.0))
-
-

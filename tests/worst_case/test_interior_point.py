@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case._certificates import verify_lower
-from fedtheory.worst_case._interpolation import Call, FunctionClass
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._double_double import cholesky, rounded
+from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
+from fedtheory.worst_case._interpolation import Call, FunctionClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._semidefinite import Program, _require, program_of
 from fedtheory.worst_case._vectors import Value, Vector
-from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
 from tests.worst_case.conditions import interpolation
 
 

@@ -18,7 +18,6 @@ from fedtheory.worst_case import Problem, _interpolation, problem, worst_cases
 from fedtheory.worst_case._functions import Clients
 from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case._record import Record
-from fedtheory.worst_case._semidefinite import program_of
 from fedtheory.worst_case.worst_cases import WorstCase
 from tests.environment import thinned
 from tests.worst_case.attaining import check_attained
@@ -370,7 +369,13 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
     "a least value that is not in force": (problem, "completed", Record.copy, sunk, None),
     "equalities left out of the lemma": (worst_cases, "shares_of", forgotten, tangent, "misses a term"),
     "one name for two numbers": (Record, "_constant", lambda record, name, number: name, twice, "misses a term"),
-    "a curvature smaller than declared": (_interpolation, "_factors", flatter, some_verbs("one function"), "does not hold"),
+    "a curvature smaller than declared": (
+        _interpolation,
+        "_factors",
+        flatter,
+        some_verbs("one function"),
+        "does not hold",
+    ),
 }
 
 
