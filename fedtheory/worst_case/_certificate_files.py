@@ -1,4 +1,4 @@
-"""Certificates as text: recorded problems and their proofs, from which ``checker.py`` builds the programs anew."""
+"""Certificates as text: recorded problems and their proofs, from which ``checker`` builds the programs anew."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.worst_case._certificates import FeasiblePoint, Multipliers
 from fedtheory.worst_case._interpolation import FunctionClass
-from fedtheory.worst_case._record import Declared, Record
-from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._record import Declared, Record, Step
+from fedtheory.worst_case._semidefinite import semidefinite_program
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
+from fedtheory.worst_case.proofs import Proof
 
 __all__: list[str] = []
 
@@ -27,17 +27,13 @@ def document_of(cases: Iterable[dict[str, Any]]) -> str:
     return json.dumps({**content, "checksum": checksum})
 
 
-def problem_document(record: Record, objectives: Sequence[Form]) -> dict[str, Any]:
-    """Return a problem in lists, texts and whole numbers; fractions are texts."""
+def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, lower: bool) -> dict[str, Any]:
+    """Return a problem and its proofs in lists, texts and whole numbers; fractions are texts."""
     write = _Writer(record)
-    names = record.point_names()
-    return {
+    problem = {
         "sources": [{"owner": s.owner, "behind": sorted(s.behind), "noise": s.is_noise} for s in record.sources],
-        "vectors": [
-            {"name": names.get(step.made.key, ""), "blocks": [block for block, _ in step.made.coordinates]}
-            for step in record.steps
-        ],
-        "functions": [write.function(one) for one in record.declared],
+        "vectors": [*map(write.step, record.steps)],
+        "functions": [*map(write.function, record.declared)],
         "constraints": [
             {
                 "name": one.name,
@@ -50,18 +46,43 @@ def problem_document(record: Record, objectives: Sequence[Form]) -> dict[str, An
         ],
         "objectives": [write.form(form) for form in objectives],
     }
+    # What was left out has the multiplier 0.
+    labels = [one.label for one in semidefinite_program(record, objectives).inequalities]
+    kept = [one.label for one in proof.program.inequalities]
+
+    def multipliers(some: Any) -> Mapping[str, list[str]]:
+        factors = dict(zip(kept, map(str, some.inequalities), strict=True))
+        return {"equalities": [*map(str, some.equalities)], "inequalities": [factors.get(one, "0") for one in labels]}
+
+    found: dict[str, Any] = {}
+    if proof.contradiction is not None:
+        found["empty"] = multipliers(proof.contradiction)
+    elif proof.multipliers is not None:
+        found |= {"upper": str(proof.upper), "multipliers": multipliers(proof.multipliers)}
+    if lower and proof.point is not None and proof.contradiction is None:
+        numbers = {write.values.setdefault(value, len(write.values)): k for value, k in proof.program.values.items()}
+        values = [str(proof.point.values[numbers[k]]) if k in numbers else "0" for k in range(len(write.values))]
+        grams = [[[*map(str, row)] for row in gram] for gram in proof.point.grams]
+        found |= {"lower": str(proof.lower), "point": {"grams": grams, "values": values}}
+    return {"problem": problem, "proof": found}
 
 
 class _Writer:
     """Numbers of a record's basis vectors and function values."""
 
     def __init__(self, record: Record) -> None:
-        self.record = record
+        self.record, self.names = record, record.point_names()
         self.places: dict[Basis, int] = {
             place: number for number, step in enumerate(record.steps) for place in step.made.coordinates
         }
         called = [call.value for one in record.declared for call in one.calls if call.value not in record.zeros]
         self.values: dict[Value, int] = {value: number for number, value in enumerate(dict.fromkeys(called))}
+
+    def step(self, step: Step) -> dict[str, Any]:
+        """Return how a vector was made, and its blocks."""
+        blocks = [block for block, _ in step.made.coordinates]
+        found = {"name": self.names.get(step.made.key, ""), "verb": step.verb, "of": [name for _, name in step.of]}
+        return found | {"inputs": [*map(self.vector, step.inputs)], "blocks": blocks}
 
     def vector(self, vector: Vector) -> list[list[Any]]:
         """Return coefficients and numbers of vectors, with a block for a part of one."""
@@ -98,7 +119,13 @@ class _Writer:
         of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
         kept = {name: c if isinstance(c, bool) else str(c) for name, c in of.items() if c is not None}
         calls = [
-            [self.vector(call.at), self.vector(call.gradient), self.values.get(call.value, -1)] for call in one.calls
+            [
+                self.names.get(call.at.key, ""),
+                self.vector(call.at),
+                self.vector(call.gradient),
+                self.values.get(call.value, -1),
+            ]
+            for call in one.calls
         ]
         found: dict[str, Any] = {
             "name": one.name,
@@ -107,30 +134,3 @@ class _Writer:
         }
         found |= {"blocks": [*one.blocks], "clients": one.num_clients, "calls": calls}
         return found | {"minimum": one.minimum, "least": one.least is not None, "adjoint_of": one.adjoint_of}
-
-
-def proof_document(
-    record: Record,
-    program: Program,
-    upper: tuple[Fraction, Multipliers] | None,
-    lower: tuple[Fraction, FeasiblePoint] | None,
-    empty: Multipliers | None,
-) -> dict[str, Any]:
-    """Return multipliers, a point, or multipliers that show that nothing fulfills the problem."""
-    found: dict[str, Any] = {}
-    if empty is not None:
-        found["empty"] = _multipliers(empty)
-    if upper is not None:
-        found |= {"upper": str(upper[0]), "multipliers": _multipliers(upper[1])}
-    if lower is not None:
-        numbers = _Writer(record).values
-        values = {
-            numbers.setdefault(value, len(numbers)): str(lower[1].values[k]) for value, k in program.values.items()
-        }
-        grams = [[[*map(str, row)] for row in gram] for gram in lower[1].grams]
-        found |= {"lower": str(lower[0]), "point": {"grams": grams, "values": sorted(map(list, values.items()))}}
-    return found
-
-
-def _multipliers(some: Multipliers) -> Mapping[str, list[str]]:
-    return {"equalities": [*map(str, some.equalities)], "inequalities": [*map(str, some.inequalities)]}

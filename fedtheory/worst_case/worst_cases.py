@@ -12,7 +12,7 @@ from typing import Any, final
 from fedtheory._storage.files import place
 from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._certificate_files import document_of, problem_document, proof_document
+from fedtheory.worst_case._certificate_files import case_document, document_of
 from fedtheory.worst_case._readable_proofs import Names, proof_of
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._semidefinite import Program
@@ -138,11 +138,7 @@ class Case:
 
     def document(self) -> dict[str, Any]:
         """Return problem and proofs as a part of a certificate."""
-        proof = self.proof
-        upper = None if proof.upper is None or proof.multipliers is None else (proof.upper, proof.multipliers)
-        lower = None if self.lower is None or proof.point is None else (self.lower, proof.point)
-        proofs = proof_document(self.record, proof.program, upper, lower, proof.contradiction)
-        return {"problem": problem_document(self.record, self.objectives), "proof": proofs}
+        return case_document(self.record, self.objectives, self.proof, lower=not self.relaxed)
 
     def checked(self) -> Case:
         """Check the proofs again, from the program alone."""
@@ -282,7 +278,7 @@ class WorstCase:
         return instance_of(case.record, case.objectives, case.proof.program, case.proof.point)
 
     def save(self, path: str | Path) -> None:
-        """Write problem and proofs in rationals: ``checker.py`` checks them with Python's standard library alone.
+        """Write problem and proofs in rationals: ``checker`` checks them with Python's standard library alone.
 
         Parameters
         ----------
@@ -345,9 +341,8 @@ def largest(cases: Sequence[Case]) -> tuple[Fraction | None, Fraction | None]:
     possible = [case for case in cases if not case.proof.empty]
     if not possible:
         names = dict.fromkeys(name for case in cases for name in case.proof.contradicting)
-        message = (
-            f"a problem must have points and functions that fulfill it, got contradictions of {' and '.join([*names][:4])}"
-        )
+        found = " and ".join([*names][:4])
+        message = f"a problem must have points and functions that fulfill it, got contradictions of {found}"
         raise AssumptionViolated(message)
     lowers = [case.lower for case in possible if case.lower is not None]
     uppers = [case.upper for case in possible if case.upper is not None]
