@@ -122,6 +122,11 @@ def draw_federation(
     RationalQuadratics
         With diagonal curvatures, powers of two from 1/4 to 4.
 
+    Raises
+    ------
+    TypeError
+        If an option is no boolean.
+
     Examples
     --------
     >>> draw_federation(np.random.default_rng(0)).num_clients in (2, 3)

@@ -13,6 +13,7 @@ from fedtheory.rational._constants import Skews
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.instances import replay
+from fedtheory.worst_case import comparisons
 
 CLAIMS = known_claims()
 # On choices of zeros clients are drawn that are all alike, and begin where they end.
@@ -45,7 +46,7 @@ def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: 
         message = "the solver stalled"
         raise OracleError(message)
 
-    monkeypatch.setattr(_comparisons, "compared", unproved)
+    monkeypatch.setattr(comparisons, "compared", unproved)
     assert says_nothing(
         CLAIMS["optimal-client-sampling:dsgd-contraction-worst-case"], "no worst case was proved: the solver stalled"
     )

@@ -59,7 +59,8 @@ class Writer:
             least = ", with the least value 0" if one.least else ""
             yield f"  {one.name}: {f'adjoint of {one.adjoint_of}' if one.adjoint_of else many} ({what}){least}"
             if one.minimum is not None:
-                yield f"  {one.calls[one.minimum].name or '0'}: a minimizer of {one.name}"
+                whose = "of the function of each client of " if one.num_clients > 1 else "of "
+                yield f"  {one.calls[one.minimum].name or '0'}: a minimizer {whose}{one.name}"
         yield from self._sources()
         for vector, (verb, of, inputs) in zip(self.problem.vectors, self.problem.verbs, strict=True):
             name = self.words[frozenset(vector.items())]
