@@ -563,10 +563,10 @@ def test_worst_prints_promise_enclosure_looseness_and_multipliers(
     target = tmp_path / "instance.json"
     assert main([*ONE_ROUND.split(), "--instance", str(target)]) == 0
     printed = capsys.readouterr().out
-    assert all(word in printed for word in ("promise", "1.2275", "looseness", "multiplier of objective_gap"))
+    assert all(word in printed for word in ("bound value", "1.2275", "looseness", "sensitivity to objective_gap"))
     written = json.loads(target.read_text(encoding="utf-8"))
-    assert written["expected_error"] == pytest.approx(1.2275, rel=1e-5)
-    assert len(written["clients"]) == 3
+    assert written["objective"] == pytest.approx(1.2275, rel=1e-5)
+    assert len(written["points"]["start"]) > 0
 
 
 def test_worst_takes_decimals_for_the_rationals_that_they_say(capsys: pytest.CaptureFixture[str]) -> None:

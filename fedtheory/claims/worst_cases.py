@@ -46,7 +46,7 @@ def worst_case_claims(bounds: Mapping[str, Bound]) -> dict[str, Claim]:
 
 
 def _claim(bound: Bound, problem: WorstCaseProblem) -> Claim:
-    paper, name = bound.statement.paper.key, bound.__name__.replace("_", "-")
+    paper, name = bound.statement.paper.key, problem.name or bound.__name__.replace("_", "-")
 
     def check(rng: np.random.Generator) -> Finding:
         given: dict[str, Any] = problem.draw(rng)

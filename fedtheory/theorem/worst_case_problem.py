@@ -22,6 +22,8 @@ class WorstCaseProblem(NamedTuple):
         Why the ratio is no smaller.
     num_draws
         Number of draws at the thorough budget.
+    name
+        The name in the key of the claim that no member of the class exceeds the bound; the bound's own if empty.
     """
 
     solve: Callable[..., Any]
@@ -29,3 +31,4 @@ class WorstCaseProblem(NamedTuple):
     looseness: float = 1.01
     remark: str = ""
     num_draws: int = 100
+    name: str = ""

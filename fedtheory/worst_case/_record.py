@@ -14,13 +14,15 @@ from typing import Any, NamedTuple, final
 
 from fedtheory._support.wording import short, shown
 from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
-from fedtheory.worst_case._vectors import Form, Key, Value, Vector
+from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
 
 __all__: list[str] = []
 
 SERVER = "the server's noise"
 SPECIAL = ("minimizer", "local minimizer", "stationary point", "fixed point", "zero")
 """Operations that make points at which gradients or values are given."""
+POINTS = (*SPECIAL, "point", "line search", "linear minimizer")
+"""Operations that make points."""
 _NAME = re.compile(r"[A-Za-z][\w .*'^+/-]{0,59}", re.ASCII)
 
 
@@ -194,6 +196,11 @@ class Record:
         found = Vector(coordinates, self.owner)
         self.steps.append(step._replace(made=found))
         return found
+
+    @property
+    def points(self) -> list[Basis]:
+        """The basis vectors of points, not of gradients."""
+        return [place for step in self.steps if step.verb in POINTS for place in step.made.coordinates]
 
     @property
     def noises(self) -> list[int]:

@@ -22,7 +22,7 @@ from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, one_owner
-from fedtheory.worst_case.proofs import NARROW, prove
+from fedtheory.worst_case.proofs import NARROW, prove, with_ray
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
@@ -453,7 +453,10 @@ class Problem:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
         relaxed = (*relaxations(record, program), *omitted)
-        return Case(record, tuple(self._objectives), relaxed, prove(program, narrow))
+        proof = prove(program, narrow)
+        if proof.upper is None and not (proof.empty or proof.infinite):
+            proof = with_ray(proof, record.points)
+        return Case(record, tuple(self._objectives), relaxed, proof)
 
     def program(self) -> Program:
         """Return the semidefinite program."""

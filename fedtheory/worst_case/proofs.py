@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,8 +25,9 @@ from fedtheory.worst_case._double_double import rounded
 from fedtheory.worst_case._free_directions import Products, lifted, null_squares, without
 from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
 from fedtheory.worst_case._invariances import Direction
+from fedtheory.worst_case._rays import Ray, doubled, free_motion, near, verify_ray
 from fedtheory.worst_case._semidefinite import Program
-from fedtheory.worst_case._vectors import Form, Vector
+from fedtheory.worst_case._vectors import Basis, Form, Vector
 
 __all__ = ["Proof"]
 
@@ -39,6 +40,8 @@ _GRIDS = (8, 12, 16, 24, 32)
 _MULTIPLES = (0, 1, 2**10, 2**20)
 # Multipliers below these shares of the largest may have to be 0.
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
+# How far the sides may be apart where any growth will do.
+_ROUGH = 1e-2
 # How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
 _AFRESH = (False, True, True)
 # After so many states in a row that should round to proofs and do not, pairs of doubles take over.
@@ -64,6 +67,8 @@ class Proof:
         Multipliers that show that nothing fulfills the constraints.
     direction
         Along which the objective grows from ``point`` without end.
+    ray
+        A path of points along which the objective grows without end, where no direction was found.
     """
 
     program: Program
@@ -73,6 +78,7 @@ class Proof:
     multipliers: Multipliers | None = None
     contradiction: Multipliers | None = None
     direction: FeasiblePoint | None = None
+    ray: Ray | None = None
 
     @property
     def empty(self) -> bool:
@@ -82,7 +88,12 @@ class Proof:
     @property
     def infinite(self) -> bool:
         """Whether the value is infinite."""
-        return self.direction is not None
+        return self.direction is not None or self.ray is not None
+
+    def grows(self, vector: Vector) -> bool:
+        """Whether a vector becomes longer without end where the objective does."""
+        along = self.direction is not None and self.direction.square(vector) > 0
+        return along or (self.ray is not None and self.ray.speed2(vector, self.program.sizes) > 0)
 
     @property
     def contradicting(self) -> list[str]:
@@ -110,6 +121,8 @@ class Proof:
             verify_empty(self.program, self.contradiction)
         if self.direction is not None:
             verify_direction(self.program, self.direction)
+        if self.ray is not None:
+            verify_ray(self.program, self.ray)
         lower = None if self.point is None else verify_lower(self.program, self.point)
         upper = None if self.multipliers is None else verify_upper(self.program, self.multipliers)
         return replace(self, lower=lower, upper=upper)
@@ -169,6 +182,38 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
                 whole = _proved(first_coordinates(reduced), narrow)
                 found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
         return _of_the_whole(program, reduced, dropped, found)
+
+
+def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
+    """Add a path of points along which the objective grows without end, if some vectors can move so.
+
+    Examples
+    --------
+    ``<g, x>`` where the length of g is bounded, and that of x is not, which no direction of Gram matrices shows.
+
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> g, x = record.vector(), record.vector()
+    >>> record.at_most(g.square, 1)
+    >>> found = with_ray(Proof(program_of(record, g @ x)), [(0, 1)])
+    >>> found.infinite, found.grows(x), found.grows(g)
+    (True, True, False)
+    """
+    import numpy as np
+    import scipy.linalg  # noqa: F401, as in ``prove``
+    from threadpoolctl import threadpool_limits
+
+    # Function values may grow although no point moves.
+    for motion in ({}, free_motion(found.program, movable)):
+        program = near(doubled(found.program, motion))
+        with threadpool_limits(1), np.errstate(all="ignore"), suppress(OverflowError, OracleError):
+            coordinates = first_coordinates(program)
+            data = coordinates.data(pairs=False)
+            tried, _ = _along(data, beginning(data), Proof(program), coordinates, _ROUGH, _MOST_FAILURES)
+            if tried.point is not None:
+                return replace(found, ray=Ray(motion, tried.point)).checked()
+    return found
 
 
 def _of_the_whole(

@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any, final
 
@@ -358,12 +359,13 @@ def _refuse_infinite(case: Case) -> None:
         too_little = " and ".join(case.relaxed)
         message = f"an upper bound must follow from what is demanded, got too little that is known of {too_little}"
         raise OracleError(message)
-    names, direction = Names(case.record), case.proof.direction
-    far = [name for name, vector in names.points.items() if direction and direction.square(vector) > 0]
-    remedy = f" (p.at_most(({far[0]} - y).square, 1) keeps it near a point y)" if far else ""
-    message = (
-        f"the worst case must be finite, got one that grows without end with {', '.join(far[:4]) or 'values'}{remedy}"
-    )
+    points, grows = Names(case.record).points, case.proof.grows
+    far = [name for name, vector in points.items() if grows(vector)]
+    apart = [f"{name} - {other}" for name, other in permutations(points, 2) if grows(points[name] - points[other])]
+    near = next(iter(sorted(apart, key=lambda text: "- x*" not in text)), f"{far[0]} - y" if far else "")
+    remedy = f"p.at_most(({near}).square, 1) keeps them together" if near else "f.value(x) - f.value(x*) may be meant"
+    what = ", ".join(far[:4]) or "function values"
+    message = f"the worst case must be finite, got one that grows without end with {what} ({remedy})"
     raise AssumptionViolated(message)
 
 
