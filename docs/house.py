@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import underflow
+import study_tables
 from contract_tables import tables
 from pictures import MADE, draw_errata
 from reference import anchor
@@ -27,7 +27,7 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
     # The gallery runs a study in the study's own folder, and prints where the results are.
     name = Path(script["src_file"]).stem
     if (Path(__file__).parent / "full_size" / name).is_dir():
-        return ["--show", f"../docs/full_size/{name}"]
+        return ["--show", f"../docs/full_size/{name}", "--out", f"../docs/_build/studies/{name}"]
     return ["--quick", "--force", "--out", f"../docs/_build/studies/{name}"]
 
 
@@ -88,9 +88,9 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 
 def write_theory(app: "sphinx.application.Sphinx") -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
-    underflow.draw(Path(app.srcdir) / MADE)
-    for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "underflow", "flower"):
-        table = import_module(name).table()
+    study_tables.draw(Path(app.srcdir) / MADE)
+    names = ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "flower")
+    for name, table in ({name: import_module(name).table() for name in names} | study_tables.tables()).items():
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 
 

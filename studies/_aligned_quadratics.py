@@ -7,13 +7,65 @@ import numpy as np
 from _alignment_terms import alignment_terms
 
 import fedtheory as ft
+from fedtheory import study
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds.recursion import unrolled_gap
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
+    from xarray import Dataset
+
     from fedtheory._support.validate import Array
     from fedtheory.federation.prioritized import Prioritized
+
+
+WORLDS, BOUNDS, ANNEALED = ("pooled", "private"), ("recursion", "corrected", "printed"), "annealed"
+
+
+def errors_by_threshold(config: Any, progress: study.Progress) -> "Dataset":
+    """Run every threshold in both worlds, replay who was included, and evaluate the bounds after every round."""
+    strategies = _thresholds(config)
+    settings = {world: prepared(config, pooled=world == "pooled") for world in WORLDS}
+    cases = [(world, name) for world in WORLDS for name in strategies]
+    found = {
+        (world, name): measurements(settings[world], strategies[name]) for world, name in progress(cases, "thresholds")
+    }
+    return _assembled(config, list(strategies), [[found[world, name] for name in strategies] for world in WORLDS])
+
+
+def _thresholds(config: Any) -> dict[str, Any]:
+
+    named: dict[str, Any] = {f"{eps:g}": eps for eps in config.thresholds}
+    return {**named, ANNEALED: ft.selection.AnnealedThreshold(config.annealed_from, end=0.5)}
+
+
+def _assembled(config: Any, names: list[str], records: list[list[dict[str, Any]]]) -> "Dataset":
+    import xarray
+
+    dims = {
+        "error": ("side", "step"),
+        "theta": ("limit", "step"),
+        "rho": ("limit", "step"),
+        "bound": ("form", "step"),
+        "num_included": ("step",),
+        "noise_free": (),
+        "floor": (),
+        "settled": (),
+    }
+    return xarray.Dataset(
+        {
+            name: (("world", "threshold", *own), [[record[name] for record in row] for row in records])
+            for name, own in dims.items()
+        },
+        coords={
+            "world": list(WORLDS),
+            "threshold": names,
+            "side": ["mean", "lower", "upper"],
+            "limit": ["lower", "upper"],
+            "form": list(BOUNDS),
+            "step": config.local_steps * np.arange(1, config.num_rounds + 1),
+        },
+    )
 
 
 @dataclass(frozen=True, eq=False)

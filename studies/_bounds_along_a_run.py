@@ -1,23 +1,117 @@
 """What theory says along a run of Power-of-Choice with known constants: closed forms, and inequalities unrolled."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import fedtheory as ft
+from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import unrolled_gap
-from fedtheory.theorem import Bound
+from fedtheory.plotting.style import log_places
 
 if TYPE_CHECKING:
-    from fedtheory._support.validate import Array
+    from xarray import Dataset
 
-__all__ = ["BOUNDS", "bounds", "safe_skews", "unrolled_rounds"]
+    from fedtheory._support.validate import Array
+    from fedtheory.selection.rules import Strategy
+
+__all__ = ["BOUNDS", "REGIMES", "SIDES", "answer", "unrolled_rounds"]
 
 BOUNDS = ("round lemma", "recursion", "corrected", "printed")
+REGIMES, SIDES = ("decaying", "fixed"), ("mean", "lower", "upper")
 
 
-def safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float, float]:
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The instance, the start, the step sizes of both regimes, and the constants that the bounds share."""
+
+    config: Any
+    fed: Any
+    initial: "Array"
+    step_sizes: dict[str, "Array"]
+    constants: dict[str, dict[str, float]]
+    distance2: float
+    horizons: Any
+
+
+def answer(config: Any, strategies: "dict[str, Strategy]", progress: study.Progress) -> "Dataset":
+    """Simulate strategies with both kinds of step sizes, and evaluate the bounds along the way."""
+    import xarray
+
+    setting = _setting(config)
+    laws = {name: _laws(strategy, config) for name, strategy in strategies.items()}
+    different = dict.fromkeys(law for by_round in laws.values() for law in by_round)
+    least_ratios = ft.exact.subset_minima(setting.fed)
+    skews = {law: _safe_skews(setting.fed, law, least_ratios) for law in progress(different, "skews")}
+    records = [
+        [
+            _simulated(setting, strategies[name], laws[name][-1], regime)
+            | _bounds(setting, regime, [skews[law] for law in laws[name]])
+            for regime in REGIMES
+        ]
+        for name in progress(strategies, "strategies")
+    ]
+    dims = {
+        "error": ("side", "step"), "exact": ("step",), "bound": ("form", "step"), "dominating": (), "skew": ("which",),
+        "floor": (),
+    }  # fmt: skip
+    return xarray.Dataset(
+        {
+            name: (("strategy", "regime", *own), [[record[name] for record in both] for both in records])
+            for name, own in dims.items()
+        },
+        coords={
+            "strategy": list(strategies), "regime": list(REGIMES), "side": list(SIDES), "form": list(BOUNDS),
+            "which": ["rho_bar", "rho_diagonal", "rho_tilde"], "step": setting.horizons,
+        },
+    )  # fmt: skip
+
+
+def _setting(config: Any) -> Setting:
+    problem, start = np.random.SeedSequence(config.seed).spawn(2)
+    fed = ft.datasets.power_of_choice_quadratics(num_clients=config.num_clients, rng=problem)
+    initial = config.initial_scale * np.random.default_rng(start).standard_normal(fed.dim)
+    curvature = {"mu": fed.strong_convexity, "L": fed.smoothness}
+    num_steps = config.num_rounds * config.local_steps
+    fixed = np.full(num_steps, config.fixed_step_size)
+    sizes = {"decaying": poc.decaying_step_sizes(num_steps, **curvature), "fixed": fixed}
+    shared = {"num_selected": config.num_selected, "sigma2": config.gradient_noise, "objective_gap": fed.objective_gap}
+    constants = {
+        regime: curvature | shared | {"G2": ft.federation.gradient_bound(fed, initial, steps, config.gradient_noise).G2}
+        for regime, steps in sizes.items()
+    }
+    distance2 = float(np.sum((initial - fed.minimizer) ** 2))
+    horizons = config.local_steps * log_places(config.num_rounds + 1, 150)
+    return Setting(config, fed, initial, sizes, constants, distance2, horizons)
+
+
+def _laws(strategy: Any, config: Any) -> list[Any]:
+    """Return the selection law of every round: adapow-d changes its number of candidates."""
+    if not isinstance(strategy, ft.selection.PowerOfChoice) or isinstance(strategy.num_candidates, int):
+        return [strategy] * config.num_rounds
+    counts = strategy.candidate_counts(config.num_clients, config.num_rounds)
+    return [ft.selection.PowerOfChoice(config.num_selected, int(count)) for count in counts]
+
+
+def _simulated(setting: Setting, strategy: Any, last: Any, regime: str) -> dict[str, Any]:
+    """Measured gap with its band, its exact expectation if selection ignores the model, and the last law's floor."""
+    config, places = setting.config, setting.horizons // setting.config.local_steps
+    run_of: dict[str, Any] = {
+        "num_rounds": config.num_rounds, "local_steps": config.local_steps, "step_size": setting.step_sizes[regime],
+        "initial": setting.initial, "gradient_noise": config.gradient_noise,
+    }  # fmt: skip
+    seed = np.random.SeedSequence([config.seed, 1])
+    trajectory = ft.fedavg(setting.fed, strategy, **run_of, num_replicates=config.num_replicates, rng=seed)
+    exact = np.full(places.size, np.nan)
+    if isinstance(strategy.law(setting.fed.weights), ft.selection.Moments):
+        exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)[places]
+    floor = ft.exact.error_floor(setting.fed, last).value
+    return {"error": np.stack(trajectory.band("gap"))[:, places], "exact": exact, "floor": floor}
+
+
+def _safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float, float]:
     """Return certified numbers: at most rho_bar and the diagonal skew, and at least rho_tilde."""
     # The search sharpens the sides that are not needed here.
     skew = ft.exact.selection_skew(fed, law, num_models=100, least_ratios=least_ratios)
@@ -46,18 +140,19 @@ def unrolled_rounds(
     return np.array(distances)
 
 
-def bounds(setting: Any, regime: str, skews: list[tuple[float, float, float]]) -> dict[str, Any]:
+def _bounds(setting: Setting, regime: str, skews: list[tuple[float, float, float]]) -> dict[str, Any]:
     """All forms of the bound at the horizons, and the largest summand of the corrected one; skews of every round."""
-    constants, horizons, tau = setting.constants[regime], setting.horizons, setting.config.local_steps
+    horizons, tau = setting.horizons, setting.config.local_steps
+    constants: dict[str, Any] = setting.constants[regime]
     rho_bar, rho_diagonal, rho_tilde = np.array(skews).T
     start: dict[str, Any] = {"initial_distance2": setting.distance2, "local_steps": tau}
     in_steps: dict[str, Any] = {"rho_diagonal": np.repeat(rho_diagonal, tau), "rho_tilde": np.repeat(rho_tilde, tau)}
     sizes = setting.step_sizes[regime]
     recursion = unrolled_gap(poc.one_step, step_sizes=sizes, **constants, **start, **in_steps)[horizons]
     in_rounds: dict[str, Any] = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
-    without_bound = {name: value for name, value in constants.items() if name != "G2"}
+    without_bound: dict[str, Any] = {name: value for name, value in constants.items() if name != "G2"}
     far = unrolled_rounds(sizes, **without_bound, **start, **in_rounds)[horizons // tau]
-    bound: Bound = poc.decaying_steps_gap
+    bound: Any = poc.decaying_steps_gap
     if regime == "fixed":
         bound, gap = poc.fixed_step_gap, float(setting.fed.excess(setting.initial))
         start = {"initial_gap": gap, "step_size": setting.config.fixed_step_size, "local_steps": tau}

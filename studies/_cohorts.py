@@ -9,7 +9,6 @@ import _proof_of_theorem_31 as proof
 import numpy as np
 
 import fedtheory as ft
-from fedtheory.sampling.cohorts import cohort_law
 
 Stepped = tuple[list[proof.Values], Any]
 """Exact values at the steps of a round, and its step sizes."""
@@ -95,5 +94,5 @@ def _law(strategy: Any, weights: Any, ranking: Any, cohorts: list[tuple[int, ...
 
     by_rank = np.empty(len(ranking))
     by_rank[ranking] = -np.arange(len(ranking))
-    law = cohort_law(weights, by_rank, strategy.num_selected, strategy.num_candidates)
+    law = ft.sampling.cohort_law(weights, by_rank, strategy.num_selected, strategy.num_candidates)
     return [law.get(frozenset(cohort), 0.0) for cohort in cohorts]

@@ -40,7 +40,7 @@ def digits() -> Images:
     return without_tests(features / 16, labels)
 
 
-def dealt(data: tuple[str, ...], num_clients: int, rng: Any, **how: Any) -> ft.federation.FederatedData:
+def dealt(data: tuple[str, ...], num_clients: int, rng: Any, **how: Any) -> "ft.federation.FederatedData":
     """Deal digits, of which every client holds some out, or images that have a test set; ``how`` as for digits."""
     if data == ("digits",):
         return ft.datasets.digits(num_clients, rng, **how)

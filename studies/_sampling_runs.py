@@ -1,5 +1,6 @@
 """Runs of client sampling with their bounds, for the study of its convergence."""
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 from _repeated import mean_and_limits
 
 import fedtheory as ft
+from fedtheory import study
 from fedtheory._support.validate import Array
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.recursion import unrolled_gap
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 FLOAT_BITS = 64
+PROBLEMS, METHODS = ("quadratics", "wells"), ("DSGD", "FedAvg")
+STRATEGIES = ("full", "full, longest steps", "uniform", "OCS", "AOCS", "OCS, longest steps")
 
 
 class Setting(NamedTuple):
@@ -61,7 +65,17 @@ def _setting(config: Any, problem: str, method: str) -> Setting:
     return Setting(config, problem, fed, initial, config.local_steps, 1 / np.sqrt(fed.weights @ fed.weights))
 
 
-def answer(config: Any, problem: str, method: str, strategies: Sequence[str]) -> "Dataset":
+def runs(config: Any, progress: study.Progress) -> "Dataset":
+    """Run every strategy with every method on every problem."""
+    import xarray
+
+    pairs = list(itertools.product(PROBLEMS, METHODS))
+    answers = [_answer(config, problem, method, STRATEGIES) for problem, method in progress(pairs, "runs")]
+    data: Dataset = xarray.concat(answers, dim="setting")
+    return data.assign_coords(setting=[f"{problem}, {method}" for problem, method in pairs])
+
+
+def _answer(config: Any, problem: str, method: str, strategies: Sequence[str]) -> "Dataset":
     """Run every strategy on one problem with one method."""
     import xarray
 
@@ -222,3 +236,76 @@ def _bound(setting: Setting, step: float, gamma: Array) -> Array:
         **({} if setting.local_steps == 1 else split), **shared,
     )  # fmt: skip
     return np.concatenate([[np.inf], values])
+
+
+def _increasing(*values: Any) -> study.Check:
+    """Whether each is larger than the one before, place by place."""
+    words = (" < ".join(f"{value:.3g}" for value in column) for column in np.transpose(values))
+    return study.Check(bool((np.diff(values, axis=0) > 0).all()), "; ".join(words))
+
+
+def checks_of_runs(data: "Dataset") -> dict[str, study.Check]:
+    """Test what the figures are taken to show."""
+    exact = data["exact_third"].values
+    mean, lower, upper = (data["third"].sel(side=side).values for side in ("mean", "lower", "upper"))
+    # Half a band is about two standard errors, so this is five.
+    deviation = float(np.nanmax(abs(mean - exact) / (1.25 * (upper - lower))))
+    ratios = data["bound"] / data["bounded"].sel(side="upper")
+    tightest = min(float(ratios.min()), float(data["nearest"].min()))
+    alpha = data["alpha"].sel(strategy=["OCS", "AOCS", "OCS, longest steps"])
+    curves = data["gap"].sel(side="mean")
+    recorded = abs(curves.sel(strategy="AOCS") / curves.sel(strategy="OCS") - 1)
+    same = max(float(recorded.max()), float(data["from_ocs"].sel(strategy="AOCS").max()))
+    ends = data["third"].sel(side="mean").isel(part=-1)
+    full, ocs, uniform = (ends.sel(strategy=name).values for name in ("full", "OCS", "uniform"))
+    slack = float((data["gamma"].min("place") / data["needed_gamma"]).sel(strategy="OCS, longest steps").min())
+    return {
+        "full and uniform agree with their exact expectation": study.Check(
+            deviation < 1, f"largest distance {deviation:.2f} times five standard errors"
+        ),
+        "the bounds lie above the measurements": study.Check(tightest >= 1, f"smallest ratio {tightest:.3g}"),
+        "the improvement factor lies in [0, 1]": study.Check(
+            float(alpha.min()) >= 0 and float(alpha.max()) <= 1, f"{float(alpha.min()):.3f} to {float(alpha.max()):.3f}"
+        ),
+        "AOCS is OCS, round by round": study.Check(same < 1e-6, f"largest relative difference {same:.2g}"),
+        "with equal steps OCS ends between full and uniform": _increasing(full, ocs, uniform),
+        "the longest steps of OCS are ones that the theorem admits": study.Check(
+            slack >= 1, f"smallest gamma / needed gamma {slack:.3f}"
+        ),
+        **_savings(data),
+    }
+
+
+def _savings(data: "Dataset") -> dict[str, study.Check]:
+    """Test that OCS saves rounds and bits when all take the longest steps that the theorems allow."""
+
+    def most(what: str, name: str, others: tuple[str, ...]) -> study.Check:
+        best = data[what].sel(strategy=list(others)).min("strategy")
+        ratios = (data[what].sel(strategy=name) / best).values
+        return study.Check(bool(ratios.max() < 1), "ratios " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
+
+    longest = ("uniform", "full, longest steps")
+    return {
+        "with the longest steps OCS needs fewer bits than uniform and full": most(
+            "reached_bits", "OCS, longest steps", longest
+        ),
+        "with the longest steps OCS needs fewer rounds than uniform": most(
+            "reached_rounds", "OCS, longest steps", ("uniform",)
+        ),
+    }
+
+
+def rows_of_runs(found: "Dataset") -> list[dict[str, Any]]:
+    """One row per setting and strategy."""
+    rows: list[dict[str, Any]] = []
+    for setting, name in itertools.product(map(str, found["setting"].values), STRATEGIES):
+        here, reached = found.sel(setting=setting, strategy=name), found["reached_bits"].sel(setting=setting)
+        (mean, lower, upper), last = here["third"].isel(part=-1).values, here.isel(round=-1)
+        bits, uniform, full = (float(reached.sel(strategy=one)) for one in (name, "uniform", "full, longest steps"))
+        rows.append({
+            "problem, method": setting, "strategy": name, "step size": float(here["step"]), "final gap": float(mean),
+            "+- (95%)": float(upper - lower) / 2, "rounds": float(here["reached_rounds"]), "Mbit": bits / 1e6,
+            "bits / uniform": bits / uniform, "bits / full, longest": bits / full, "alpha": float(here["alpha"].mean()),
+            "bound / measured": float(last["bound"] / last["bounded"].sel(side="mean")),
+        })  # fmt: skip
+    return rows

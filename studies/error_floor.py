@@ -11,33 +11,28 @@ Figure 2). How high is this error floor, and how does it grow with the number d 
 **Method.** Ranking by the losses maximizes the mean loss of the selected clients over all selection frequencies that
 pow-d can have. So what the server descends is the convex function :math:`N(w) = E \frac1m \sum_{k \in S(w)} F_k(w)`,
 and with small steps it settles at the minimizer of N: one convex program, solved with a duality gap, predicts the
-floor. Against it stand
+floor. It is compared with long simulations from the optimum, with two fixed step sizes, averaged over the second half
+of the rounds and over replicates; with the *mean field*, the round with its exact expected coefficients; and with the
+bias terms of Theorem 3.1, as printed and as corrected, and :math:`\Gamma(\tilde\rho/\rho_{diagonal} - 1)`, which
+convexity alone gives for small steps.
 
-* long simulations from the optimum, with two fixed step sizes, averaged over the second half of the rounds and over
-  replicates,
-* the *mean field*: the round with its exact expected coefficients in place of a random cohort, without noise,
-* the bias term of Theorem 3.1, as printed and as corrected, and the bias
-  :math:`\Gamma(\tilde\rho/\rho_{diagonal} - 1)` that convexity alone gives for small steps.
-
-**Reading.** Upper row: the floor, as a share of the objective gap Gamma, against d. Simulations and mean field lie on
-the prediction, and the bias terms 0.65 to 5.19 powers of ten above. Lower row: ratios to the prediction, which approach
-one as the steps get shorter. With d = m the floor is tiny but not zero, since drawing without replacement is not
-exactly proportional to the weights; there the simulation shows the variance of the selection instead, which is
-proportional to the step size, and is left out of the lower row.
+**Reading.** The floor, as a share of the objective gap Gamma, against d. Simulations and mean field lie on the
+prediction, and the bias terms 0.65 to 5.19 powers of ten above. The ratios of the table approach one as the steps get
+shorter. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly proportional to the
+weights; there the simulation shows the variance of the selection instead, which is proportional to the step size.
 """
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from _floors import BIASES, floors
 from _repeated import span
+from _slides import DASHES, finding, name_ends
 
-import fedtheory as ft
 from fedtheory import study
-from fedtheory.plotting.bound import theory
-from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-from fedtheory.statistics import student_mean
+from fedtheory.plotting.style import COLORS, appearance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,84 +65,12 @@ QUICK = Config(
     num_clients=(10,), selected_share=0.2, candidate_shares=(0.2, 0.5, 1.0), step_sizes=(1e-3, 2.5e-4), run_time=4.0
 )  # fmt: skip
 
-BIASES = ("small-step bias", "corrected bias", "printed bias")
+NAMES = {BIASES[0]: "bias by convexity", BIASES[1]: "Theorem 3.1, corrected", BIASES[2]: "Theorem 3.1, printed"}
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Predict, simulate and bound the floor for every number of candidates."""
-    import xarray
-
-    sizes = [_size(config, size, progress) for size in config.num_clients]
-    data = xarray.concat(sizes, dim="num_clients", join="exact")
-    return data.assign_coords(num_clients=list(config.num_clients))
-
-
-def _size(config: Config, num_clients: int, progress: study.Progress) -> "Dataset":
-    import xarray
-
-    fed = ft.datasets.power_of_choice_quadratics(num_clients=num_clients, rng=config.seed)
-    m = max(1, round(config.selected_share * num_clients))
-    counts = [max(m, round(share * num_clients)) for share in config.candidate_shares]
-    least_ratios = ft.exact.subset_minima(fed)
-    floors, gaps, mean_fields, bands, biases = [], [], [], [], []
-    for d in progress(counts, f"K = {num_clients}"):
-        strategy = ft.selection.PowerOfChoice(m, d)
-        floor = ft.exact.error_floor(fed, strategy)
-        floors.append(floor.value)
-        gaps.append(floor.gap)
-        mean_fields.append(_mean_field(config, fed, strategy))
-        bands.append([_settled(config, fed, strategy, eta) for eta in config.step_sizes])
-        biases.append(_biases(fed, strategy, least_ratios))
-    return xarray.Dataset(
-        {
-            "floor": ("share", floors),
-            "duality_gap": ("share", gaps),
-            "mean_field": ("share", mean_fields),
-            "simulated": (("share", "step_size", "side"), bands),
-            "bias": (("share", "form"), biases),
-            "candidates": ("share", counts),
-            "selected": m,
-            "objective_gap": fed.objective_gap,
-        },
-        coords={
-            "share": list(config.candidate_shares),
-            "step_size": list(config.step_sizes),
-            "side": ["mean", "lower", "upper"],
-            "form": list(BIASES),
-        },
-    )
-
-
-def _settled(config: Config, fed: Any, strategy: Any, step_size: float) -> tuple[float, float, float]:
-    """Mean gap over the second half of a run from the optimum, with its 95% limits over replicates."""
-    num_rounds = round(config.run_time / (step_size * config.local_steps))
-    every = max(1, num_rounds // 1000)
-    found = ft.fedavg(
-        fed, strategy, num_rounds=num_rounds, local_steps=config.local_steps, step_size=step_size, record_every=every,
-        initial=fed.minimizer, num_replicates=config.num_replicates, rng=np.random.SeedSequence([config.seed, 1]),
-    )  # fmt: skip
-    settled = found.gap[:, found.gap.shape[1] // 2 :].mean(axis=1)
-    lower, upper = student_mean(settled)
-    return float(settled.mean()), float(lower), float(upper)
-
-
-def _mean_field(config: Config, fed: Any, strategy: Any) -> float:
-    """Return the mean of the last quarter of the mean-field recursion with the longest step."""
-    step_size = config.step_sizes[0]
-    num_rounds = round(config.run_time / (step_size * config.local_steps))
-    gaps = ft.exact.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
-    return float(gaps[-num_rounds // 4 :].mean())
-
-
-def _biases(fed: Any, strategy: Any, least_ratios: Any) -> tuple[float, float, float]:
-    """Return the small-step bias, and the limits of the corrected and the printed Theorem 3.1 for many steps."""
-    skews = ft.exact.selection_skew(fed, strategy, num_models=100, least_ratios=least_ratios)
-    gap, kappa = fed.objective_gap, fed.smoothness / fed.strong_convexity
-    tilde, diagonal, bar = skews.rho_tilde.upper, skews.rho_diagonal.lower, skews.rho_bar.lower
-    # The corrected theorem takes skews up to 79, which is far above what occurs here.
-    corrected = 8 * kappa * gap * (tilde - diagonal) / (8 + 3 * diagonal)
-    printed = 8 / 3 * kappa * gap * (tilde / bar - 1) if bar > 0 else float("inf")
-    return gap * (tilde / diagonal - 1), corrected, printed
+    return floors(config, progress)
 
 
 def table(data: "Dataset") -> study.Table:
@@ -198,50 +121,38 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     }
 
 
-def floor_figure(data: "Dataset") -> "Figure":
-    """One column per size: the floor, and ratios to the prediction."""
+def figure(data: "Dataset") -> "Figure":
+    """Draw the floor against the candidates: predicted, simulated, and what bias terms of theorems say."""
     import matplotlib.pyplot as plt
 
-    columns = data.sizes["num_clients"]
     with appearance():
-        figure, panels = plt.subplots(
-            2, columns, figsize=(1 + 4.6 * columns, 7), sharex="col", sharey="row", squeeze=False,
-            gridspec_kw={"height_ratios": [3, 2]},
-        )  # fmt: skip
-        for column, size in enumerate(data["num_clients"].values):
+        drawn, panels = plt.subplots(1, data.sizes["num_clients"], figsize=(11, 4.2), sharey=True, squeeze=False)
+        for axes, size in zip(panels[0], data["num_clients"].values, strict=True):
             here = data.sel(num_clients=size)
-            d, floor, scale = here["candidates"].values, here["floor"].values, float(here["objective_gap"])
-            top, bottom = panels[:, column]
-            for rank, form in enumerate(BIASES):
-                theory(top, d, here["bias"].sel(form=form).values / scale, label=form, rank=rank)
-            # Simulated errors are above their limit for short steps, which is what the terms of bias bound: below.
-            _limits(top, here, np.full(d.size, scale))
-            _limits(bottom, here.isel(share=slice(1, None)), floor[1:])
-            _simulated(bottom, here.isel(share=slice(1, None)), floor[1:])
-            top.set_yscale("log")
-            top.set_title(f"K = {size} clients, m = {int(here['selected'])} selected")
-            bottom.set_xlabel("candidates d")
+            d, scale = here["candidates"].values, float(here["objective_gap"])
+            axes.set(yscale="log", title=f"K = {size} clients, m = {int(here['selected'])}", xlabel="candidates d")
+            axes.set_xlim(d[0], d[-1])
+            ends = {}
+            for form, dashes, color in zip(BIASES, DASHES[1:], COLORS[1:], strict=False):
+                values = here["bias"].sel(form=form).values / scale
+                axes.plot(d, values, linestyle=dashes, color=color)
+                ends[NAMES[form]] = (float(values[-1]), color)
+            mean, lower, upper = here["simulated"].isel(step_size=-1, share=slice(1, None)).values.T / scale
+            axes.plot(d, here["floor"] / scale, color="black", linewidth=1.6)
+            axes.errorbar(
+                d[1:], mean, [mean - lower, upper - mean], color=COLORS[0], marker="o", fillstyle="none", capsize=3,
+                linestyle="none", label="simulated, 95%", clip_on=False,
+            )  # fmt: skip
+            ends["predicted floor"] = (float(here["floor"].values[-1] / scale), "black")
+            name_ends(axes, ends)
         panels[0, 0].set_ylabel(r"$(F - F^*)\,/\,\Gamma$")
-        panels[1, 0].set_ylabel("ratio to the predicted floor")
-        return legend_below(figure, num_columns=min(4, 2 * columns))
-
-
-def _limits(axes: Any, here: "Dataset", unit: Any) -> None:
-
-    d = here["candidates"].values
-    axes.plot(d, here["floor"] / unit, color="black", linewidth=1.2, label="predicted floor")
-    axes.plot(d, here["mean_field"] / unit, "x", color="black", markersize=7, label="mean field")
-
-
-def _simulated(axes: Any, here: "Dataset", unit: Any) -> None:
-
-    d = here["candidates"].values
-    for step_size, color, marker in zip(here["step_size"].values, COLORS[5::-5], MARKERS, strict=False):
-        mean, lower, upper = here["simulated"].sel(step_size=step_size).values.T / unit
-        axes.errorbar(
-            d, mean, [mean - lower, upper - mean], color=color, marker=marker, fillstyle="none", linestyle="none",
-            capsize=2, label=f"simulated, steps of {step_size:g}",
-        )  # fmt: skip
+        panels[0, 0].legend(loc="lower right")
+        off = float(abs(data["simulated"].isel(share=slice(1, None), step_size=-1, side=0) / data["floor"] - 1).max())
+        low, high = (float(pick(np.log10(data["bias"] / data["floor"]))) for pick in (np.min, np.max))
+        sentence = (
+            "Runs end within {:.0f}% of the predicted floor, {:.1f} to {:.1f} powers of ten below the theorems' bias"
+        )
+        return finding(drawn, sentence.format(100 * off, low, high))
 
 
 def said(data: "Dataset") -> list[str]:
@@ -256,7 +167,7 @@ STUDY = study.Study(
     run=run,
     table=table,
     checks=checks,
-    figures={"error_floor": floor_figure},
+    figures={"error_floor": figure},
     said=said,
 )
 

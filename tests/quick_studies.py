@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,11 @@ def loaded(name: str) -> study.Study:
     specification.loader.exec_module(module)
     found: study.Study = module.STUDY
     return found
+
+
+def stored_data(found: study.Study) -> Any:
+    """Data of the full size, as the gallery shows them."""
+    return study.load(ROOT / "docs" / "full_size" / found.name).data
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

@@ -1,7 +1,7 @@
-"""GreedyFed on FashionMNIST: the paper's numbers, the best of the variants, and runs that are kept."""
+"""GreedyFed on FashionMNIST: the paper's numbers, the best variants, fair comparisons, and runs that are kept."""
 
 import dataclasses
-import inspect
+import sys
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -14,20 +14,16 @@ import fedtheory as ft
 from fedtheory.sweeps import run as running
 from tests.quick_studies import loaded
 
-
-@pytest.fixture(scope="module")
-def fashion() -> Any:
-    return loaded("greedyfed_fashion")
-
-
-def inside(found: Any) -> dict[str, Any]:
-    """What the module of the study knows."""
-    return inspect.unwrap(found.run).__globals__
+STUDY = loaded("greedyfed_tables")
+RUNS, FASHION, PUBLISHED = (sys.modules[f"_greedyfed_{name}"] for name in ("runs", "fashion", "published"))
+CURVE = [[10, 20, 30, 40, 80], [10, 22, 32, 42, 84]]
+ROUNDS = [0, 3, 5, 7, 8]  # T = 150, 250, 350 and 400 are 3/8, 5/8, 7/8 and all of the rounds
 
 
-def data_of(accuracy: dict[tuple[str, str], Any], rounds: list[int]) -> xarray.Dataset:
+def data_of(accuracy: dict[tuple[str, str], Any], rounds: list[int] = ROUNDS) -> xarray.Dataset:
     settings, variants = (list(dict.fromkeys(key[place] for key in accuracy)) for place in (0, 1))
-    found = np.array([[accuracy[s, v] for v in variants] for s in settings], dtype=float)
+    nothing = np.full((len(next(iter(accuracy.values()))), len(rounds)), np.nan)
+    found = np.array([[accuracy.get((s, v), nothing) for v in variants] for s in settings], dtype=float)
     return xarray.Dataset(
         {
             "accuracy": (("setting", "variant", "seed", "round"), found),
@@ -38,51 +34,74 @@ def data_of(accuracy: dict[tuple[str, str], Any], rounds: list[int]) -> xarray.D
             "setting": settings, "variant": variants, "round": rounds, "base": ["one class", "as drawn"],
             "kind": ["all classes alike", "one class", "other"],
         },
-        attrs={"data": "fashion-mnist"},
+        attrs={"published": 1},
     )  # fmt: skip
 
 
-def test_published_accuracies_add_up_by_algorithm(fashion: Any) -> None:
-    """Control sums of the FashionMNIST columns of Tables I-IV, in hundredths of a percent."""
-    means, deviations = Counter[str](), Counter[str]()
-    for (_, algorithm), published in inside(fashion)["FASHION"].items():
+def test_published_accuracies_add_up_by_algorithm_and_by_row() -> None:
+    """Control sums of Tables I-IV, in hundredths of a percent."""
+    means, deviations, by_row, by_algorithm = (Counter[str]() for _ in range(4))
+    for (_, algorithm), published in PUBLISHED.FASHION.items():
         means[algorithm] += round(100 * published.mean)
         deviations[algorithm] += round(100 * published.deviation)
     assert list(means.values()) == [82725, 80036, 75972, 75537, 76081, 73102, 85641]
     assert list(deviations.values()) == [456, 2110, 5339, 5495, 4766, 5913, 355]
+    for (row, algorithm), accuracy in PUBLISHED.MNIST.items():
+        by_row[row] += round(100 * accuracy)
+        by_algorithm[algorithm] += round(100 * accuracy)
+    # The base case stands in three tables, and once in ours.
+    assert list(by_row.values()) == [65071, 62396, 66248, 62187, 63885, 64067, 64494, 63933, 60436, 50602]
+    assert sum(by_algorithm.values()) == sum(by_row.values())
+    twice = [2 * round(100 * PUBLISHED.MNIST["alpha = 0.0001", name]) for name in PUBLISHED.ALGORITHMS]
+    sums = [number + more for number, more in zip(by_algorithm.values(), twice, strict=True)]
+    assert sums == [110755, 108261, 105023, 105456, 105426, 104521, 114019]
 
 
-def test_the_best_variant_is_compared_and_what_choosing_it_is_worth_is_told(fashion: Any) -> None:
-    # Two seeds at rounds 0, 3, 5, 7, 8: T = 150, 250, 350 and 400 are 3/8, 5/8, 7/8 and all of the rounds.
-    mean, other = [[10, 20, 30, 40, 80], [10, 22, 32, 42, 84]], [[10, 20, 30, 40, 85], [10, 22, 32, 42, 85]]
-    data = data_of({("as drawn", "GreedyFed, mean"): mean, ("as drawn", "GreedyFed, 0.5"): other}, [0, 3, 5, 7, 8])
-    rows = {row["entry"]: row for row in fashion.table(data).rows}
-    assert [rows[entry]["mean [%]"] for entry in ("T = 150", "T = 250", "T = 350", "alpha = 0.0001")] == [
-        21,
-        31,
-        41,
-        85,
-    ]
-    last = rows["alpha = 0.0001"]
-    assert (last["best variant"], last["the best is worth"], last["std"]) == ("0.5", 3.0, 0.0)
+def test_the_best_variant_is_compared_and_choosing_is_told_from_taking_the_first() -> None:
+    other, fedavg = [[10, 20, 30, 40, 85], [10, 22, 32, 42, 85]], [[10, 20, 30, 40, 81], [10, 22, 32, 42, 86]]
+    names = ("GreedyFed, mean", "GreedyFed, 0.5", "FedAvg")
+    data = data_of({("as drawn", name): one for name, one in zip(names, (CURVE, other, fedavg), strict=True)})
+    rows = {(row["entry"], row["algorithm"]): row for row in FASHION.rows_of_fashion(data)}
+    means = [rows[entry, "GreedyFed"]["mean [%]"] for entry in ("T = 150", "T = 250", "T = 350", "alpha = 0.0001")]
+    assert means == [21, 31, 41, 85]
+    last = rows["alpha = 0.0001", "GreedyFed"]
+    assert (last["best variant"], last["std"], last["clients"]) == ("0.5", 0.0, "as drawn")
     # The paper has 85.18 +- 0.33.
     assert (last["paper [%]"], last["within its std"]) == (85.18, "yes")
-    assert last["difference"] == pytest.approx(-0.18)
-    assert rows["T = 150"]["within its std"] == "no"
+    assert last["less the paper's"] == pytest.approx(-0.18)
+    assert rows["T = 150", "GreedyFed"]["within its std"] == "no"
+    entry = RUNS.entries(data)["alpha = 0.0001", "as drawn"]
+    np.testing.assert_allclose(FASHION.lead(entry, "FedAvg"), [-1, -2])
+    np.testing.assert_allclose(FASHION.lead(entry, "FedAvg", choosing=True), [4, -1])
 
 
-def test_one_seed_has_no_deviation(fashion: Any) -> None:
-    data = data_of({("one class", "FedAvg"): [[10, 20, 30, 40, 80]]}, [0, 3, 5, 7, 8])
-    assert all(np.isnan(row["std"]) for row in fashion.table(data).rows)
-    assert {row["clients"] for row in fashion.table(data).rows} == {"one class"}
+@pytest.mark.parametrize("choosing", [False, True])
+def test_accuracies_over_five_seeds_are_not_compared_with_those_of_one(choosing: bool) -> None:
+    one_seed = [CURVE[0], [np.nan] * 5]
+    data = data_of({("as drawn", "GreedyFed, mean"): CURVE, ("as drawn", "FedAvg"): one_seed})
+    entry = RUNS.entries(data)["alpha = 0.0001", "as drawn"]
+    sentence = r"must be of the same seeds on both sides, got 2 of 2 and 1 of 2"
+    with pytest.raises(ValueError, match=sentence):
+        FASHION.lead(entry, "FedAvg", choosing=choosing)
+    with pytest.raises(ValueError, match="must be of the same seeds"):
+        FASHION.rows_of_fashion(data)
+    # Nor is a variant of one seed chosen from among those of two.
+    both = data_of({("as drawn", "GreedyFed, mean"): CURVE, ("as drawn", "GreedyFed, 0"): one_seed})
+    with pytest.raises(ValueError, match=sentence):
+        FASHION.best(RUNS.entries(both)["alpha = 0.0001", "as drawn"], "GreedyFed")
 
 
-def test_wrong_draws_shares_and_accuracies_are_caught(fashion: Any) -> None:
-    curve = [[10, 20, 30, 40, 80]]
-    data = data_of({("one class", "FedAvg"): curve, ("as drawn", "FedAvg"): curve}, [0, 3, 5, 7, 8])
+def test_one_seed_has_no_deviation() -> None:
+    rows = FASHION.rows_of_fashion(data_of({("one class", "FedAvg"): CURVE[:1]}))
+    assert all(np.isnan(row["std"]) for row in rows)
+    assert {row["clients"] for row in rows} == {"one class"}
+
+
+def test_wrong_draws_shares_and_accuracies_are_caught() -> None:
+    data = data_of({("one class", "FedAvg"): CURVE, ("as drawn", "FedAvg"): CURVE})
 
     def failing(changed: Any) -> set[str]:
-        return {name for name, check in fashion.checks(changed).items() if not check.holds}
+        return {name for name, check in FASHION.checks_of_fashion(changed).items() if not check.holds}
 
     assert failing(data) == set()
     assert failing(data.assign(draws=("kind", [330, 660, 10]))) == {
@@ -90,69 +109,72 @@ def test_wrong_draws_shares_and_accuracies_are_caught(fashion: Any) -> None:
     }
     assert failing(data.assign(shares=data["shares"] / 2)) == {"without the underflow clients have one class"}
     assert failing(data.assign(accuracy=data["accuracy"].clip(max=15))) == {"every algorithm learns"}
-    assert "no run diverged" in failing(data.assign(accuracy=data["accuracy"].where(data["round"] < 5)))
+    whole = "every run has all seeds and did not diverge"
+    assert whole in failing(data.assign(accuracy=data["accuracy"].where(data["round"] < 5)))
+    # A seed that is missing on one side is as bad.
+    there = (data["setting"] == "as drawn") | xarray.DataArray([True, False], dims="seed")
+    assert failing(data.assign(accuracy=data["accuracy"].where(there))) == {whole}
 
 
-def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(fashion: Any, tmp_path, monkeypatch) -> None:
+def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(tmp_path, monkeypatch) -> None:
+    quick = dataclasses.replace(STUDY.quick.fashion, num_rounds=3)
     config = dataclasses.replace(
-        fashion.quick, variants=("FedAvg",), settings=("as drawn",), num_rounds=3, runs=str(tmp_path / "runs")
+        STUDY.quick, fashion=quick, variants=("FedAvg",), settings=("as drawn",), runs=str(tmp_path / "runs")
     )
-    first = fashion.run(config, ft.study.silent)
+    first = FASHION.tables(config, ft.study.silent)
     kept = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("data.nc"))
-    assert len(kept) == 2  # one for each seed
+    assert len(kept) == 4  # of FedAvg and GreedyFed, one for each seed
 
     def attempt(*_: Any) -> Any:
         raise AssertionError
 
     with monkeypatch.context() as patch:
         patch.setattr(running, "_attempt", attempt)
-        again = fashion.run(config, ft.study.silent)
+        again = FASHION.tables(config, ft.study.silent)
     np.testing.assert_array_equal(first["accuracy"], again["accuracy"])
     with pytest.raises(ValueError, match=r"variants must be among GreedyFed, mean; .*, got FedSGD"):
-        fashion.run(dataclasses.replace(config, variants=("FedSGD",)), ft.study.silent)
+        FASHION.planned(dataclasses.replace(config, variants=("FedSGD",)))
     with pytest.raises(ValueError, match=r"settings must be among one class; as drawn; .*, got alpha = 2"):
-        fashion.run(dataclasses.replace(config, settings=("alpha = 2",)), ft.study.silent)
+        FASHION.planned(dataclasses.replace(config, settings=("alpha = 2",)))
+    cifar = dataclasses.replace(config, fashion=dataclasses.replace(quick, data=("cifar",)), runs=None)
     with pytest.raises(ValueError, match=r"data must be digits, fashion-mnist, or four IDX files: .*, got cifar"):
-        fashion.run(dataclasses.replace(config, data=("cifar",), runs=None), ft.study.silent)
+        FASHION.tables(cifar, ft.study.silent)
 
 
-def test_all_variants_are_run_where_choosing_is_asked_and_centralized_training_once(fashion: Any, monkeypatch) -> None:
+def test_all_variants_are_run_where_choosing_is_asked_and_centralized_training_once(monkeypatch) -> None:
     config = dataclasses.replace(
-        fashion.quick, variants=("FedAvg", "Centralized"), settings=("as drawn", "as drawn, sigma = 0.1"),
-        choices=("as drawn",), once=("as drawn, sigma = 0.1",), num_seeds=2, num_rounds=3,
+        STUDY.quick, variants=("FedAvg", "Centralized"), settings=("as drawn", "as drawn, sigma = 0.1"),
+        choices=("as drawn",), num_seeds=2, fashion=dataclasses.replace(STUDY.quick.fashion, num_rounds=3),
     )  # fmt: skip
     trained = []
 
-    def train(common: Any, _: Any, how: Any, name: str, *__: Any) -> Any:
-        trained.append((name, how.sigma, common.averaging, common.proximal_weight))
+    def train(_: Any, __: Any, how: Any, variant: str, seed: int) -> Any:
+        trained.append((variant, how.sigma, seed))
         return SimpleNamespace(rounds=np.array([0, 3]))
 
-    inner = inside(fashion)["accuracy_curve"].__globals__
-    monkeypatch.setitem(inner, "train", train)
-    monkeypatch.setitem(inner, "accuracies", lambda _: np.array([10.0, 50.0 + len(trained)]))
-    data = fashion.run(config, ft.study.silent)
-    assert trained.count(("Centralized", 0.0, "mean", 0.0)) == 2
-    assert [one for one in trained if one[1] == 0.1] == 2 * [("FedAvg", 0.1, "mean", 0.0)]
-    # Two seeds of each variant as drawn, and two of FedAvg with noise.
-    wanted = Counter({name: 2 * len(own) for name, own in inside(fashion)["VARIANTS"].items()})
-    assert Counter(name for name, *_ in trained) == wanted + Counter({"FedAvg": 2})
+    monkeypatch.setattr(RUNS, "train", train)
+    monkeypatch.setattr(RUNS, "accuracies", lambda _: np.array([10.0, 50.0 + len(trained)]))
+    data = FASHION.tables(config, ft.study.silent)
+    # All variants as drawn, and with noise FedAvg and GreedyFed; noise is nothing to central training.
+    wanted = [(name, 0.0) for name in RUNS.EVERY] + [(name, 0.1) for name in RUNS.MAIN]
+    assert Counter(trained) == Counter((*one, seed) for one in wanted for seed in (0, 1))
     central = data["accuracy"].sel(variant="Centralized", seed=0)
     assert (
         central.sel(setting="as drawn").values.tolist() == central.sel(setting="as drawn, sigma = 0.1").values.tolist()
     )
     # What was not run is not a number, and is neither chosen nor taken for a run that diverged.
-    assert int(data["accuracy"].notnull().all("round").sum()) == 2 * (15 + 1) + 1
-    rows = {(row["entry"], row["algorithm"]): row for row in fashion.table(data).rows}
-    assert (rows["alpha = 0.0001", "FedProx"]["of"], rows["sigma = 0.1", "FedAvg"]["of"]) == (4, 1)
-    assert [rows["sigma = 0.1", name]["seeds"] for name in ("FedAvg", "Centralized")] == [2, 1]
-    assert ("sigma = 0.1", "FedProx") not in rows
-    assert fashion.checks(data)["no run diverged"].holds
+    assert int(data["accuracy"].notnull().all("round").sum()) == 2 * (15 + 3)
+    assert FASHION.checks_of_fashion(data)["every run has all seeds and did not diverge"].holds
 
 
-def test_variants_and_settings_of_the_tables_are_the_papers(fashion: Any) -> None:
-    variants, settings = inside(fashion)["VARIANTS"], inside(fashion)["SETTINGS"]
+def test_variants_and_settings_of_the_tables_are_the_papers() -> None:
+    variants, settings = RUNS.VARIANTS, RUNS.SETTINGS
     assert list(variants["GreedyFed"]) == ["mean", "0", "0.1", "0.5", "0.9"]
     assert {own["proximal_weight"] for own in variants["FedProx"].values()} == {0.01, 0.1, 1.0, 10.0}
     assert len(settings) == 4 + 2 * 4
-    stragglers = settings["as drawn, x = 0.9"][1]
+    stragglers = settings["as drawn, x = 0.9"]
     assert (stragglers.stragglers, stragglers.sigma, stragglers.concentration) == (0.9, 0.0, 1e-4)
+    # Every setting of the full size is run by all seven algorithms with all seeds.
+    counts = Counter((variant, setting) for variant, setting, _ in FASHION.planned(STUDY.config))
+    assert set(counts.values()) == {5}
+    assert all((variant, setting) in counts for variant in RUNS.FIRST for setting in settings)

@@ -7,7 +7,6 @@ import gzip
 import struct
 import subprocess
 import sys
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -16,20 +15,11 @@ import pytest
 import tyro  # noqa: F401 # imported first, it looks into builtins, where a doctest before it may have left an array
 import xarray
 
+import fedtheory as ft
 from fedtheory import study
 from tests.environment import ROOT
-from tests.quick_studies import loaded, quick_result
+from tests.quick_studies import loaded, stored_data
 from tests.test_studies import failing
-
-
-@pytest.fixture(scope="module")
-def tables() -> study.Study:
-    return loaded("greedyfed_tables")
-
-
-@pytest.fixture(scope="module")
-def lead() -> study.Study:
-    return loaded("greedyfed_lead")
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +27,12 @@ def approximation() -> study.Study:
     return loaded("shapley_approximation")
 
 
-@pytest.fixture(scope="module")
-def quadratic() -> study.Study:
-    return loaded("greedyfed_quadratic")
+TABLES = loaded("greedyfed_tables")
+RUNS, DIGITS, QUADRATICS = (sys.modules[f"_greedyfed_{name}"] for name in ("runs", "digits", "quadratics"))
 
 
-def inside(found: study.Study) -> Any:
-    """The script as a module."""
-    return sys.modules[found.run.__module__]
+def false(checks: dict[str, study.Check]) -> set[str]:
+    return {name for name, check in checks.items() if not check.holds}
 
 
 ROUNDS = np.arange(0, 81, 10)
@@ -53,62 +41,51 @@ ROUNDS = np.arange(0, 81, 10)
 def accuracies(**last: tuple[float, ...]) -> xarray.Dataset:
     """Curves that rise linearly from 0 to the accuracies that each algorithm has at the end, a seed each."""
     curves = np.array(list(last.values()))[None, :, :, None] * (ROUNDS / ROUNDS[-1])
-    names = ("setting", "algorithm", "seed", "round")
-    coords = {"setting": ["base"], "algorithm": list(last), "round": ROUNDS}
-    return xarray.Dataset({"accuracy": (names, curves)}, coords=coords)
+    variants = [name for name in RUNS.FIRST if name.partition(", ")[0] in last]
+    order = [variants.index(name) for key in last for name in variants if name.partition(", ")[0] == key]
+    coords = {"setting": ["one class"], "variant": [variants[i] for i in order], "round": ROUNDS}
+    return xarray.Dataset({"accuracy": (("setting", "variant", "seed", "round"), curves)}, coords=coords)
 
 
-def test_differences_are_paired_by_seed_and_their_intervals_are_students(tables) -> None:
+def test_differences_are_paired_by_seed_and_their_intervals_are_students() -> None:
     # Seeds differ by 40, algorithms by 2 +- 1: by seed the differences are 1, 2, 3, with the standard error
     # 1 / sqrt 3; Student's quantile of 0.975 at two degrees of freedom is sqrt(2 (1 - 1/20)^2 / (1 - (1 - 1/20)^2)).
     data = accuracies(FedAvg=(80.0, 40.0, 60.0), GreedyFed=(81.0, 42.0, 63.0))
-    rows = {(row["entry"], row["algorithm"]): row for row in tables.table(data).rows}
+    rows = {(row["entry"], row["algorithm"]): row for row in DIGITS.rows_of_digits(data)}
     own, half = rows["alpha = 0.0001", "GreedyFed"], np.sqrt(2 * 0.95**2 / (1 - 0.95**2)) / np.sqrt(3)
     assert own["mean [%]"] == pytest.approx(62.0)
     assert own["std"] == pytest.approx(np.sqrt((19**2 + 20**2 + 1) / 2))
-    assert (own["to FedAvg, from"], own["to"]) == pytest.approx((2 - half, 2 + half))
-    same = rows["alpha = 0.0001", "FedAvg"]
-    assert (same["to FedAvg, from"], same["to"]) == (0.0, 0.0)
+    assert own["less FedAvg"] == f"+2.0 [{2 - half:+.1f}, {2 + half:+.1f}]"
+    assert rows["alpha = 0.0001", "FedAvg"]["less FedAvg"] == "+0.0 [+0.0, +0.0]"
+    unequal = data.assign(accuracy=data["accuracy"].where((data["variant"] != "FedAvg") | (data["seed"] < 1)))
+    with pytest.raises(ValueError, match="must be of the same seeds on both sides, got 3 of 3 and 1 of 3"):
+        DIGITS.rows_of_digits(unequal)
 
 
-def test_entries_are_read_at_their_share_of_the_rounds_and_stand_beside_the_papers(tables) -> None:
+def test_entries_are_read_at_their_share_of_the_rounds_and_stand_beside_the_papers() -> None:
     data = accuracies(FedAvg=(80.0, 80.0), GreedyFed=(40.0, 40.0))
-    rows = {(row["entry"], row["algorithm"]): row for row in tables.table(data).rows}
+    rows = {(row["entry"], row["algorithm"]): row for row in DIGITS.rows_of_digits(data)}
     for eighths in (3, 5, 7):
-        row = rows[f"{eighths}/8 of the rounds", "FedAvg"]
-        assert row["mean [%]"] == pytest.approx(10.0 * eighths)
+        assert rows[f"T = {10 * eighths}", "FedAvg"]["mean [%]"] == pytest.approx(10.0 * eighths)
     # Table II of the paper: T = 150 of 400; Table I, first row.
-    assert rows["3/8 of the rounds", "GreedyFed"]["paper, MNIST [%]"] == 91.12
-    assert rows["alpha = 0.0001", "FedAvg"]["paper, MNIST [%]"] == 92.19
-    # Settings that were not run have no rows: those of label skew, stragglers and noise share the first one.
-    assert {row["entry"] for row in tables.table(data).rows} == {
-        "alpha = 0.0001", "x = 0", "sigma = 0", *(f"{i}/8 of the rounds" for i in (3, 5, 7)),
-    }  # fmt: skip
+    assert rows["T = 30", "GreedyFed"]["paper [%]"] == 91.12
+    assert rows["alpha = 0.0001", "FedAvg"]["paper [%]"] == 92.19
+    # Settings that were not run have no rows.
+    assert {entry for entry, _ in rows} == {"alpha = 0.0001", "T = 30", "T = 50", "T = 70"}
 
 
-def test_one_seed_has_neither_a_spread_nor_an_interval(tables) -> None:
-    rows = tables.table(accuracies(FedAvg=(80.0,), GreedyFed=(81.0,))).rows
-    assert all(np.isnan([row["std"], row["to FedAvg, from"], row["to"]]).all() for row in rows)
+def test_one_seed_has_neither_a_spread_nor_an_interval() -> None:
+    rows = DIGITS.rows_of_digits(accuracies(FedAvg=(80.0,), GreedyFed=(81.0,)))
+    assert all(np.isnan(row["std"]) and not row["less FedAvg"] for row in rows)
 
 
-@pytest.mark.parametrize("last", [{"FedAvg": (80.0,)}, {"UCB": (80.0, 70.0)}, {"FedAvg": (9.0,), "UCB": (8.0,)}])
-def test_figures_are_drawn_of_any_part_of_the_algorithms(last, tables) -> None:
-    import matplotlib.pyplot as plt
-
-    for draw in tables.figures.values():
-        figure = draw(accuracies(**last))
-        figure.canvas.draw()
-        assert figure.axes
-        plt.close(figure)
-
-
-def test_algorithms_that_learn_nothing_or_diverge_are_caught(tables) -> None:
+def test_algorithms_that_learn_nothing_or_diverge_are_caught() -> None:
     good = accuracies(FedAvg=(80.0, 70.0), GreedyFed=(81.0, 71.0))
-    assert failing(tables, good) == set()
-    flat = good.assign(accuracy=good["accuracy"].where(good["algorithm"] != "GreedyFed", 10.0))
-    assert failing(tables, flat) == {"every algorithm learns"}
+    assert false(DIGITS.checks_of_digits(good)) == set()
+    flat = good.assign(accuracy=good["accuracy"].where(good["variant"] == "FedAvg", 10.0))
+    assert false(DIGITS.checks_of_digits(flat)) == {"every algorithm learns digits"}
     lost = good.assign(accuracy=good["accuracy"].where(good["round"] < 80))
-    assert failing(tables, lost) == {"every algorithm learns", "no run diverged"}
+    assert false(DIGITS.checks_of_digits(lost)) == {"every algorithm learns digits", "no run on digits diverged"}
 
 
 def packed(array: Any) -> bytes:
@@ -124,30 +101,35 @@ def pictures() -> tuple[Any, Any]:
 
 
 IMAGES, LABELS = map(packed, pictures())
+RUN = (
+    "--digits.num-server", "30", "--digits.num-clients", "4", "--digits.num-selected", "2", "--digits.num-rounds", "4",
+    "--digits.record-every", "2", "--digits.hidden", "8", "--digits.step-size", "0.3",
+)  # fmt: skip
 SMALL = (
-    "--num-server", "30", "--num-clients", "4", "--num-selected", "2", "--num-rounds", "4", "--record-every", "2",
-    "--num-seeds", "2", "--hidden", "8", "--step-size", "0.3", "--settings", "base", "--algorithms", "FedAvg",
+    *RUN, "--digits-seeds", "2", "--digits-settings", "one class", "--lead-rounds", "10", "--changes", "averaging=0",
+    "--num-seeds", "1", "--settings", "one class", "--quadratics.num-starts", "2",
 )  # fmt: skip
 
 
-def command(tables: study.Study, folder: Any, *arguments: str, capsys: Any) -> tuple[int, str]:
+def command(folder: Any, *arguments: str, capsys: Any) -> tuple[int, str]:
     """Exit code and complaint of the study's command line, in this process, which has the kernels."""
     try:
-        study.main(tables, [*SMALL, "--out", str(folder / "results"), *arguments])
+        study.main(TABLES, ["--quick", *SMALL, "--out", str(folder / "results"), *arguments])
     except SystemExit as stop:
         return int(stop.code or 0), capsys.readouterr().err
     return 0, ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["raw", "gzip"])
-def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tables, tmp_path, capsys) -> None:
+def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tmp_path, capsys) -> None:
     for name, array in zip(("images", "labels"), pictures(), strict=True):
         (tmp_path / name).write_bytes(wrap(packed(array)))
     pair = (str(tmp_path / "images"), str(tmp_path / "labels"))
-    assert command(tables, tmp_path, "--data", *pair, *pair, capsys=capsys) == (0, "")
+    assert command(tmp_path, "--digits.data", *pair, *pair, capsys=capsys) == (0, "")
     data = study.load(tmp_path / "results").data
     # Three classes: guessing has a third right.
-    assert float(data["accuracy"].isel(round=-1).mean()) > 80
+    assert float(data["digits_accuracy"].isel(digits_round=-1).mean()) > 80
 
 
 @pytest.mark.parametrize(
@@ -161,16 +143,14 @@ def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tables, tmp_
     ],
     ids=["magic", "truncated", "count", "alone", "absent"],
 )  # fmt: skip
-def test_images_that_are_none_end_the_study_with_one_sentence(
-    images, labels, sentence, tables, tmp_path, capsys
-) -> None:
+def test_images_that_are_none_end_the_study_with_one_sentence(images, labels, sentence, tmp_path, capsys) -> None:
     (tmp_path / "images").write_bytes(images)
     pair = [str(tmp_path / "images")]
     if labels is not None:
         pair += [str(tmp_path / "labels")]
         if labels != b"absent":
             (tmp_path / "labels").write_bytes(labels)
-    code, complaint = command(tables, tmp_path, "--data", *pair, *pair, capsys=capsys)
+    code, complaint = command(tmp_path, "--digits.data", *pair, *pair, capsys=capsys)
     assert code == 2
     assert sentence in complaint
     assert complaint.count("\n") == 1
@@ -179,103 +159,98 @@ def test_images_that_are_none_end_the_study_with_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--settings", "none"), "settings must be among base, alpha = 0.1"),
-        (("--algorithms", "FedSGD"), "algorithms must be among GreedyFed, UCB"),
-        (("--data", "cifar"), "data must be digits, fashion-mnist, or four IDX files"),
-        (("--num-server", "1797"), "num_server must leave samples for clients, got 1797 of 1797"),
-        (("--num-selected", "5", "--algorithms", "GreedyFed"), "num_selected must be in 1..4, got 5"),
+        (("--settings", "none"), "settings must be among one class; as drawn; alpha = 0.1"),
+        (("--digits-settings", "none"), "digits_settings must be among one class; as drawn"),
+        (("--variants", "FedSGD"), "variants must be among GreedyFed, mean; GreedyFed, 0"),
+        (("--digits.data", "cifar"), "data must be digits, fashion-mnist, or four IDX files"),
+        (("--digits.num-server", "1797"), "num_server must leave samples for clients, got 1797 of 1797"),
+        (("--digits.num-selected", "5"), "num_selected must be in 1..4, got 5"),
     ],
 )
-def test_wrong_words_and_sizes_end_the_study_with_one_sentence(arguments, sentence, tables, tmp_path, capsys) -> None:
-    code, complaint = command(tables, tmp_path, *arguments, capsys=capsys)
+def test_wrong_words_and_sizes_end_the_study_with_one_sentence(arguments, sentence, tmp_path, capsys) -> None:
+    code, complaint = command(tmp_path, *arguments, capsys=capsys)
     assert (code, complaint.count("\n")) == (2, 1)
     assert sentence in complaint
 
 
-def test_a_mixture_of_higher_contrast_is_easier_and_lies_between_zero_and_one(tables) -> None:
-    runs, rights = sys.modules["_greedyfed_runs"], []
-    for contrast in (0.1, 0.4, 1.0):
-        x, y = runs.mixture_samples(1200, 100, contrast, seed=1)
-        assert x.min() >= 0
-        assert x.max() <= 1
-        # The nearest of the class means of the first half, on the second half.
-        means = np.array([x[:600][y[:600] == c].mean(axis=0) for c in range(10)])
-        nearest = ((x[600:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-        rights.append((nearest == y[600:]).mean())
-    assert rights[0] < rights[1] < rights[2]
-    assert tables.config.contrast == 0.4
-
-
-def test_the_server_halves_its_samples_and_clients_get_the_others(tables) -> None:
-    runs = sys.modules["_greedyfed_runs"]
+def test_the_server_halves_its_samples_and_clients_get_the_others(monkeypatch) -> None:
     x = np.arange(200.0)[:, None]
     images = sys.modules["_images"].without_tests(x, np.arange(200) % 4)
-    dealt = runs.deal(images, 60, 5, 1.0, seed=3)
+
+    def deal(images: Any, seed: int) -> Any:
+        monkeypatch.setattr(RUNS, "images_of", lambda _: images)
+        RUNS.deal.cache_clear()
+        return RUNS.deal(("any",), 60, 5, 1.0, seed)
+
+    dealt = deal(images, 3)
     pools = [dealt.validation.features.ravel(), dealt.clients.test_features.ravel(), dealt.clients.features.ravel()]
     assert [pool.size for pool in pools] == [30, 30, 140]
     assert sorted(np.concatenate(pools)) == x.ravel().tolist()
-    again, other = (runs.deal(images, 60, 5, 1.0, seed=seed) for seed in (3, 4))
+    again, other = (deal(images, seed) for seed in (3, 4))
     np.testing.assert_array_equal(again.clients.features, dealt.clients.features)
     assert (other.clients.features != dealt.clients.features).any()
     # What has a test set trains on everything else, and leaves so many of its test samples to the server.
-    tested = runs.deal(images._replace(x_test=x + 200, y_test=images.y), 60, 5, 1.0, seed=3)
+    tested = deal(images._replace(x_test=x + 200, y_test=images.y), 3)
     pools = [tested.validation.features.ravel(), tested.clients.test_features.ravel()]
     assert [len(set(pool) & set(x.ravel() + 200)) for pool in pools] == [30, 30]
     assert sorted(tested.clients.features.ravel()) == x.ravel().tolist()
-    assert tables.config.num_server % 2 == 0
+    RUNS.deal.cache_clear()
 
 
-def test_a_lead_is_paired_and_ends_where_its_mean_is_no_longer_positive(lead) -> None:
+def test_a_lead_is_paired_and_ends_where_its_mean_is_no_longer_positive() -> None:
     greedy = np.array([[10.0, 60.0, 70.0, 70.0, 70.0], [10.0, 40.0, 60.0, 62.0, 62.0]])
     fedavg = np.array([[10.0, 20.0, 50.0, 71.0, 80.0], [10.0, 30.0, 56.0, 61.0, 70.0]])
-    names = ("variation", "seed", "algorithm")
+    names = ("change", "seed", "algorithm")
     data = xarray.Dataset(
         {
             "accuracy": ((*names, "round"), np.stack([greedy, fedavg], axis=1)[None]),
             "found": ((*names, "number"), np.array([[[[2.0, 3.0], [8.0, 9.0]]] * 2])),
         },
         coords={
-            "variation": ["base"], "algorithm": ["GreedyFed", "FedAvg"], "round": [0, 10, 20, 30, 40],
+            "change": ["base"], "algorithm": ["GreedyFed", "FedAvg"], "round": [0, 10, 20, 30, 40],
             "number": ["effective clients", "effective classes"],
         },
     )  # fmt: skip
-    [row] = lead.table(data).rows
+    [row] = DIGITS.rows_of_leads(data)
     # Leads 0 0, 40 10, 20 4, -1 1, -10 -8: they cancel at round 30.
     assert (row["largest lead"], row["at round"], row["behind from round"]) == (25.0, 10, 30)
-    assert row["lead at the end"] == -9.0
     # Student's quantile of 0.975 at one degree of freedom is tan(0.475 pi), and the standard error is 1.
     half = np.tan(0.475 * np.pi)
-    assert (row["from"], row["to"]) == pytest.approx((-9 - half, -9 + half))
-    assert (row["effective clients, GreedyFed"], row["effective classes, FedAvg"]) == (2.0, 9.0)
-    assert failing(lead, data) == set()
+    assert row["less FedAvg"] == f"-9.0 [{-9 - half:.1f}, {-9 + half:+.1f}]"
+    assert (row["effective clients"], row["effective classes, FedAvg"]) == (2.0, 9.0)
+    assert false(DIGITS.checks_of_leads(data)) == set()
     slow = data.assign(accuracy=data["accuracy"].where(data["algorithm"] != "GreedyFed", 5.0))
-    assert failing(lead, slow) == {"GreedyFed is ahead at some time"}
-    assert failing(lead, data.assign(found=1 / data["found"])) == {"GreedyFed trains on fewer clients"}
+    assert false(DIGITS.checks_of_leads(slow)) == {"GreedyFed is ahead at some time"}
+    assert false(DIGITS.checks_of_leads(data.assign(found=1 / data["found"]))) == {"GreedyFed trains on fewer clients"}
 
 
-def test_effective_clients_and_classes_are_those_that_updates_came_from(lead) -> None:
-    runs = sys.modules["_greedyfed_runs"]
+def test_effective_clients_and_classes_are_those_that_updates_came_from() -> None:
     x = np.zeros((3, 1))
-    clients = runs.FederatedData.from_clients([(x, [0, 0, 0]), (x, [1, 1, 1]), (x, [2, 2, 2])], num_classes=4)
-    spread = inside(lead)._spread
+    clients = ft.federation.FederatedData.from_clients([(x, [0, 0, 0]), (x, [1, 1, 1]), (x, [2, 2, 2])], num_classes=4)
+    dealt = RUNS.Dealt(clients, clients)
     # Shares 1/2 and 1/2: two clients, and two classes; shares 2/3, 1/6, 1/6: 1 / (4/9 + 2/36).
-    assert spread(np.array([5, 5, 0]), runs.Dealt(clients, clients)) == pytest.approx((2, 2))
-    assert spread(np.array([4, 1, 1]), runs.Dealt(clients, clients))[0] == pytest.approx(2)
+    assert DIGITS.spread(np.array([5, 5, 0]), dealt) == pytest.approx((2, 2))
     entropy = np.log(6) - 2 / 3 * np.log(4)
-    assert spread(np.array([4, 1, 1]), runs.Dealt(clients, clients))[1] == pytest.approx(np.exp(entropy))
+    assert DIGITS.spread(np.array([4, 1, 1]), dealt) == pytest.approx((2, np.exp(entropy)))
 
 
-def test_one_number_is_changed_at_a_time(lead) -> None:
-    changed = inside(lead).changed
-    assert changed(lead.config, "num_clients=20") == dataclasses.replace(lead.config, num_clients=20)
-    assert changed(lead.config, "averaging=0.5").averaging == 0.5
+def test_one_number_is_changed_at_a_time() -> None:
+    common = TABLES.config.digits
+    same, how, variant = DIGITS.changed(common, "base")
+    assert (same, how.concentration, variant) == (common, 1e-4, "GreedyFed, mean")
+    fewer = dataclasses.replace(common, num_clients=20)
+    assert DIGITS.changed(common, "num_clients=20") == (fewer, how, variant)
+    assert DIGITS.changed(common, "averaging=0.5") == (common, how, "GreedyFed, 0.5")
+    skewed = dataclasses.replace(how, concentration=0.1)
+    assert DIGITS.changed(common, "concentration=0.1") == (common, skewed, variant)
     with pytest.raises(ValueError, match=r"changes must be of step_size, num_clients, .*, got hidden=3"):
-        changed(lead.config, "hidden=3")
-    assert all(changed(lead.config, change) != lead.config for change in lead.config.changes)
+        DIGITS.changed(common, "hidden=3")
+    found = [DIGITS.changed(common, change) for change in ("base", *TABLES.config.changes)]
+    assert all(one not in found[:i] for i, one in enumerate(found))
 
 
 def test_estimates_are_asked_for_after_doubling_sweeps_and_count_coalitions_once(approximation) -> None:
-    estimates = inside(approximation)._estimates
+    estimates = sys.modules["_shapley_games"].estimates
     config = dataclasses.replace(approximation.quick, num_sweeps=5)
     table = np.array([0.0, 1.0, 3.0, 4.0])  # additive: every order shows 1 and 3
     for name in ("orders", "sweeps", "truncated"):
@@ -288,7 +263,7 @@ def test_estimates_are_asked_for_after_doubling_sweeps_and_count_coalitions_once
 
 
 def test_truncation_counts_what_it_spares(approximation) -> None:
-    estimates = inside(approximation)._estimates
+    estimates = sys.modules["_shapley_games"].estimates
     config = dataclasses.replace(approximation.quick, num_sweeps=1, tolerance=0.5)
     # Anyone is worth as much as everybody: each walk ends after its first player, {0}, {1} or {2}.
     table = np.array([0.0] + [1.0] * 7)
@@ -297,8 +272,8 @@ def test_truncation_counts_what_it_spares(approximation) -> None:
     np.testing.assert_allclose(values, 1 / 3)
 
 
-def test_wrong_errors_and_counts_are_caught(approximation, tmp_path_factory) -> None:
-    data = quick_result(approximation, tmp_path_factory)[0].data
+def test_wrong_errors_and_counts_are_caught(approximation) -> None:
+    data = stored_data(approximation)
     assert failing(approximation, data) == set()
     flat = data.assign(error=data["error"].where(data["estimator"] != "sweeps", 0.5))
     assert failing(approximation, flat) == {"errors of sweeps fall like the square root"}
@@ -322,29 +297,26 @@ def plain_greedy(p: float, start: float, first: int, num_rounds: int = 60) -> fl
 
 
 @pytest.mark.parametrize("p", [0.5625, 0.578125, 0.59375, 0.75])
-def test_the_law_of_two_clients_is_what_a_plain_program_does(p: float, quadratic) -> None:
-    law = inside(quadratic).law
+def test_the_law_of_two_clients_is_what_a_plain_program_does(p: float) -> None:
     for start in np.arange(-17, 18, 2) / 16:
         for first in (0, 1):
-            assert plain_greedy(p, start, first) == pytest.approx(float(law(p, start, first)), rel=1e-15)
+            assert plain_greedy(p, start, first) == pytest.approx(float(QUADRATICS.law(p, start, first)), rel=1e-15)
 
 
-def test_a_wrong_law_a_wrong_place_and_wrong_frequencies_are_caught(quadratic, tmp_path_factory) -> None:
-    data = quick_result(quadratic, tmp_path_factory)[0].data
-    assert failing(quadratic, data) == set()
+def test_a_wrong_law_a_wrong_place_and_wrong_frequencies_are_caught() -> None:
+    data = QUADRATICS.quadratics(TABLES.quick, study.silent)
+    assert false(QUADRATICS.checks_of_quadratics(data)) == set()
     swapped = data.assign(first=1 - data["first"])
-    assert failing(quadratic, swapped) == {"two clients end where the law says"}
+    assert false(QUADRATICS.checks_of_quadratics(swapped)) == {"two clients end where the law says"}
     off = data["late"].where(data["number"] != "bias", 1.5 * data["late"])
-    assert failing(quadratic, data.assign(late=off)) == {
+    assert false(QUADRATICS.checks_of_quadratics(data.assign(late=off))) == {
         "who is locked in by latest values decides the end", "frequencies predict the bias",
     }  # fmt: skip
 
 
-def test_the_place_of_no_pull_is_where_fixed_cohorts_take_the_model(quadratic) -> None:
-    import fedtheory as ft
-
+def test_the_place_of_no_pull_is_where_fixed_cohorts_take_the_model() -> None:
     fed = ft.QuadraticFederation([1.0, 2.0, 5.0], [[1.0], [0.0], [4.0]], [0.5, 0.3, 0.2])
-    place = inside(quadratic)._place_of_no_pull(fed, np.array([[0, 2]] * 3), 0.1, 2)
+    place = QUADRATICS.place_of_no_pull(fed, np.array([[0, 2]] * 3), 0.1, 2)
     # One cohort for good: a fixed point of w -> w + 5/7 (1 - 0.9^2)(1 - w) + 2/7 (1 - 0.5^2)(4 - w).
     pulls = 5 / 7 * 0.19, 2 / 7 * 0.75
     assert place == pytest.approx([(pulls[0] * 1 + pulls[1] * 4) / sum(pulls)])
@@ -376,41 +348,3 @@ print(found.stopped, found.num_evaluations, abs(found.values - values.astype(flo
     # 0 adds 10 before 1 and 20 after it, 1 adds 20 and 30; 2 adds nothing.
     assert shown[0] == "15 25 0 0 0"
     assert shown[1].split()[1:] == ["8", "True"]
-
-
-def test_the_line_of_all_coalitions_stands_at_their_number(approximation, monkeypatch) -> None:
-    from matplotlib.figure import Figure
-
-    study_of_six, axes = inside(approximation), Figure().subplots()
-    monkeypatch.setattr(study_of_six, "_curve", lambda *_: (np.array([1.0, 4.0]), np.array([1.0, 0.1])))
-    study_of_six._draw_errors(axes, None, (0.1, 1, 6))
-    (line,) = (line for line in axes.lines if line.get_label() == "all coalitions")
-    assert list(line.get_xdata()) == [64, 64]
-
-
-def test_published_accuracies_add_up_by_algorithm_and_by_row(tables) -> None:
-    """Control sums of Tables I-IV, in hundredths of a percent."""
-    from _greedyfed_published import PUBLISHED
-
-    by_row: Counter[str] = Counter()
-    by_algorithm: Counter[str] = Counter()
-    for (row, algorithm), accuracy in PUBLISHED.items():
-        by_row[row] += round(100 * accuracy)
-        by_algorithm[algorithm] += round(100 * accuracy)
-    assert list(by_algorithm.values()) == [110755, 108261, 105023, 105456, 105426, 104521, 114019]
-    assert list(by_row.values()) == [65071, 62396, 66248, 62187, 63885, 64067, 65071, 64494, 63933, 65071, 60436, 50602]
-
-
-@pytest.mark.usefixtures("tables")  # which imports the part of the study
-def test_images_in_kind_have_prototypes_that_are_dark_but_for_a_few_pixels() -> None:
-    samples = sys.modules["_greedyfed_runs"].mixture_samples
-    features, labels = samples(4000, 50, 1.0, 3)
-    # Fourth powers of uniform numbers, of mean 1/5, with a noise of 0.35, clipped; four styles each.
-    prototypes = np.random.default_rng([3, 1]).random((40, 50)) ** 4
-    noisy = np.clip(prototypes[:, None] + 0.35 * np.random.default_rng(0).standard_normal((40, 1000, 50)), 0, 1)
-    expected = noisy.reshape(10, 4000, 50).mean(axis=1)
-    found = np.array([features[labels == label].mean(axis=0) for label in range(10)])
-    assert found.mean() == pytest.approx(expected.mean(), abs=0.005)
-    assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.97
-    alike, _ = samples(4000, 50, 0.0, 3)
-    assert np.ptp(np.array([alike[labels == label].mean(axis=0) for label in range(10)]), axis=0).max() < 0.15

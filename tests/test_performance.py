@@ -1,6 +1,7 @@
 """The study of speed compares every workload with every program that is always there."""
 
 import pytest
+from _parts import part
 
 from tests.quick_studies import loaded, quick_result
 
@@ -21,7 +22,7 @@ ALWAYS = {
 
 
 def test_every_workload_meets_its_peers_and_limits(tmp_path_factory: pytest.TempPathFactory) -> None:
-    data = quick_result(loaded("performance"), tmp_path_factory)[0].data
+    data = part(quick_result(loaded("performance"), tmp_path_factory)[0].data, "peers")
     found: dict[str, list[str]] = {}
     for workload, peer in zip(data["workload"].values.tolist(), data["peer"].values.tolist(), strict=True):
         if not peer.startswith(OPTIONAL):

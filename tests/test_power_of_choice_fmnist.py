@@ -1,38 +1,21 @@
 """Power-of-Choice on images of clothes: the partition that the supplementary code draws, and runs that are kept."""
 
 import dataclasses
-import hashlib
-import inspect
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray
 
 import fedtheory as ft
 from tests.quick_studies import loaded
 
 STUDY = loaded("power_of_choice_fmnist")
-INSIDE = inspect.unwrap(inspect.unwrap(STUDY.run).__globals__["kept"]).__globals__
+RUNS, NUMBERS, DIGITS = (sys.modules[name] for name in ("_clothes_runs", "_clothes_numbers", "_digits_races"))
 SMALL = dataclasses.replace(STUDY.quick.size, num_rounds=2)
 RAND = ft.selection.Proportional(2)
-
-
-def kept(folder: Path, strategy: Any = RAND, size: Any = SMALL, seed: int = 0, **changes: Any) -> Any:
-    return INSIDE["kept"](str(folder), INSIDE["Setting"]("any name", **changes), size, 0.3, strategy, seed)
-
-
-@pytest.fixture
-def trainings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is asked for in the place of a training."""
-    asked: list[Any] = []
-
-    def train(*arguments: Any) -> dict[str, Any]:
-        asked.append(arguments)
-        return {"accuracy": np.array([10.0, 20.0 + len(asked)])}
-
-    monkeypatch.setitem(INSIDE, "trained", train)
-    return asked
 
 
 def dealt_by_the_recipe(labels: Any, num_clients: int, concentration: float, most: float) -> list[list[int]]:
@@ -57,7 +40,7 @@ def dealt_by_the_recipe(labels: Any, num_clients: int, concentration: float, mos
 @pytest.mark.parametrize("num_samples", [3_000, 500])
 def test_the_partition_of_the_code_deals_as_its_recipe_does_with_lists(num_samples: int) -> None:
     labels = np.random.default_rng(0).integers(10, size=num_samples)
-    parts = INSIDE["_partition_of_the_code"](labels, 20, 0.3)
+    parts = RUNS._partition_of_the_code(labels, 20, 0.3)
     recipe = dealt_by_the_recipe(labels, 20, 0.3, num_samples / 20)
     assert [part.tolist() for part in parts] == [sorted(rows) for rows in recipe]
     assert sorted(np.concatenate(parts)) == list(range(num_samples))
@@ -66,104 +49,140 @@ def test_the_partition_of_the_code_deals_as_its_recipe_does_with_lists(num_sampl
 def test_the_partition_of_the_code_has_one_seed_and_the_others_have_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(0)
     samples = draw.random((1_000, 3)), draw.integers(10, size=1_000)
-    monkeypatch.setitem(INSIDE, "_images", lambda _: (samples, samples))
+    monkeypatch.setattr(RUNS, "_images", lambda _: (samples, samples))
     size = dataclasses.replace(SMALL, images="drawn at random")
 
     def clients(**changes: Any) -> list[list[int]]:
-        federations = [INSIDE["_federation"](INSIDE["Setting"]("", **changes), size, 0.3, k, RAND) for k in (0, 1)]
+        federations = [RUNS._federation(RUNS.Setting("", **changes), size, 0.3, k, RAND) for k in (0, 1)]
         return [fed.sample_counts.tolist() for fed in federations]
 
     first, second = clients(one_partition=True)
-    assert first == second == [len(part) for part in INSIDE["_partition_of_the_code"](samples[1], 20, 0.3)]
+    assert first == second == [len(part) for part in RUNS._partition_of_the_code(samples[1], 20, 0.3)]
     first, second = clients()
     assert first != second
 
 
-def test_a_kept_run_is_read_and_not_trained_again(tmp_path: Path, trainings: list[Any]) -> None:
-    first, again = kept(tmp_path), kept(tmp_path)
-    np.testing.assert_array_equal(first["accuracy"], again["accuracy"])
-    assert len(trainings) == 1
-    assert [file.suffixes for file in tmp_path.iterdir()] == [[".npz"]]
+def test_a_kept_run_is_read_and_not_trained_again(tmp_path: Path) -> None:
+    kept = sys.modules["_kept"].kept
+
+    def keep(**changes: Any) -> Any:
+        return kept(str(tmp_path), "base", counted, 3, **{"size": SMALL, "calls": str(tmp_path / "calls")} | changes)
+
+    first, again = keep(), keep()
+    assert float(first["found"]) == float(again["found"]) == SMALL.num_rounds + 3
+    assert len((tmp_path / "calls").read_text()) == 1
+    # Another argument is another run, which the folder of this one does not answer.
+    assert float(keep(size=dataclasses.replace(SMALL, num_rounds=4))["found"]) == 4 + 3
+    assert len((tmp_path / "calls").read_text()) == 2
 
 
-def test_a_run_is_kept_under_what_differs_from_the_published_setting(tmp_path: Path, trainings: list[Any]) -> None:
-    """Written out: a setting that is thought of later must not rename the runs that are kept."""
-    size = (
-        "Size(images='digits', num_clients=20, hidden=(20, 12), num_rounds=2, local_steps=10, batch_size=16, "
-        "step_size=0.1, halve_at=(20, 30), l2=0.0001, record_every=2)"
-    )
-    for changes in ({}, {"step_factor": 0.1}, {"one_pass": True, "step_factor": 0.1}):
-        kept(tmp_path, **changes)
-    names = {
-        hashlib.sha256(f"({differs}, {size}, 0.3, Proportional(num_selected=2), 0)".encode()).hexdigest()[:16]
-        for differs in ("{}", "{'step_factor': 0.1}", "{'step_factor': 0.1, 'one_pass': True}")
-    }
-    assert {file.stem for file in tmp_path.iterdir()} == names
-    assert len(trainings) == 3
+def counted(size: Any, calls: str, seed: int) -> xarray.Dataset:
+    with Path(calls).open("a") as file:
+        file.write(".")
+    return xarray.Dataset({"found": float(size.num_rounds + seed)})
 
 
-def test_whatever_changes_a_run_gives_it_a_file_of_its_own(tmp_path: Path, trainings: list[Any]) -> None:
-    other: dict[type, Any] = {float: 0.25, bool: None, int: 7, str: "step", type(None): 3}
-    published = INSIDE["Setting"]("")
-    for field in dataclasses.fields(published):
-        value = getattr(published, field.name)
-        if field.name != "name":
-            kept(tmp_path, **{field.name: not value if isinstance(value, bool) else other[type(value)]})
-    own = len(dataclasses.fields(published)) - 1
-    kept(tmp_path)
-    kept(tmp_path, seed=1)
-    kept(tmp_path, strategy=ft.selection.Proportional(3))
-    kept(tmp_path, strategy=ft.selection.PowerOfChoice(2, 4))
-    kept(tmp_path, strategy=ft.selection.PowerOfChoice(2, 4, loss="last"))
-    kept(tmp_path, size=dataclasses.replace(SMALL, num_rounds=4))
-    assert len(list(tmp_path.iterdir())) == len(trainings) == own + 6
+def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_asked() -> None:
+    crowd, again, short, code = "500 clients", "as published", "a sixth of the step, one pass", "the code's partition"
+    settings = (crowd, code, again, short, "no halving")
+    config = dataclasses.replace(STUDY.quick, settings=settings, concentrations=(0.3, 2.0), seeds=(0, 1, 2))
+    rand_four, rand_two, pow_d, cpow_d, rpow_d, afl, more, *wide = RUNS.strategies(config)
+    alphas, seeds = (0.3, 2.0), (0, 1, 2)
+    main, once = (rand_two, pow_d), (rand_four, *wide)
+    wanted = {
+        (again, alpha, seed, name, True)
+        for alpha in alphas for seed in seeds for name in (*main, cpow_d, rpow_d, afl)
+    }  # fmt: skip
+    wanted |= {(setting, alpha, 0, name, True) for setting in (again, crowd) for alpha in alphas for name in once}
+    wanted |= {(again, alpha, 0, more, True) for alpha in alphas}
+    wanted |= {(short, 0.3, seed, name, True) for seed in seeds for name in main}
+    wanted |= {(short, 2.0, 0, name, True) for name in main}
+    wanted |= {(code, 0.3, seed, rand_two, False) for seed in seeds}
+    # What the plan does not name is run as random selection and pow-d on one partition.
+    wanted |= {("no halving", 0.3, 0, name, True) for name in main}
+    found = RUNS.planned(config)
+    assert set(found) == wanted
+    assert len(found) == len(wanted)
 
 
-def test_a_file_of_another_run_is_refused(tmp_path: Path, trainings: list[Any]) -> None:
-    kept(tmp_path)
-    [file] = tmp_path.iterdir()
-    with np.load(file) as stored:
-        np.savez(file, **{**stored, "key": "({'dropout': 0.0}, ...)"})
-    with pytest.raises(ValueError, match=r"must hold \(\{\}, Size\(.*, got \(\{'dropout': 0.0\}"):
-        kept(tmp_path)
-
-
-def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked = set()
-
-    def keep(_: Any, setting: Any, size: Any, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
-        asked.add((setting.name, concentration, str(strategy), seed))
-        num = size.num_rounds // size.record_every + 1
-        return {"accuracy": np.zeros(num), "accuracy_dropping": np.zeros(num), "loss": np.zeros(-(-num // 5))}
-
-    monkeypatch.setitem(inspect.unwrap(STUDY.run).__globals__, "kept", keep)
-    crowd, once, again, short = "500 clients", "the same clients", "as published", "a sixth of the step, one pass"
-    config = dataclasses.replace(
-        STUDY.quick, settings=(crowd, once, again, short), repeated=(again, short), concentrations=(0.3, 2.0),
-        seeds=(0, 1), strategies=(1, 2), others=(5,), single=(0,), figures=(once,), crowds=(crowd,), early=(),
-        variants=(), runs="nowhere",
-    )  # fmt: skip
-    data = STUDY.run(config, ft.study.silent)
-    rand_four, rand_two, pow_d, _, _, others, *_ = map(str, INSIDE["strategies"](4, 2, 4, 10, 8).values())
-    everywhere = [(alpha, seed) for alpha in (0.3, 2.0) for seed in (0, 1)]
-    wanted = {(again, alpha, name, seed) for alpha, seed in everywhere for name in (rand_two, pow_d, others)}
-    wanted |= {(again, alpha, rand_four, 0) for alpha in (0.3, 2.0)}
-    wanted |= {(crowd, alpha, rand_four, 0) for alpha in (0.3, 2.0)}
-    wanted |= {(once, alpha, others, 0) for alpha in (0.3, 2.0)}
-    for setting, places in ((short, [(0.3, 0), (0.3, 1), (2.0, 0)]), (once, [(0.3, 0), (2.0, 0)])):
-        wanted |= {(setting, alpha, name, seed) for alpha, seed in places for name in (rand_two, pow_d)}
-    assert asked == wanted
-    # What was not run is not a number, and has no row.
-    assert int(data["accuracy"].notnull().all("round").sum()) == len(asked)
-    assert sum(row["partitions"] for row in STUDY.table(data).rows) == len(asked)
-
-
-def test_unknown_settings_and_strategies_are_refused() -> None:
+def test_unknown_settings_are_refused() -> None:
     with pytest.raises(ValueError, match=r"settings must be among as published, .*, got nonsense"):
-        STUDY.run(dataclasses.replace(STUDY.quick, settings=("nonsense",)), ft.study.silent)
-    with pytest.raises(ValueError, match=r"settings must be among .*, got a typo"):
-        STUDY.run(dataclasses.replace(STUDY.quick, figures=("a typo",)), ft.study.silent)
-    with pytest.raises(ValueError, match="strategies, others and single must be numbers from 0 to 10, got 11"):
-        STUDY.run(dataclasses.replace(STUDY.quick, others=(11,)), ft.study.silent)
+        RUNS.planned(dataclasses.replace(STUDY.quick, settings=("nonsense",)))
+
+
+def test_runs_on_other_partitions_are_not_compared() -> None:
+    keys = ("base", 0.3, "rand, m = 2"), ("base", 0.3, "pow-d, d = 4")
+    seeds, names = [0, 1, 0], [keys[0][2], keys[0][2], keys[1][2]]
+    runs = NUMBERS.Runs(
+        xarray.Dataset(
+            {
+                "setting": ("run", ["base"] * 3), "concentration": ("run", [0.3] * 3), "seed": ("run", seeds),
+                "strategy": ("run", names), "accuracy": (("run", "round"), np.ones((3, 2))),
+            },
+            coords={"round": [0, 1]}, attrs={"target": 60.0},
+        )
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"the same partitions on both sides, got \[0\] and \[0, 1\]"):
+        runs.differences(keys[1], keys[0])
+
+
+def of_digits(costs: dict[str, tuple[float, float, float]], accuracies: tuple[float, ...]) -> xarray.Dataset:
+    one = (1, 2, len(costs))
+    dims = ("concentration", "instance", "strategy")
+    return xarray.Dataset(
+        {
+            "final": (dims, np.broadcast_to(accuracies, one)),
+            "costs": ((*dims, "cost"), np.broadcast_to(list(costs.values()), (*one, 3))),
+        },
+        coords={"concentration": [0.3], "strategy": list(costs), "cost": list(DIGITS.COSTS)},
+    )
+
+
+def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
+    def false(*arguments: Any) -> set[str]:
+        return {name for name, check in DIGITS.checks_of_costs(of_digits(*arguments)).items() if not check.holds}
+
+    # Models of 100 floats; 3 clients selected, 10 in the first row; 6 candidates.
+    costs: dict[str, tuple[float, float, float]] = {
+        "rand, m = 10": (1000, 10, 0),
+        "rand, m = 3": (300, 3, 0),
+        "pow-d, d = 6": (306, 6, 6),
+        "cpow-d, d = 6": (306, 6, 6),
+        "rpow-d, d = 50": (303, 3, 0),
+        "afl": (303, 3, 3),
+    }
+    level = (90.0,) * 6
+    silent = "rpow-d evaluates nothing and sends one number per selected client"
+    assert false(costs, level) == set()
+    assert false({**costs, "rpow-d, d = 50": (303, 3, 3)}, level) == {silent}
+    assert false({**costs, "rpow-d, d = 50": (350, 3, 0)}, level) == {silent}
+    assert false({**costs, "cpow-d, d = 6": (306, 3, 6)}, level) == {"asking candidates sends them the model"}
+    assert false(costs, (90.0,) * 5 + (75.0,)) == {"final accuracies lie within ten points"}
+
+
+def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
+    def false(turns: float, lead: float, left: float) -> set[str]:
+        final = 90.0 - turns * np.array([0, 1])[:, None] + lead * np.array([0, 1])
+        numbers = np.stack([final, final, np.full((2, 2), left)], axis=-1)[None, None]
+        data = xarray.Dataset(
+            {"found": (("concentration", "instance", "availability", "strategy", "number"), numbers)},
+            coords={
+                "concentration": [0.3], "availability": [DIGITS.ALWAYS, DIGITS.TURNS],
+                "strategy": [DIGITS.RAND, "pow-d, d = 6"], "number": ["early", "final", "loss ratio"],
+            },
+        )  # fmt: skip
+        return {name for name, check in DIGITS.checks_of_turns(data).items() if not check.holds}
+
+    assert false(0.2, 1.0, 0.1) == set()
+    assert false(6.0, 1.0, 0.1) == {"taking turns costs at most five points"}
+    assert false(0.2, 12.0, 0.1) == {"nobody ends ten points above rand"}
+    assert false(0.2, 1.0, 0.8) == {"every strategy learns"}
+
+
+@pytest.mark.parametrize("num_classes", [3, 10])
+def test_active_federated_learning_starts_at_the_loss_of_a_model_of_zeros(num_classes: int) -> None:
+    strategies = DIGITS.cost_strategies(STUDY.config, np.ones(12, int), num_classes)
+    assert strategies["afl"].initial_loss == pytest.approx(np.log(num_classes), rel=1e-12)
+    # Plain losses: no client's count of samples matters, and one of three clients is drawn uniformly.
+    assert strategies["afl, plain losses"].sample_counts == (1,) * 12
+    assert strategies["afl, plain losses"].explored == 1 / 3

@@ -13,7 +13,8 @@ from tests.quick_studies import loaded
 
 STORED = runpy.run_path(str(ROOT / "docs" / "full_size.py"))["STORED"]
 NAMES = sorted(folder.name for folder in STORED.iterdir() if folder.is_dir())
-PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/reproduction.md")}
+ABOUT = ("README.md", "docs/reproduction.md", "docs/index.md", "docs/theory/greedyfed.md")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ABOUT}
 
 
 def said(name: str) -> list[str]:
@@ -58,3 +59,9 @@ def test_a_number_that_nobody_computes_is_seen_and_names_are_none() -> None:
     assert [number for _, number in numbers(text)] == ["1.7", "0.9", "2.5", "four"]
     assert unexplained(text, ["it is 1.7 [0.9, 2.5] points or four times"]) == []
     assert len(unexplained(text, ["it is 1.8 [0.9, 2.5] points"])) == 4
+
+
+def test_every_number_about_studies_of_greedyfed_is_computed_from_their_data() -> None:
+    section = PAGES["docs/theory/greedyfed.md"].partition("## What the studies find")[2].partition("\n## ")[0]
+    phrases = [phrase for name in ("greedyfed_tables", "shapley_approximation") for phrase in said(name)]
+    assert unexplained(section, phrases) == []

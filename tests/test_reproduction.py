@@ -8,7 +8,7 @@ from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS
 
 PAGE = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-WORDS = ("reproduced", "other result", "in kind", "not reproduced", "out of reach", "illustration")
+WORDS = ("reproduced", "partly reproduced", "other result", "in kind", "not reproduced", "out of reach", "illustration")
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4}
 # How many figures and tables each paper has.
 PAPERS = {"Power-of-Choice": (15, 2), "Optimal client sampling": (13, 0), "FedALIGN": (6, 0), "GreedyFed": (1, 4)}

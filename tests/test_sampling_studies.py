@@ -2,29 +2,27 @@
 
 import dataclasses
 import itertools
-import sys
 from typing import Any
 
+import _sampling_laws as laws
+import _sampling_runs as runs
+import _tuned_sampling
 import numpy as np
 import pytest
+from _parts import part
 
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.sampling import optimal_probabilities
 from fedtheory.sampling.correlated import IndependentSampling
 from fedtheory.sampling.probability_matrices import estimator_variance
-from tests.quick_studies import loaded, quick_result
+from tests.quick_studies import loaded, stored_data
 from tests.test_studies import failing
 
 
 @pytest.fixture(scope="module")
 def convergence() -> study.Study:
     return loaded("optimal_sampling_convergence")
-
-
-@pytest.fixture(scope="module")
-def variance_study() -> study.Study:
-    return loaded("sampling_lower_variance")
 
 
 def small(found: study.Study, **changes: Any) -> Any:
@@ -34,8 +32,6 @@ def small(found: study.Study, **changes: Any) -> Any:
 @pytest.mark.parametrize("problem", ["quadratics", "wells"])
 @pytest.mark.parametrize("method", ["DSGD", "FedAvg"])
 def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence, problem, method):
-    import _sampling_runs as runs
-
     config = small(convergence, gradient_noise=0.0, num_replicates=2)
     setting = runs._setting(config, problem, method)
     step = setting.longest_step(0.2)
@@ -48,86 +44,73 @@ def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence,
     np.testing.assert_allclose(run.models[0, 0] - run.models[0, 1], moved, rtol=1e-10, atol=1e-13)
 
 
-def test_wrong_runs_and_bounds_are_caught(convergence, tmp_path_factory):
-    data = quick_result(convergence, tmp_path_factory)[0].data
-    assert failing(convergence, data) == set()
+@pytest.mark.slow
+def test_wrong_runs_bounds_and_variances_are_caught(convergence):
+    whole = stored_data(convergence)
+    data, drawn = (part(whole, name) for name in ("runs", "laws"))
+
+    def failing_runs(changed: Any) -> set[str]:
+        return {name for name, check in runs.checks_of_runs(changed).items() if not check.holds}
+
+    def failing_laws(changed: Any) -> set[str]:
+        return {name for name, check in laws.checks_of_laws(changed).items() if not check.holds}
+
+    assert failing(convergence, whole) == failing_runs(data) == failing_laws(drawn) == set()
     wrong = data.assign(exact_third=1.3 * data["exact_third"])
-    assert failing(convergence, wrong) == {"full and uniform agree with their exact expectation"}
-    assert "the bounds lie above the measurements" in failing(convergence, data.assign(bound=data["bound"] / 2))
+    assert failing_runs(wrong) == {"full and uniform agree with their exact expectation"}
+    assert "the bounds lie above the measurements" in failing_runs(data.assign(bound=data["bound"] / 2))
     swapped = data.assign_coords(
         strategy=["full", "full, longest steps", "OCS", "uniform", "AOCS", "OCS, longest steps"]
     )
-    assert {"AOCS is OCS, round by round", "with equal steps OCS ends between full and uniform"} <= failing(
-        convergence, swapped
+    assert {"AOCS is OCS, round by round", "with equal steps OCS ends between full and uniform"} <= failing_runs(
+        swapped
     )
     short = data.assign(needed_gamma=1.5 * data["needed_gamma"])
-    assert failing(convergence, short) == {"the longest steps of OCS are ones that the theorem admits"}
-    assert "the bounds lie above the measurements" in failing(convergence, data.assign(nearest=data["nearest"] / 2))
+    assert failing_runs(short) == {"the longest steps of OCS are ones that the theorem admits"}
+    assert "the bounds lie above the measurements" in failing_runs(data.assign(nearest=data["nearest"] / 2))
     apart = data.assign(from_ocs=data["from_ocs"] + 1e-5)  # in a round that is not recorded
-    assert failing(convergence, apart) == {"AOCS is OCS, round by round"}
+    assert failing_runs(apart) == {"AOCS is OCS, round by round"}
     bits = data["reached_bits"]
     dear = data.assign(reached_bits=bits.where(data["strategy"] != "OCS, longest steps", 5 * bits))
-    assert failing(convergence, dear) == {"with the longest steps OCS needs fewer bits than uniform and full"}
+    assert failing_runs(dear) == {"with the longest steps OCS needs fewer bits than uniform and full"}
+    assert failing_laws(drawn.assign(sign_ratio=0.9 * drawn["sign_ratio"])) == {
+        "the mean over all signs is the independent variance"
+    }
+    assert len(failing_laws(drawn.assign(fixture_variance=drawn["fixture_variance"] + 0.01))) >= 1
+    exchanged = drawn.assign_coords(sampling=drawn["sampling"].values[::-1])
+    assert "the best law is never above independent and systematic sampling" in failing_laws(exchanged)
 
 
-def test_systematic_sampling_has_its_probabilities_and_a_fixed_size(variance_study):
-    import sys
-
-    module = sys.modules[variance_study.run.__module__]
+def test_systematic_sampling_has_its_probabilities_and_a_fixed_size():
     rng = np.random.default_rng(0)
     for _ in range(50):
         n = int(rng.integers(2, 10))
         m = int(rng.integers(1, n))
         p = optimal_probabilities(rng.lognormal(0, 1, n), m)
-        law = module._systematic(p)
+        law = laws.systematic(p)
         np.testing.assert_allclose(law.matrix.diagonal(), p, atol=1e-12)
         assert set(law.members.sum(axis=1)[law.probabilities > 1e-12]) == {m}
 
 
-def test_the_best_law_keeps_its_probabilities_and_no_law_is_better(variance_study):
-    import sys
-
-    module = sys.modules[variance_study.run.__module__]
+def test_the_best_law_keeps_its_probabilities_and_no_law_is_better():
     rng = np.random.default_rng(1)
     for _ in range(10):
         updates = rng.normal(size=(5, 3))
         p = optimal_probabilities(np.linalg.norm(updates, axis=1), 2)
-        best = module._best(p, updates)
+        best = laws.best(p, updates)
         np.testing.assert_allclose(best.matrix.diagonal(), p, atol=1e-7)
         least = estimator_variance(best.matrix, updates)
-        for other in (IndependentSampling(p), module._systematic(p)):
+        for other in (IndependentSampling(p), laws.systematic(p)):
             assert least <= estimator_variance(other.matrix, updates) * (1 + 1e-7)
 
 
-def test_sign_ratios_are_variances_of_updates_with_flipped_signs(variance_study):
-    import sys
-
-    module = sys.modules[variance_study.run.__module__]
-    config = variance_study.quick
-    updates = module._updates(config, 0.9, 0)
-    matrices, independent = module._laws(config, updates)
-    signs = [np.array([1.0, *rest]) for rest in itertools.product([1.0, -1.0], repeat=config.num_clients - 1)]
+def test_sign_ratios_are_variances_of_updates_with_flipped_signs(convergence):
+    config = convergence.quick
+    updates = laws.updates(config, 0.9, 0)
+    matrices, independent = laws.matrices_of(config, updates)
+    signs = [np.array([1.0, *rest]) for rest in itertools.product([1.0, -1.0], repeat=config.drawn_clients - 1)]
     flipped = [estimator_variance(matrices[0], sign[:, None] * updates) / independent for sign in signs]
-    np.testing.assert_allclose(np.sort(flipped), module._sign_ratios(config)[0], rtol=1e-9, atol=1e-12)
-
-
-def test_wrong_variances_are_caught(variance_study, tmp_path_factory):
-    data = quick_result(variance_study, tmp_path_factory)[0].data
-    assert failing(variance_study, data) == set()
-    assert failing(variance_study, data.assign(sign_ratio=0.9 * data["sign_ratio"])) == {
-        "the mean over all signs is the independent variance"
-    }
-    assert len(failing(variance_study, data.assign(fixture_variance=data["fixture_variance"] + 0.01))) >= 1
-    exchanged = data.assign_coords(sampling=data["sampling"].values[::-1])
-    assert "the best law is never above independent and systematic sampling" in failing(variance_study, exchanged)
-
-
-def test_the_table_shows_the_time_of_the_closed_form_and_how_many_times_longer_others_take(tmp_path_factory):
-    found = loaded("optimal_probabilities")
-    for row in found.table(quick_result(found, tmp_path_factory)[0].data).rows:
-        times = [cell for title, cell in row.items() if title.startswith("time")]
-        assert times
-        assert all(cell.endswith(" us" if "closed form" in row.values() else " x") for cell in times if cell)
+    np.testing.assert_allclose(np.sort(flipped), laws.sign_ratios(config)[0], rtol=1e-9, atol=1e-12)
 
 
 def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large(monkeypatch):
@@ -137,14 +120,14 @@ def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large
 
     monkeypatch.setattr(valuation, "by_products", lambda *game: softmax_utilities(*game) - 1)
     monkeypatch.setattr(valuation, "by_logits", lambda *game: softmax_utilities(*game) + 1)
-    rows = valuation.records(loaded("performance").quick, study.silent)
+    rows = valuation.records(loaded("performance").quick.peers, study.silent)
     assert [row["agreement"] for row in rows] == pytest.approx([1e12] * len(rows), rel=1e-9)
     assert {row["peer"] for row in rows} == {peer for _, peer in valuation.GOALS}
 
 
-def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught(tmp_path_factory):
+def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught():
     found = loaded("optimal_sampling_softmax")
-    data = quick_result(found, tmp_path_factory)[0].data
+    data = stored_data(found)
     assert failing(found, data) == set()
     named = data["strategy"]
     swapped = data.assign_coords(strategy=["full", "OCS", "uniform", "AOCS"])
@@ -158,9 +141,9 @@ def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught(tmp_path_f
     assert failing(found, longer) == {"on unbalanced clients uniform takes no longer steps than OCS"}
 
 
-def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit(tmp_path_factory):
+def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit():
     found = loaded("optimal_sampling_softmax")
-    make = vars(sys.modules[found.run.__module__])["_federation"]
+    make = _tuned_sampling._federation
     counts = [make(found.config, kind, np.random.SeedSequence(3)).sample_counts for kind in range(3)]
     assert [len(sizes) for sizes in counts] == [32, 32, 96]
     assert all(sizes.min() >= found.config.batch_size for sizes in counts)
@@ -170,29 +153,3 @@ def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit(tmp_path_fa
     assert largest[1] < 0.3
     with pytest.raises(ValueError, match="powers must be 1 to 3 and as many as num_clients"):
         found.run(dataclasses.replace(found.quick, num_clients=(32, 96)), study.silent)
-
-
-@pytest.mark.parametrize(("seconds", "clients", "calls"), [(0.1, 50, 3), (0.6, 50, 2), (0.1, 60, 0)])
-def test_a_slow_solver_is_timed_three_times_or_for_a_second_and_not_where_it_takes_minutes(
-    seconds, clients, calls, monkeypatch
-) -> None:
-    found = loaded("optimal_probabilities")
-    script, timed = sys.modules[found.run.__module__], []
-
-    def take(law: str, norms: Any, m: float, number: int) -> float:
-        timed.append((law, number))
-        return seconds
-
-    monkeypatch.setattr(script, "_seconds", take)
-    config = small(found, num_repeats=5, largest_solved=50)
-    script._timed({"Clarabel": "solver", "closed form": "fast"}, clients, np.random.default_rng(0), config)
-    assert timed.count(("solver", 1)) == calls
-    assert timed.count(("fast", 100_000 // clients)) == 5
-
-
-@pytest.mark.parametrize("budget", [1, 2.5, 6, 8])
-def test_the_closed_form_by_sorting_is_that_of_the_library(budget):
-    loaded("optimal_probabilities")
-    by_sorting = sys.modules["studies.optimal_probabilities"].sort_probabilities
-    for norms in np.random.default_rng(7).lognormal(0, 2, size=(20, 9)):
-        np.testing.assert_allclose(by_sorting(norms, budget), optimal_probabilities(norms, budget), rtol=1e-13)

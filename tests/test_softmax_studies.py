@@ -1,7 +1,7 @@
 """The studies of softmax regression: they notice wrong results, and images of one's own can be studied."""
 
 import dataclasses
-import re
+import runpy
 import struct
 import sys
 from typing import Any
@@ -12,6 +12,7 @@ import xarray
 
 import fedtheory as ft
 from fedtheory import study
+from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded
 from tests.test_studies import failing
 
@@ -34,22 +35,68 @@ def files(tmp_path) -> tuple[str, ...]:
     return tuple(map(str, files))
 
 
-# As little as the studies allow; who has no such parameter does without.
-SMALL = {
-    "num_clients": 6, "num_rounds": 4, "halve_at": (2,), "num_instances": 2, "num_seeds": 2, "num_replicates": 2,
-    "num_remembered": 6, "many": 4, "num_server": 60, "changes": (), "step_sizes": (0.1, 0.2), "num_shards": 24,
-    "shards_per_client": (4,), "num_priority": (1, 2), "record_every": 2, "num_players": (3,), "stages": (1, 2),
-    "num_repetitions": 2, "num_sweeps": 2, "settings": ("base",), "concentrations": (2.0,),
+# How the part of a study that deals images is run as small as it allows, with images of one's own.
+def sampled(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("optimal_sampling_softmax")
+    small = {"num_clients": (6,), "num_rounds": 4, "num_instances": 2, "step_sizes": (0.1, 0.2), "target": 40.0}
+    return found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
+
+
+def valued(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("shapley_approximation")
+    small = {"num_players": (3,), "stages": (1, 2), "num_repetitions": 2, "num_sweeps": 2}
+    return found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
+
+
+def chosen(files: tuple[str, ...]) -> xarray.Dataset:
+    found, races = loaded("power_of_choice_fmnist"), sys.modules["_digits_races"]
+    config = dataclasses.replace(
+        found.quick, data=files, digits_clients=12, num_remembered=6, digits_rounds=40, digits_halve_at=(30,),
+        digits_step_sizes=(0.01, 0.1), concentrations=(2.0,),
+    )  # fmt: skip
+    data: xarray.Dataset = races.costs(config, study.silent)
+    # Random guessing has a third right.
+    assert float(data["final"].min()) > 90
+    # All are trained on, and the test files alone are tested.
+    fed = races.federation(config, 2.0, np.random.SeedSequence(0))
+    assert (fed.data.num_samples, len(fed.data.test_labels)) == (600, 90)
+    with pytest.raises(ValueError, match="data must be digits, fashion-mnist, or four IDX files"):
+        races.costs(dataclasses.replace(config, data=files[:2]), study.silent)
+    return data
+
+
+def aligned(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("fedalign_images")
+    small = {"num_clients": 20, "num_rounds": 4, "arm_instances": 2, "num_shards": 24, "shards_per_client": (4,)}
+    config = dataclasses.replace(found.quick, data=files, arm_priority=(1, 2), **small)
+    data: xarray.Dataset = sys.modules["_fedalign_runs"].arms(config, study.silent)
+    return data
+
+
+def valued_greedily(files: tuple[str, ...]) -> xarray.Dataset:
+    found = loaded("greedyfed_tables")
+    small = dataclasses.replace(found.quick.digits, data=files, num_server=60, num_clients=6, num_rounds=4)
+    data: xarray.Dataset = sys.modules["_greedyfed_digits"].digits(
+        dataclasses.replace(found.quick, digits=small), study.silent
+    )
+    return data
+
+
+OF_IMAGES = {
+    "fedalign_images": aligned, "greedyfed_tables": valued_greedily, "optimal_sampling_softmax": sampled,
+    "power_of_choice_fmnist": chosen, "shapley_approximation": valued,
 }  # fmt: skip
-# They deal images by themselves, and have tests of their own.
-OTHERS = {"fedalign_fmnist", "greedyfed_fashion", "power_of_choice_fmnist"}
-OF_DIGITS = [path.stem for path in SCRIPTS if re.search("load_digits|datasets.digits|_images import", path.read_text())]
 
 
-@pytest.mark.parametrize("name", sorted({*OF_DIGITS} - OTHERS))
+def test_all_studies_of_images_are_tested_with_images_of_ones_own() -> None:
+    helpers = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))["helpers"]
+    assert {script.stem for script in SCRIPTS if "_images" in {one.stem for one in helpers(script)}} == {*OF_IMAGES}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name.startswith("shapley") else pytest.mark.slow) for name in OF_IMAGES]
+)
 def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch) -> None:
-    found = loaded(name)
-    assert found.config.data == ("digits",)
     features, made = set(), ft.federation.FederatedData.__init__
 
     def make(self: Any, *arguments: Any, **options: Any) -> None:
@@ -57,38 +104,9 @@ def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch
         features.add(self.num_features)
 
     monkeypatch.setattr(ft.federation.FederatedData, "__init__", make)
-    small = {field: value for field, value in SMALL.items() if hasattr(found.quick, field)}
-    if name == "fedalign_shards":
-        # Its scenarios have up to 18 clients with priority.
-        small["num_clients"] = 20
-    if name == "optimal_sampling_softmax":
-        small["num_clients"] = (6,)
-    data = found.run(dataclasses.replace(found.quick, data=files, **small), study.silent)
+    data = OF_IMAGES[name](files)
     assert features == {6}
     assert all(np.isfinite(values).any() for values in data.variables.values() if values.dtype.kind == "f")
-
-
-def test_images_of_ones_own_are_dealt_to_clients_and_studied(files) -> None:
-    found = loaded("selection_costs")
-    config = dataclasses.replace(
-        found.quick, data=files, num_clients=12, num_remembered=6, num_rounds=40, halve_at=(30,),
-        step_sizes=(0.01, 0.1), num_instances=2, concentrations=(2.0,),
-    )  # fmt: skip
-    data = found.run(config, study.silent)
-    assert data.sizes["instance"] == 2
-    # Random guessing has a third right.
-    assert float(data["accuracy"].isel(round=-1).min()) > 90
-    # A model of zeros has the loss log C in every client, which is what active federated learning begins with.
-    strategies = vars(sys.modules[found.run.__module__])["_strategies"](config, np.ones(12, int), 3)
-    assert strategies["afl"].initial_loss == pytest.approx(np.log(3), rel=1e-12)
-    # Plain losses: nobody's count of samples matters, and one of three clients is drawn uniformly.
-    assert strategies["afl, plain losses"].sample_counts == (1,) * 12
-    assert strategies["afl, plain losses"].explored == 1 / 3
-    # All are trained on, and the test files alone are tested.
-    fed = vars(sys.modules[found.run.__module__])["_federation"](config, 2.0, np.random.SeedSequence(0))
-    assert (fed.data.num_samples, len(fed.data.test_labels)) == (600, 90)
-    with pytest.raises(ValueError, match="data must be digits, fashion-mnist, or four IDX files"):
-        found.run(dataclasses.replace(config, data=config.data[:2]), study.silent)
 
 
 def falling(rate: Any, floor: Any, rounds: Any) -> Any:
@@ -124,103 +142,3 @@ def test_wrong_speeds_and_floors_on_synthetic_data_are_caught() -> None:
     slow = figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.9, 0.3))
     assert "with one client per round every variant reaches the threshold sooner than rand" in failing(found, slow)
     assert "reached in 0 of 3" in str(found.table(slow).rows)
-
-
-def figure_eight(turns: float, lead: float, loss: float) -> xarray.Dataset:
-    """Accuracies that end at 90%, less what taking turns costs, more for all but random selection."""
-    rounds = np.arange(0, 105, 5)
-    shape = (1, 3, 2, 2, rounds.size)
-    accuracy = np.full(shape, 90.0) - turns * np.array([0, 1])[:, None, None] + lead * np.array([0, 1])[:, None]
-    losses = np.linspace(2.3, loss, rounds.size) * np.ones(shape)
-    dims = ("concentration", "instance", "availability", "strategy", "round")
-    return xarray.Dataset(
-        {"accuracy": (dims, accuracy), "loss": (dims, losses)},
-        coords={
-            "concentration": [0.3],
-            "availability": ["always there", "groups take turns"],
-            "strategy": ["rand", "pow-d, d = 6"],
-            "round": rounds,
-        },
-    )
-
-
-def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
-    found = loaded("client_availability")
-    assert failing(found, figure_eight(0.2, 1.0, 0.3)) == set()
-    assert failing(found, figure_eight(6.0, 1.0, 0.3)) == {"taking turns costs at most five points"}
-    assert failing(found, figure_eight(0.2, 12.0, 0.3)) == {"nobody ends ten points above rand"}
-    assert failing(found, figure_eight(0.2, 1.0, 2.0)) == {"every strategy learns"}
-
-
-def table_one(costs: dict[str, tuple[float, float, float]], accuracies: tuple[float, ...]) -> xarray.Dataset:
-    rounds = np.arange(0, 42, 2)
-    size = len(costs)
-    accuracy = np.broadcast_to(np.array(accuracies)[:, None, None], (1, 2, size, 2, rounds.size))
-    return xarray.Dataset(
-        {
-            "accuracy": (("concentration", "instance", "strategy", "phase", "round"), accuracy.copy()),
-            "costs": (
-                ("concentration", "instance", "strategy", "cost"),
-                np.broadcast_to(list(costs.values()), (1, 2, size, 3)).copy(),
-            ),
-            "seconds": (("concentration", "instance", "strategy"), np.ones((1, 2, size))),
-        },
-        coords={
-            "concentration": [0.3],
-            "strategy": list(costs),
-            "round": rounds,
-            "cost": ["floats up", "models down", "losses evaluated"],
-            "phase": ["early", "late"],
-            "target": ("phase", [50.0, 85.0]),
-        },
-    )
-
-
-def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
-    found = loaded("selection_costs")
-    # Models of 100 floats; 3 clients selected, 10 in the first row; 6 candidates.
-    costs: dict[str, tuple[float, float, float]] = {
-        "rand, m = 10": (1000, 10, 0),
-        "rand, m = 3": (300, 3, 0),
-        "pow-d, d = 6": (306, 6, 6),
-        "cpow-d, d = 6": (306, 6, 6),
-        "rpow-d, d = 50": (303, 3, 0),
-        "afl": (303, 3, 3),
-        "afl, plain losses": (303, 3, 3),
-        "afl by reports": (303, 3, 0),
-    }
-    level = (90.0,) * 8
-    silent = "rpow-d evaluates nothing and sends one number per selected client"
-    assert failing(found, table_one(costs, level)) == set()
-    assert failing(found, table_one({**costs, "rpow-d, d = 50": (303, 3, 3)}, level)) == {silent}
-    assert failing(found, table_one({**costs, "rpow-d, d = 50": (350, 3, 0)}, level)) == {silent}
-    assert failing(found, table_one({**costs, "cpow-d, d = 6": (306, 3, 6)}, level)) == {
-        "asking candidates sends them the model"
-    }
-    assert failing(found, table_one(costs, (90.0,) * 7 + (75.0,))) == {"final accuracies lie within ten points"}
-
-
-def bounds(error: float, recursion: float, closed: float) -> xarray.Dataset:
-    steps = np.array([0, 10, 100])
-    errors = np.broadcast_to(np.array([2.3, 1.0, error]), (1, 2, 3, 3))
-    return xarray.Dataset(
-        {
-            "error": (("l2", "strategy", "side", "step"), errors.copy()),
-            "bound": (("l2", "form", "step"), np.array([[[20, 20, recursion], [20, 20, closed]]], dtype=float)),
-        },
-        coords={
-            "l2": [0.1],
-            "strategy": ["rand", "pow-d, d = 6"],
-            "side": ["mean", "lower", "upper"],
-            "form": ["recursion", "corrected"],
-            "step": steps,
-        },
-    )
-
-
-def test_errors_above_their_bounds_and_gaps_that_stay_are_caught() -> None:
-    found = loaded("bound_versus_error_softmax")
-    assert failing(found, bounds(0.1, 10, 20)) == set()
-    assert failing(found, bounds(0.1, 0.05, 20)) == {"the error stays below the unrolled recursion"}
-    assert failing(found, bounds(0.1, 10, 9)) == {"unrolling never loses against the closed form"}
-    assert failing(found, bounds(2.0, 10, 20)) == {"the gaps fall"}

@@ -20,9 +20,18 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.study._figures import save_figure
 from tests.corrupted_results import never_failing_when_corrupted
 from tests.environment import ROOT
-from tests.quick_studies import SCRIPTS, loaded, made_once, quick_result
+from tests.quick_studies import SCRIPTS, loaded, made_once, quick_result, stored_data
 
 by_name = pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
+# The quick runs of these stay in the fast tier.
+FAST = ("error_floor", "selection_skew", "tight_rates")
+
+
+def each(*names: str) -> pytest.MarkDecorator:
+    """Ask for the quick run of each study, slow but for three."""
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in names]
+    )
 
 
 @pytest.fixture
@@ -46,7 +55,7 @@ def test_there_are_studies() -> None:
     assert SCRIPTS
 
 
-@by_name
+@each(*(script.stem for script in SCRIPTS))
 @pytest.mark.usefixtures("_closed_figures")
 def test_the_quick_study_keeps_checks_that_can_fail_and_draws_the_same_figures_from_what_it_stored(
     name, tmp_path, tmp_path_factory
@@ -80,7 +89,7 @@ def test_the_script_runs_the_study(name) -> None:
 @by_name
 def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
     found = loaded(name)
-    title, rule = (inspect.getdoc(inspect.getmodule(found.run)) or "").strip().splitlines()[:2]
+    title, rule = (inspect.getdoc(inspect.getmodule(found.table)) or "").strip().splitlines()[:2]
     assert set(rule) == {"="}
     assert len(rule) == len(title)
     assert found.name == name
@@ -88,7 +97,7 @@ def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
 
 @by_name
 def test_the_page_of_the_study_opens_with_its_answer_in_one_bold_sentence(name) -> None:
-    text = inspect.getdoc(inspect.getmodule(loaded(name).run)) or ""
+    text = inspect.getdoc(inspect.getmodule(loaded(name).table)) or ""
     answer = " ".join(text.split("\n\n")[1].split())
     if answer.startswith("**Question.**"):
         pytest.skip(f"studies/{name}.py does not open with its answer, in one bold sentence")
@@ -177,15 +186,15 @@ def failing(found: study.Study, data: Any) -> set[str]:
 
 
 @pytest.fixture
-def quick_data(request, tmp_path_factory) -> Any:
-    """Study named by the test, and the data of its quick size."""
+def full_data(request) -> Any:
+    """Study named by the test, and its stored data of the full size."""
     found = loaded(request.param)
-    return found, quick_result(found, tmp_path_factory)[0].data
+    return found, stored_data(found)
 
 
-@pytest.mark.parametrize("quick_data", ["bound_versus_error"], indirect=True)
-def test_a_wrong_simulation_or_bound_is_caught(quick_data) -> None:
-    found, data = quick_data
+@pytest.mark.parametrize("full_data", ["bound_versus_error"], indirect=True)
+def test_a_wrong_simulation_or_bound_is_caught(full_data) -> None:
+    found, data = full_data
     assert failing(found, data) == set()
     # 30% too much error goes unnoticed under a bound that is a thousand times larger; the exact expectation notices.
     wrong = data.assign(error=1.3 * data["error"])
@@ -206,9 +215,9 @@ def test_the_unrolled_round_lemma_is_the_lemma_applied_round_by_round() -> None:
     assert found == pytest.approx([48, first, second], rel=1e-14)
 
 
-@pytest.mark.parametrize("quick_data", ["power_of_choice_quadratic"], indirect=True)
-def test_wrong_speedups_and_shares_are_caught(quick_data) -> None:
-    found, data = quick_data
+@pytest.mark.parametrize("full_data", ["power_of_choice_quadratic"], indirect=True)
+def test_wrong_speedups_and_shares_are_caught(full_data) -> None:
+    found, data = full_data
     assert failing(found, data) == set()
     ceiling = "far from the optimum the speed-up stays below max h / mean h"
     assert ceiling in failing(found, data.assign(speedup=2 * data["speedup"]))
@@ -221,9 +230,9 @@ def test_wrong_speedups_and_shares_are_caught(quick_data) -> None:
     assert "rand follows the data shares" in failing(found, shifted)
 
 
-@pytest.mark.parametrize("quick_data", ["selection_skew"], indirect=True)
-def test_wrong_skews_are_caught(quick_data) -> None:
-    found, data = quick_data
+@pytest.mark.parametrize("full_data", ["selection_skew"], indirect=True)
+def test_wrong_skews_are_caught(full_data) -> None:
+    found, data = full_data
     assert failing(found, data) == set()
     bar, diagonal = (data["skew"] == name for name in ("rho_bar", "rho_diagonal"))
     growing = data.assign(bounds=data["bounds"].where(~bar, 1.5))
@@ -235,9 +244,9 @@ def test_wrong_skews_are_caught(quick_data) -> None:
     assert failing(found, data.assign(along=data["along"].roll(share=1))) == {"along a run the skew grows with d"}
 
 
-@pytest.mark.parametrize("quick_data", ["error_floor"], indirect=True)
-def test_wrong_floors_are_caught(quick_data) -> None:
-    found, data = quick_data
+@pytest.mark.parametrize("full_data", ["error_floor"], indirect=True)
+def test_wrong_floors_are_caught(full_data) -> None:
+    found, data = full_data
     assert failing(found, data) == set()
     higher = failing(found, data.assign(floor=1.3 * data["floor"]))
     assert {"the simulated error is the floor", "the mean field settles at the floor"} <= higher
@@ -245,34 +254,22 @@ def test_wrong_floors_are_caught(quick_data) -> None:
     assert "more candidates, higher floor" in failing(found, data.assign(floor=data["floor"].roll(share=1)))
 
 
-@pytest.mark.parametrize("quick_data", ["proof_slack"], indirect=True)
-def test_a_chain_with_a_gap_is_caught(quick_data) -> None:
-    found, data = quick_data
+@pytest.mark.parametrize("full_data", ["closing_the_gap"], indirect=True)
+def test_a_chain_with_a_gap_is_caught(full_data) -> None:
+    found, data = full_data
     assert failing(found, data) == set()
     lost = "the losses carried along add up to the unrolled bound"
-    assert lost in failing(found, data.assign(carried=data["carried"].isel(inequality=slice(1, None))))
-    assert failing(found, data.assign(expected=1.01 * data["expected"])) == {
+    shorter = data["proof_carried"].where(data["proof_inequality"] != data["proof_inequality"][0], 0.0)
+    assert lost in failing(found, data.assign(proof_carried=shorter))
+    assert failing(found, data.assign(proof_expected=1.01 * data["proof_expected"])) == {
         "the law of rand is that of the moment recursion"
     }
-    assert "no inequality but (54) is false" in failing(found, data.assign(smallest=-abs(data["smallest"])))
+    assert "no inequality but (54) is false" in failing(found, data.assign(proof_smallest=-abs(data["proof_smallest"])))
 
 
-@pytest.mark.parametrize("quick_data", ["selection_costs"], indirect=True)
-def test_wrong_costs_are_caught(quick_data) -> None:
-    found, data = quick_data
-    assert failing(found, data) == set()
-    silent = "rpow-d evaluates nothing and sends one number per selected client"
-    asked = data.assign(costs=data["costs"] + (data["cost"] == "losses evaluated"))
-    assert silent in failing(found, asked)
-    unreported = data.assign(costs=data["costs"].where(data["cost"] != "floats up", 0.0))
-    assert silent in failing(found, unreported)
-    unsent = data.assign(costs=data["costs"].where(data["cost"] != "models down", 3.0))
-    assert "asking candidates sends them the model" in failing(found, unsent)
-
-
-@pytest.mark.parametrize("quick_data", ["power_of_choice_synthetic"], indirect=True)
-def test_a_strategy_that_is_slow_or_never_comes_down_is_caught(quick_data) -> None:
-    found, data = quick_data
+@pytest.mark.parametrize("full_data", ["power_of_choice_synthetic"], indirect=True)
+def test_a_strategy_that_is_slow_or_never_comes_down_is_caught(full_data) -> None:
+    found, data = full_data
     assert failing(found, data) == set()
     swapped = data.assign(loss=data["loss"].isel(strategy=[3, 2, 1, 0]).assign_coords(strategy=data["strategy"]))
     assert any(name.startswith("with one client") for name in failing(found, swapped))

@@ -434,7 +434,7 @@ def test_numbers_that_are_not_finite_come_back_in_a_table(tmp_path):
     assert (row["inf"], row["-inf"]) == (np.inf, -np.inf)
 
 
-def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
+def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys, monkeypatch):
     study.main(TOY, ["--quick", "--out", str(tmp_path)])
     printed = capsys.readouterr().out.splitlines()
 
@@ -445,17 +445,24 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
 
     def one(data: Any) -> Any:
         drawn.append(data)
+        return draw(data)
 
     today = replace(TOY, run=refuse, table=lambda data: rows(data)._replace(title="money"), figures={"one": one})
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    monkeypatch.chdir(tmp_path.parent)
     study.main(today, ["--show", str(tmp_path)])
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "money"
     assert shown[1:3] == printed[1:3]
-    assert shown[-1].startswith("1 of 1 checks hold; computed in ")
-    assert shown[-1].endswith(f" s, stored in {tmp_path}")
+    # How long a study took that went on after a stop is not known, and is not said.
+    assert shown[-1] == "1 of 1 checks hold; figures in results/toy-shown"
+    assert sorted(path.name for path in Path("results/toy-shown").iterdir()) == ["one.pdf", "one.png"]
+    assert Path("results/toy-shown/one.png").read_bytes()[1:4] == b"PNG"
     assert [data["heads"].size for data in drawn] == [TOY.quick.num_throws]
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+    with pytest.raises(SystemExit):
+        study.main(today, ["--show", str(tmp_path), "--out", str(tmp_path)])
+    assert "--out must be another folder than that of --show" in capsys.readouterr().err
     unfair = replace(today, checks=lambda data: {"fair": study.Check(False, "mean 7")})
     with pytest.raises(SystemExit) as left:
         study.main(unfair, ["--show", str(tmp_path)])

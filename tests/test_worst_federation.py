@@ -3,9 +3,7 @@
 import _random_federations as study
 import numpy as np
 import pytest
-import worst_federation
-import xarray
-from matplotlib.figure import Figure
+from _federation_counts import share
 
 import fedtheory as ft
 
@@ -54,40 +52,11 @@ def test_what_candidates_cost_is_what_the_run_says_it_sent():
         assert (run.uplink + fed.dim * run.records["broadcasts"]).tolist() == [[0, 2 + 3 * d, 4 + 6 * d, 6 + 9 * d]]
 
 
-def test_the_diagram_has_a_panel_for_every_tau_and_grows_with_their_number():
-    taus, candidates = [1, 3, 5], [2, 4]
-    dims = ("tau", "counted", "d", "bin", "horizon")
-    shape = len(taus), len(study.COUNTED), len(candidates), 2, 2
-    counts = {name: (dims, np.ones(shape)) for name in ("field", "floor")}
-    ahead = (("strategy", *dims), np.ones((2, *shape)))
-    data = xarray.Dataset(
-        {**counts, "ahead": ahead, "federations": (dims[:4], np.full(shape[:4], 4.0))},
-        coords={
-            "tau": taus, "counted": list(study.COUNTED), "d": candidates, "bin": [-2.0, -1.0],
-            "horizon": [2, 8], "strategy": [f"pow-d, d = {d}" for d in candidates],
-        },
-    )  # fmt: skip
-    figure = worst_federation.phase_diagram(data)
-    rows = len(candidates) * len(study.COUNTED)
-    assert figure.get_size_inches() == pytest.approx([2 + 1.8 * 3, 1 + 1.8 * rows])
-    panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
-    assert len(panels) == 3 * rows
-    assert [axes.get_title() for axes in panels[:3]] == [rf"$\tau = {tau}$" for tau in taus]
-
-
-def test_the_diagram_shows_the_share_of_the_federations_of_a_bin_and_of_an_empty_one_nothing():
-    counts = {"ahead": [[3, 1], [0, 5], [0, 0]], "field": [[4, 0], [0, 5], [0, 0]], "floor": [[0, 0]] * 3}
-    here = xarray.Dataset(
-        {name: (("bin", "horizon"), values) for name, values in counts.items()} | {"federations": ("bin", [4, 5, 0])},
-        coords={"bin": [-2.0, -1.0, 0.0], "horizon": [2, 8]},
-    )
-    here["ahead"] = here["ahead"].expand_dims(strategy=["pow-d, d = 2"])
-    axes = Figure().subplots()
-    drawn = worst_federation._phase(axes, here.transpose("strategy", "horizon", "bin"), "pow-d, d = 2")
-    np.testing.assert_allclose(drawn.get_array(), [[0.75, 0.25], [0.0, 1.0], [0.0, 0.0]])
-    assert drawn.get_clim() == (0, 1)
-    np.testing.assert_allclose(drawn.get_coordinates()[0, :, 0], [1, 4, 16])
-    np.testing.assert_allclose(drawn.get_coordinates()[:, 0, 1], 10.0 ** np.array([-2.5, -1.5, -0.5, 0.5]))
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    # Of the two borders one is crossed: no federation of the other is below.
-    assert len(axes.collections) == 2
+def test_a_share_has_the_exact_limits_of_clopper_and_pearson_and_of_an_empty_bin_none():
+    found = share(np.array([0, 5, 2, 0]), np.array([4, 5, 2, 0]))
+    assert found[0].tolist() == [0, 1, 1, 0]
+    # None of n has the upper limit at which that has probability 0.025, all of n the lower one.
+    np.testing.assert_allclose(found[1], [0, 0.025 ** (1 / 5), 0.025 ** (1 / 2), 0])
+    np.testing.assert_allclose(found[2], [1 - 0.025 ** (1 / 4), 1, 1, 1])
+    # Half of two: P(at least one) = 1 - (1 - p)^2 = 0.025 and P(at most one) = 1 - p^2 = 0.025.
+    np.testing.assert_allclose(share(np.array([1]), np.array([2]))[:, 0], [0.5, 1 - 0.975**0.5, 0.975**0.5])

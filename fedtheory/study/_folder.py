@@ -40,18 +40,19 @@ class Folder:
 
     def write(self, result: Result, figures: Mapping[str, Callable[[Any], Any]]) -> Result:
         """Write what a study found, and its figures; return it with the digests of the files in its metadata."""
-        pictures = {
-            f"{name}.{kind}": picture
-            for name, draw in figures.items()
-            for kind, picture in figure_bytes(draw(result.data), "png", "pdf").items()
-        }
         content = {
             DATA: dataset_bytes(result.data),
             _TABLE: files.json_bytes(result.table._asdict()),
             _CHECKS: files.json_bytes({name: check._asdict() for name, check in result.checks.items()}),
-            **pictures,
+            **_drawn(figures, result.data),
         }
         return result._replace(metadata=files.publish(self.path, content, _METADATA, result.metadata))
+
+    def draw(self, figures: Mapping[str, Callable[[Any], Any]], data: Any) -> None:
+        """Write figures alone."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        for name, content in _drawn(figures, data).items():
+            files.place(self.path / name, content)
 
     def read(self) -> Result:
         """Return what was written.
@@ -108,6 +109,15 @@ class Folder:
         hidden = {name for name in names if name == files.LOCK or (name.startswith(".") and name.endswith(".partial"))}
         last = any(name.startswith(f".{_METADATA}.") for name in hidden)
         return not names - hidden or (last and _METADATA not in names)
+
+
+def _drawn(figures: Mapping[str, Callable[[Any], Any]], data: Any) -> dict[str, bytes]:
+    """Return the contents of a PNG and a PDF file for each figure, by their names."""
+    return {
+        f"{name}.{kind}": picture
+        for name, draw in figures.items()
+        for kind, picture in figure_bytes(draw(data), "png", "pdf").items()
+    }
 
 
 @contextlib.contextmanager

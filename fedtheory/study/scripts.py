@@ -118,7 +118,7 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
 
     Exits with 1 when a check fails, with 2 and one line on wrong usage or bad input, with 130 on Ctrl-C. ``--debug``
     shows where a complaint comes from; ``--from FOLDER`` answers the question of stored results again and compares;
-    ``--show FOLDER`` draws them again.
+    ``--show FOLDER`` shows them again and writes their figures, into ``--out`` or a folder of their own.
 
     Parameters
     ----------
@@ -311,14 +311,15 @@ def _do(study: Study, argv: Sequence[str]) -> int:
     options = _parsed(study, argv)
     stored = _stored(study, options)
     config = options.config if stored is None else config_again(type(study.config), stored.metadata["config"])
-    folder = options.again or options.shown or options.out or _default_folder(study.name, quick=options.quick)
+    kind = "shown" if options.shown else "quick" if options.quick else ""
+    folder = options.again or options.out or _default_folder(study.name, kind)
     with live_progress() as progress:
         if stored is None:
             result = produce(study, config, folder, progress=progress, force=options.force)
         elif options.again:
             result = _answer(study, config, progress)
         else:
-            result = _drawn_again(study, stored)
+            result = _drawn_again(study, stored, folder)
     failed = _show(study, result)
     seconds, differences = f"{result.metadata['seconds']['run']:.1f} s", list[str]()
     if stored is None:
@@ -329,7 +330,7 @@ def _do(study: Study, argv: Sequence[str]) -> int:
         _complain(study, *differences, *changes(then, now))
         say(f"{'other' if differences else 'the same'} data as in {folder}")
     else:
-        say(f"computed in {seconds}, stored in {folder}")
+        say(f"figures in {folder}")
     return 1 if failed or differences else 0
 
 
@@ -354,10 +355,13 @@ def _parsed(study: Study, argv: Sequence[str]) -> Any:
             raise ValueError(first_sentence(complaint.getvalue())) from None
         raise
     if found.again or found.shown:
-        others = (found.quick, found.out, found.force, found.again and found.shown)
+        others = (found.quick, found.out and found.again, found.force, found.again and found.shown)
         if found.config != default or any(others):
             means = "--from runs a study again as it was" if found.again else "--show shows results as they are"
             message = f"{means}, got other parameters beside it"
+            raise ValueError(message)
+        if found.shown and found.out and found.out.resolve() == found.shown.resolve():
+            message = f"--out must be another folder than that of --show, got {found.out}"
             raise ValueError(message)
     return found
 
@@ -369,24 +373,28 @@ def _options(study: Study, kind: type) -> Any:
     def option(kind: Any, text: str, name: str | None = None) -> Any:
         return Annotated[kind, tyro.conf.arg(help=text, name=name)]
 
-    folder = _default_folder(study.name, quick=False)
+    folder = _default_folder(study.name)
     return dataclasses.make_dataclass(
         "Options",
         [
             ("config", Annotated[kind, tyro.conf.arg(name="")]),
             ("quick", option(bool, "Start from the small size, which takes seconds."), False),
-            ("out", option(Path | None, f"Folder for the results (default: {folder}, or {folder}-quick)."), None),
+            (
+                "out",
+                option(Path | None, f"Folder for the results (default: {folder}, {folder}-quick or -shown)."),
+                None,
+            ),
             ("force", option(bool, "Overwrite results of another configuration."), False),
             ("again", option(Path | None, "Answer the question of these results again, and compare.", "from"), None),
-            ("shown", option(Path | None, "Show these results: table, checks and figures, drawn again.", "show"), None),
+            ("shown", option(Path | None, "Show these results again and write their figures.", "show"), None),
             ("debug", option(bool, "Show where a complaint comes from."), False),
         ],
     )
 
 
-def _default_folder(name: str, *, quick: bool) -> Path:
-    """Return where results go: those of the small size have a folder of their own."""
-    return Path("results", f"{name}-quick" if quick else name)
+def _default_folder(name: str, kind: str = "") -> Path:
+    """Return where results go: those of the small size, and figures of stored results, have folders of their own."""
+    return Path("results", f"{name}-{kind}" if kind else name)
 
 
 def _stored(study: Study, options: Any) -> Result | None:
@@ -402,10 +410,9 @@ def _stored(study: Study, options: Any) -> Result | None:
     return found
 
 
-def _drawn_again(study: Study, stored: Result) -> Result:
-    """Return stored results with today's table and checks; today's figures are left open."""
-    for draw in study.figures.values():
-        draw(stored.data)
+def _drawn_again(study: Study, stored: Result, folder: Path) -> Result:
+    """Return stored results with today's table and checks; today's figures are written, and left open."""
+    Folder(folder).draw(study.figures, stored.data)
     return stored._replace(table=study.table(stored.data), checks=study.checks(stored.data))
 
 

@@ -1,0 +1,196 @@
+"""Theorems about rounds of methods beside certified worst cases: SCAFFOLD, Scaffnew, compressed messages, FedProx."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory import study
+from fedtheory.bounds import error_feedback, fedprox
+from fedtheory.bounds import proxskip as ps
+from fedtheory.bounds import scaffold as sc
+from fedtheory.statistics import student_mean
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+@dataclass(frozen=True)
+class Theorems:
+    """Step sizes, weights and lengths at which theorems stand beside worst cases."""
+
+    condition: int = 10
+    """L/mu of SCAFFOLD's rounds; L is 1."""
+    local_steps: tuple[int, ...] = (2, 5)
+    """Local steps tau of SCAFFOLD."""
+    twentieths: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 20, 23, 26, 30, 33, 36)
+    """Step sizes of SCAFFOLD in twentieths of 1/L."""
+    probability: float = 0.25
+    """p of Scaffnew."""
+    num_steps: int = 60
+    """Steps of Scaffnew that are simulated."""
+    exact_steps: int = 8
+    """Steps of Scaffnew over whose coins the mean is exact."""
+    num_replicates: int = 4000
+    """Replicates of Scaffnew."""
+    num_probabilities: int = 40
+    """Coins whose long-run rate is exact."""
+    shrink: tuple[float, ...] = (0.0, 0.5, 0.9)
+    """e = 1 - gamma a of the clients' curvature a, for that rate."""
+    shares: tuple[int, ...] = (1, 3, 6, 8, 10, 11)
+    """Step sizes of compressed messages, in tenths of the best one of error feedback."""
+    num_rounds: int = 3000
+    """Rounds of compressed messages that are simulated."""
+    step_size: float = 0.004
+    """Their step size."""
+    weights: tuple[int, ...] = (4, 6, 8, 12, 16, 24, 32, 48)
+    """Weights of FedProx's proximal term, in L."""
+    dissimilarities: tuple[int, ...] = (1, 2)
+    """Dissimilarities B of FedProx."""
+    num_selected: tuple[int, ...] = (10, 100, 1000)
+    """Drawn clients K of FedProx's theorem as published."""
+
+
+CLASS = {"mu": Fraction(1, 10), "L": Fraction(1), "compression_error": Fraction(1, 2)}
+BEST = Fraction(20, 33)  # 2 (1 - s)/((1 + s) (L + mu))
+FEDERATIONS = ("one client", "three clients, one minimizer", "three clients that differ")
+MESSAGES = ("compressed gradients", "error feedback", "EF21")
+
+
+def scaffold(own: Theorems, progress: study.Progress) -> "Dataset":
+    """Prove the worst contraction of a round with all clients, beside the theorem and the worst of two quadratics.
+
+    The potential is the squared distance and eta^2 tau^2 times the mean squared error of the control variates.
+    """
+    records, mu = [], Fraction(1, own.condition)
+    jobs = [(tau, Fraction(number, 20)) for tau in own.local_steps for number in own.twentieths]
+    for tau, eta in progress([job for job in jobs if job[1] * (1 + mu) < 2], "rounds of SCAFFOLD"):
+        lower, upper = ft.worst_case.scaffold(tau, eta, mu=mu, L=1).enclosure
+        known: dict[str, Any] = {"step_size": eta, "mu": mu, "L": Fraction(1), "local_steps": tau}
+        variates: Any = sc.one_round(Fraction(0), control_error2=1 / (eta * tau) ** 2, **known)
+        steep: Any = sum((1 - eta) ** i for i in range(tau)) / tau
+        steps = float((1 - eta * mu) ** (2 * tau))
+        records.append({
+            "local_steps": tau, "step_size": float(eta), "lower": float(lower), "upper": float(upper), "steps": steps,
+            "bound": max(steps, float(variates)), "quadratics": max(steps, float((1 - steep) ** 2)),
+        })  # fmt: skip
+    return study.from_records(records)
+
+
+def scaffnew(own: Theorems, progress: study.Progress, seed: int) -> "Dataset":
+    """Enumerate all coins of few steps, simulate more of them, and bound both; add exact long-run rates."""
+    import xarray
+
+    third, zero = (Fraction(1, 3),) * 3, (Fraction(0),)
+    exact = ft.rational.RationalQuadratics(
+        tuple((Fraction(h),) for h in (1, 2, 4)), tuple((Fraction(a),) for a in (0, 3, 5)), third, zero * 3
+    )
+    p, gamma, start = Fraction(own.probability), Fraction(1, 4), ft.rational.ScaffnewState((zero,) * 3, (zero,) * 3)
+    [means] = [
+        ft.rational.mean_potentials(exact, start, steps, step_size=gamma, probability=p)
+        for steps in progress([own.exact_steps], "coins of Scaffnew")
+    ]
+    fed, steps = exact.rounded(), np.arange(own.num_steps + 1)
+    run_of: dict[str, Any] = {"step_size": float(gamma), "method": ft.methods.Scaffnew(own.probability)}
+    found = ft.fedavg(
+        fed, ft.selection.Full(), num_rounds=own.num_steps, num_replicates=own.num_replicates, rng=seed,
+        record=("states",), **run_of,
+    ).recorded("states")  # fmt: skip
+    right = fed.gradients(fed.minimizer)[:, 0]
+    errors = (found[..., 0] - fed.minimizer[0]) ** 2, (found[..., 1] - right) ** 2
+    potentials = (errors[0] + (float(gamma) / own.probability) ** 2 * errors[1]).mean(axis=-1)
+    known = ft.exact.for_run(ps.fixed_step_potential, fed, ft.selection.Full(), num_rounds=1, **run_of)
+    forms = (ps.fixed_step_potential, ps.refined_fixed_step_potential)
+    bounds = [[float(form(**known | {"num_steps": int(t)})) for t in steps] for form in forms]
+    radius = ft.rational.disagreement_radius
+    grid = np.linspace(1 / own.num_probabilities, 1, own.num_probabilities)
+    return xarray.Dataset(
+        {
+            "exact": ("exact_step", [float(mean) for mean in means]),
+            "simulated": (("side", "step"), [potentials.mean(axis=0), *student_mean(potentials)]),
+            "bound": (("form", "step"), bounds),
+            "rate": (("shrink", "probability"), [[radius(Fraction(e), Fraction(q)) for q in grid]
+                                                 for e in own.shrink]),
+        },
+        coords={"step": steps, "form": ["printed", "refined"], "shrink": list(own.shrink), "probability": grid,
+                "side": ["mean", "lower", "upper"]},
+    )  # fmt: skip
+
+
+def messages(own: Theorems, progress: study.Progress) -> "Dataset":
+    """Certify the worst rounds of compressed messages, and run them on three federations."""
+    import xarray
+
+    worst, promised = [], []
+    for tenth in progress(own.shares, "rounds of compressed messages"):
+        known: dict[str, Any] = CLASS | {"step_size": BEST * tenth / 10}
+        found = [
+            ft.worst_case.compressed_gradients(1, gap=1, **known),
+            ft.worst_case.error_feedback(1, potential=1, **known),
+            ft.worst_case.ef21(1, potential=1, **known),
+        ]
+        worst.append([tuple(map(float, one.enclosure)) for one in found])
+        rate = float(error_feedback.ef_round(Fraction(1), **known))
+        promised.append([float(error_feedback.cgd_gap(1, initial_gap=Fraction(1), **known)), rate, rate])
+    gaps = [[_left(own, fed, method) for method in _ways()] for fed in progress(_three(), "compressed messages")]
+    return xarray.Dataset(
+        {
+            "worst": (("step", "way", "side"), worst),
+            "promised": (("step", "way"), promised),
+            "left": (("federation", "way"), gaps),
+        },
+        coords={"step": [float(BEST) * tenth / 10 for tenth in own.shares], "way": list(MESSAGES),
+                "side": ["lower", "upper"], "federation": list(FEDERATIONS)},
+    )  # fmt: skip
+
+
+def _ways() -> list[Any]:
+    """Compressed gradients, error feedback and EF21, with the largest of three entries sent."""
+    top = ft.methods.TopK(1)
+    return [ft.methods.Compressed(top), ft.methods.ErrorFeedback(top), ft.methods.EF21(top)]
+
+
+def _three() -> "list[ft.QuadraticFederation]":
+    """One client, three with one minimizer whose compressed gradients diverge, and three that differ."""
+    rows = np.array([[-3.0, 2, 2], [2, -3, 2], [2, 2, -3]])
+    hessians = 2 * np.einsum("ki,kj->kij", rows, rows) + np.eye(3) / 2
+    equal, weights = np.zeros((3, 3)), np.full(3, 1 / 3)
+    return [
+        ft.QuadraticFederation(hessians[:1], equal[:1], [1.0]),
+        ft.QuadraticFederation(hessians, equal, weights),
+        ft.QuadraticFederation(hessians, np.array([[1.0, 0, 1], [0, -2.0, 0], [1, 1, 0]]), weights),
+    ]
+
+
+def _left(own: Theorems, fed: "ft.QuadraticFederation", method: Any) -> float:
+    """Share of the first gap that is left."""
+    found = ft.fedavg(
+        fed, ft.selection.Full(), method=method, num_rounds=own.num_rounds, step_size=own.step_size,
+        initial=fed.minimizer + 1.0, record_every=own.num_rounds,
+    )  # fmt: skip
+    return float(found.gap[0, -1] / found.gap[0, 0])
+
+
+def proximal(own: Theorems, progress: study.Progress) -> "Dataset":
+    """Certify the least progress of a round of FedProx, beside its theorem as published and with derived constants."""
+    import xarray
+
+    certified, derived, published = [], [], []
+    for B in progress(own.dissimilarities, "rounds of FedProx"):
+        known = {"L": Fraction(1), "negative_curvature": Fraction(0), "gradient_dissimilarity": Fraction(B)}
+        certified.append([-float(ft.worst_case.fedprox(weight, **known).upper or 0) for weight in own.weights])
+        given = [{**known, "proximal_weight": Fraction(one), "inexactness": Fraction(0)} for one in own.weights]
+        derived.append([-float(fedprox.loss_change(Fraction(1), **one)) for one in given])
+        printed = fedprox.loss_change.printed
+        published.append([[-float(printed(Fraction(1), num_selected=K, **one)) for one in given]
+                          for K in own.num_selected])  # fmt: skip
+    return xarray.Dataset(
+        {
+            "certified": (("B", "weight"), certified),
+            "derived": (("B", "weight"), derived),
+            "published": (("B", "K", "weight"), published),
+        },
+        coords={"B": list(own.dissimilarities), "weight": list(own.weights), "K": list(own.num_selected)},
+    )

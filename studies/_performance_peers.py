@@ -1,0 +1,167 @@
+"""Time of programs beside those one would otherwise write, and what a fresh process takes."""
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _slides import name_rows
+
+from fedtheory import study
+from fedtheory.plotting.style import COLORS
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+@dataclass(frozen=True)
+class Peers:
+    """How much is timed beside other programs."""
+
+    num_clients: tuple[int, ...] = (30, 100)
+    """Clients K of the quadratics; a tenth is selected out of three tenths of candidates."""
+    num_rounds: int = 15_000
+    """Rounds of our runs and of the memory measurement."""
+    num_replicates: int = 20
+    """Replicates of our runs and of the batched peers."""
+    loop_rounds: int = 1_500
+    """Rounds of the NumPy loop."""
+    batched_rounds: int = 600
+    """Rounds of the batched peers."""
+    repetitions: int = 7
+    """Interleaved repetitions."""
+    softmax_rounds: int = 100
+    """Rounds of a run of softmax regression."""
+    sampling_sizes: tuple[int, ...] = (100, 10_000, 1_000_000)
+    """Numbers of norms."""
+    solved_size: int = 10_000
+    """Number of norms that is also given to the solver."""
+    sampling_repetitions: int = 25
+    """Interleaved repetitions of the sampling workload."""
+    players: int = 10
+    """Clients whose coalitions are valued."""
+    validation_samples: int = 5_000
+    """Samples on which they are valued."""
+    perceptron_steps: int = 300
+    """Steps of a perceptron."""
+    long_round: int = 20
+    """Local steps of the long round whose worst case is computed."""
+    worst_case_steps: int = 1_000
+    """Local steps of the horizon whose worst case is computed, in rounds of two."""
+    assembled_rounds: int = 10
+    """Rounds of five local steps that are written down as one program."""
+    seed: int = 0
+    """Entropy of instances and selections."""
+
+
+COLUMNS = {
+    "workload": "workload", "ours_us": "ours [us]", "peer": "peer", "ratio": "peer / ours", "lowest": "lowest",
+    "highest": "highest", "goal": "goal",
+}  # fmt: skip
+
+
+def workloads() -> tuple[Any, ...]:
+    """Return the modules that hold a workload each: its ``records`` and its ``GOALS``."""
+    import _performance_common
+    import _performance_perceptron
+    import _performance_quadratic
+    import _performance_sampling
+    import _performance_softmax
+    import _performance_valuation
+    import _performance_worst_cases
+
+    return (
+        _performance_quadratic, _performance_softmax, _performance_sampling, _performance_valuation,
+        _performance_perceptron, _performance_worst_cases, _performance_common,
+    )  # fmt: skip
+
+
+def peers(config: Peers, progress: study.Progress) -> "Dataset":
+    """Time everything and compare what the programs return."""
+    rows = [
+        row | {"goal": workload.GOALS.get((row["workload"], row["peer"]), np.nan)}
+        for workload in workloads()
+        for row in workload.records(config, progress)
+    ]
+    return study.from_records(rows).assign_attrs(_start_up(config))
+
+
+_RUN = """
+import time
+import fedtheory as ft
+from fedtheory.selection.power_of_choice import PowerOfChoice
+fed = ft.datasets.power_of_choice_quadratics(30, 5, 0)
+start = time.perf_counter()
+ft.fedavg(fed, PowerOfChoice(3, 9), num_rounds=10, step_size=2e-5)
+first = time.perf_counter() - start
+ft.fedavg(fed, PowerOfChoice(3, 9), num_rounds={rounds}, step_size=2e-5, num_replicates={replicates})
+status = open("/proc/self/status").read()
+print(first, int(status.split("VmHWM:")[1].split()[0]) / 1024)
+"""
+
+
+def _start_up(config: Peers) -> dict[str, float]:
+    program = _RUN.format(rounds=config.num_rounds, replicates=config.num_replicates)
+    first, memory = map(float, _python("-c", program).split())
+    _python("-m", "fedtheory", "--help")
+    start = time.perf_counter()
+    _python("-m", "fedtheory", "--help")
+    return {"help_s": time.perf_counter() - start, "first_fedavg_s": first, "peak_memory_mb": memory}
+
+
+def _python(*arguments: str) -> str:
+    return subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def rows_of_peers(data: "Dataset") -> list[dict[str, Any]]:
+    """One row per workload and peer."""
+    rows = []
+    for row in zip(*(data[name].values for name in COLUMNS), strict=True):
+        cells = (str(one) if isinstance(one, str) else "" if np.isnan(one) else float(one) for one in row)
+        rows.append(dict(zip(COLUMNS.values(), cells, strict=True)))
+    return rows
+
+
+def checks_of_peers(data: "Dataset") -> dict[str, study.Check]:
+    """Test that the programs do the same work."""
+    apart, memory = float(data["agreement"].max()), data.attrs["peak_memory_mb"]
+    return {
+        "programs agree": study.Check(apart < 5, f"at most {apart:.2f} tolerances apart"),
+        "memory stays under 300 MB": study.Check(memory < 300, f"{memory:.0f} MB"),
+    }
+
+
+def _shown(data: "Dataset") -> list[dict[str, Any]]:
+    """Rows about programs of others, as drawn."""
+    rows = (dict(zip(COLUMNS, row, strict=True)) for row in zip(*(data[name].values for name in COLUMNS), strict=True))
+    return [
+        row
+        for row in rows
+        if not np.isnan(row["goal"]) and row["peer"] != "two threads" and not row["peer"].startswith("limit")
+    ]
+
+
+def draw_peers(axes: Any, data: "Dataset") -> None:
+    """Draw ratios between the lowest and the highest one, and the goals."""
+    rows = _shown(data)
+    middle, lowest, highest = (np.array([row[name] for row in rows]) for name in ("ratio", "lowest", "highest"))
+    places = name_rows(axes, [f"{row['peer']}, {row['workload']}" for row in rows])
+    axes.tick_params(axis="y", labelsize=7)
+    spread = [middle - lowest, highest - middle]
+    axes.errorbar(middle, places, xerr=spread, fmt="o", color=COLORS[0], capsize=2, label="measured")
+    axes.plot([row["goal"] for row in rows], places, "D", color="black", fillstyle="none", label="goal")
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    axes.set(xscale="log", xlabel="time of the peer / time of ours, one thread")
+    axes.legend(fontsize=8)
+
+
+def speed(data: "Dataset") -> str:
+    """Say the time of a round, and how much longer others take."""
+    quadratic = [row for row in _shown(data) if row["workload"].startswith("K = ")]
+    ratios = [row["ratio"] for row in quadratic]
+    return (
+        f"A round of Power-of-Choice takes {quadratic[0]['ours_us']:.2f} µs with 30 clients; other programs take "
+        f"{min(ratios):.0f} to {max(ratios):.0f} times as long"
+    )

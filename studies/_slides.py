@@ -1,0 +1,105 @@
+"""What the figures of all studies share: the finding as their title, names beside curves, and means with intervals."""
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _repeated import mean_and_limits
+
+from fedtheory.plotting.style import COLORS, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
+_LINE = 1.25  # height of a line of text, in font sizes
+
+
+def finding(figure: "Figure", sentence: str) -> "Figure":
+    """Write what a figure shows above it; return the figure."""
+    width = int(12.5 * figure.get_size_inches()[0])
+    figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
+    return figure
+
+
+def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:
+    """Draw means over their bands, shape (3, n) each, each with a dash of its own, and name them at their ends.
+
+    The scales of the axes must be set.
+    """
+    looks = dict(zip(bands, zip(COLORS, DASHES, strict=True), strict=False))
+    for name, (mean, lower, upper) in bands.items():
+        color, dashes = looks[name]
+        axes.plot(x, mean, linestyle=dashes, color=color)
+        least = np.maximum(lower, np.asarray(mean) / 100) if axes.get_yscale() == "log" else lower
+        axes.fill_between(x, least, upper, color=color, alpha=0.2, linewidth=0)
+    axes.set_xlim(x[0], x[-1])
+    name_ends(axes, {name: (float(band[0][-1]), looks[name][0]) for name, band in bands.items()})
+
+
+def marked(axes: Any, bands: Mapping[str, tuple[Any, Any]], every: int) -> None:
+    """Draw means over their bands, each against places of its own and with a marker; the legend names them."""
+    for (name, (x, (mean, lower, upper))), color, marker in zip(bands.items(), COLORS, MARKERS, strict=False):
+        axes.plot(x, mean, color=color, marker=marker, markevery=every, label=name)
+        least = np.maximum(lower, np.asarray(mean) / 100) if axes.get_yscale() == "log" else lower
+        axes.fill_between(x, least, upper, color=color, alpha=0.2, linewidth=0)
+    axes.legend()
+
+
+def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.0) -> None:
+    """Write names to the right of curves at the heights where these end, lines of text apart; limits must be set."""
+    heights = np.array([axes.transData.transform((axes.get_xlim()[1], y))[1] for y, _ in ends.values()])
+    low, high = axes.transAxes.transform([(0, 0), (0, 1)])[:, 1]
+    places, inches = (heights - low) / (high - low), 0.7 * axes.get_position().height * axes.figure.get_size_inches()[1]
+    lines = [1 + name.count("\n") for name in ends]
+    apart = np.array([_LINE * size / 72 * number / inches for number in lines])
+    for (name, (_, color)), place in zip(ends.items(), _spread(np.clip(places, 0, 1), apart), strict=True):
+        axes.text(1.02, place, name, transform=axes.transAxes, color=color, fontsize=size, va="center", ha="left")
+
+
+def _spread(places: Any, sizes: Any) -> Any:
+    """Move places as little as is needed for labels of these sizes not to overlap."""
+    order = np.argsort(places, kind="stable")
+    ends = np.cumsum(sizes[order]) - sizes[order] / 2
+    free = np.asarray(places)[order] - ends
+    # Of the free parts the nearest increasing sequence: blocks that are out of order share their mean.
+    blocks: list[list[float]] = []
+    for value in free:
+        blocks.append([value, 1])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (last, many), (before, few) = blocks.pop(), blocks.pop()
+            blocks.append([(last * many + before * few) / (many + few), many + few])
+    found = np.empty(len(order))
+    found[order] = np.repeat([mean for mean, _ in blocks], [int(number) for _, number in blocks]) + ends
+    return found
+
+
+def intervals(
+    axes: Any, samples: Sequence[Any], places: Any, limits: Callable[[Any], Any] = mean_and_limits, **look: Any
+) -> None:
+    """Draw means with their 95% Student-t intervals, one for each array of samples, at heights.
+
+    A single sample is a hollow marker.
+    """
+    several = np.array([np.size(one) > 1 for one in samples], dtype=bool)
+    found = [limits(np.asarray(one)) for one in samples if np.size(one) > 1]
+    if found:
+        means, low, high = np.array(found).T
+        axes.errorbar(means, places[several], xerr=[means - low, high - means], linestyle="none", capsize=3, **look)
+    single = [float(np.asarray(one).item()) for one in samples if np.size(one) == 1]
+    axes.plot(
+        single,
+        places[~several],
+        linestyle="none",
+        fillstyle="none",
+        **{**look, "label": None if found else look.get("label")},
+    )
+
+
+def name_rows(axes: Any, names: Sequence[str]) -> Any:
+    """Name the heights 0, -1, -2, ...; return them."""
+    places = -np.arange(len(names))
+    axes.set_yticks(places, names)
+    axes.set_ylim(-len(names) + 0.4, 0.6)
+    return places
