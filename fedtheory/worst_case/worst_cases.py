@@ -146,6 +146,10 @@ class Case:
         return Case(self.record, self.objectives, self.relaxed, self.proof.checked())
 
 
+Combine = Callable[[Sequence[Case]], tuple[Fraction | None, Fraction | None]]
+"""Returns both sides of the value that some problems have together."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class WorstCase:
@@ -168,7 +172,7 @@ class WorstCase:
     upper: Fraction | None
     multipliers: Lemma
     cases: tuple[Case, ...]
-    _combine: Callable[[Sequence[Case]], tuple[Fraction | None, Fraction | None]] = field(repr=False)
+    _combine: Combine = field(repr=False)
     is_composed: bool = False
 
     @property
