@@ -23,8 +23,6 @@ from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
 __all__: list[str] = []
 
-_FAR = Fraction(1000)
-"""Largest sum of squared lengths at which a ray is looked for."""
 Motion = dict[Basis, dict[int, Fraction]]
 """By how much a basis vector moves along each of some further vectors of its block."""
 
@@ -155,12 +153,12 @@ def _tied(slopes: dict[Value, Value], program: Program, motion: Motion) -> dict[
     return slopes
 
 
-def near(program: Program) -> Program:
-    """Return a program whose points do not lie far away."""
-    places = [(block, row) for block, size in enumerate(program.sizes) for row in range(size)]
+def near(program: Program, size: Fraction) -> Program:
+    """Return a program of the points whose vectors have a sum of squared lengths of at most ``size``."""
+    places = [(block, row) for block, rows in enumerate(program.sizes) for row in range(rows)]
     basis = [Vector({place: Fraction(1)}) for place in places]
-    size = Form({(vector, vector): Fraction(1) for vector in basis})
-    return replace(program, inequalities=(*program.inequalities, Constraint(size, _FAR)))
+    total = Form({(vector, vector): Fraction(1) for vector in basis})
+    return replace(program, inequalities=(*program.inequalities, Constraint(total, size)), free=())
 
 
 def _expanded(form: Form) -> frozenset[tuple[Any, Fraction]]:

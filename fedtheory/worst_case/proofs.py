@@ -42,6 +42,12 @@ _MULTIPLES = (0, 1, 2**10, 2**20)
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
 # How far the sides may be apart where any growth will do.
 _ROUGH = 1e-2
+# Largest sum of squared lengths at which a ray is looked for.
+_FAR = Fraction(1000)
+# Squared lengths, as multiples of the largest bound, up to which doubles see short vectors beside long ones.
+_LONG = (10**2, 10**4, 10**6)
+# Share of the value that an instance may lose for shorter vectors.
+_LOST = Fraction(1, 10**6)
 # How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
 _AFRESH = (False, True, True)
 # After so many states in a row that should round to proofs and do not, pairs of doubles take over.
@@ -206,7 +212,7 @@ def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
 
     # Function values may grow although no point moves.
     for motion in ({}, free_motion(found.program, movable)):
-        program = near(doubled(found.program, motion))
+        program = near(doubled(found.program, motion), _FAR)
         with threadpool_limits(1), np.errstate(all="ignore"), suppress(OverflowError, OracleError):
             coordinates = first_coordinates(program)
             data = coordinates.data(pairs=False)
@@ -214,6 +220,25 @@ def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
             if tried.point is not None:
                 return replace(found, ray=Ray(motion, tried.point)).checked()
     return found
+
+
+def short_point(found: Proof) -> FeasiblePoint | None:
+    """Return a point that proves about as much as the one of a proof, with vectors that are not needlessly long.
+
+    A vector that may have any length is so long in some proofs that doubles would not see the others beside it.
+    """
+    program, point, lower = found.program, found.point, found.lower
+    if point is None or lower is None:
+        return None
+    unit = max((abs(one.bound) for one in program.constraints), default=Fraction(0)) or Fraction(1)
+    length2 = sum(gram[i][i] for gram in point.grams for i in range(len(gram)))
+    if length2 < _LONG[-1] * unit:
+        return point
+    for times in _LONG:
+        tried = prove(near(program, times * unit))
+        if tried.point is not None and tried.lower is not None and lower - tried.lower <= _LOST * abs(lower):
+            return tried.point
+    return point
 
 
 def _of_the_whole(

@@ -19,7 +19,7 @@ from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
 from fedtheory.worst_case.instances import Instance, instance_of
-from fedtheory.worst_case.proofs import Proof, shares_of
+from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
 __all__ = ["WorstCase"]
 
@@ -280,7 +280,8 @@ class WorstCase:
         if case.proof.point is None or case.relaxed:
             message = "an instance must come from a proof of the lower side, got none"
             raise ValueError(message)
-        return instance_of(case.record, case.objectives, case.proof.program, case.proof.point)
+        point = short_point(case.proof) or case.proof.point
+        return instance_of(case.record, case.objectives, case.proof.program, point)
 
     def save(self, path: str | Path) -> None:
         """Write problem and proofs in rationals: ``checker`` checks them with Python's standard library alone.
