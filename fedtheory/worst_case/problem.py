@@ -374,11 +374,12 @@ class Problem:
         """
         number = Fraction(exact("bound", bound))
         part = Fraction(exact("share", share))
-        self.record.at_most(self._own(form), number, name, part)
+        self.record.at_most(_not_null(self._own(form), number * part), number, name, part)
 
     def equal_to(self, form: Form | Value, bound: Any, name: str = "") -> None:
         """Demand that a form equals a number, as ``at_most`` demands that it is at most one."""
-        self.record.equal_to(self._own(form), Fraction(exact("bound", bound)), name)
+        number = Fraction(exact("bound", bound))
+        self.record.equal_to(_not_null(self._own(form), number), number, name)
 
     def maximize(self, *forms: Form | Value) -> None:
         """Say what is to be largest: a form, or the least of several."""
@@ -493,6 +494,18 @@ class Problem:
             message = "forms must be of the problem that they are given to, got one of another problem"
             raise ValueError(message)
         return found
+
+
+def _not_null(form: Form, bound: Fraction) -> Form:
+    """Refuse a square that must be 0: a program with it has no inner point, and a proof of one side at most."""
+    squares = {u.key == v.key and c > 0 for (u, v), c in form.products.items() if c and u.coordinates and v.coordinates}
+    if not bound and squares == {True} and not any(form.values.values()):
+        message = (
+            "a vector that must be 0 must not be made, got a square that is at most 0 "
+            "(one point in the place of two, or g.minimizer(at=x))"
+        )
+        raise ValueError(message)
+    return form
 
 
 def counted(name: str, number: int) -> range:

@@ -126,6 +126,8 @@ IN_PROBLEMS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a vector for a form": (lambda p: p.maximize(p.point()), "got <vector>"),
     "a width": (lambda p: p.solve("narrow"), "narrow must hold real numbers, got .narrow."),
     "no objective": (lambda p: p.solve(), "a problem must maximize something"),
+    "a square of 0": (lambda p: p.equal_to(p.point().square, 0), r"a square .* at most 0 \(.*minimizer\(at=x\)\)"),
+    "at most a square of 0": (lambda p: p.at_most(2 * p.point().square, 0, "d"), "got a square that is at most 0"),
     "a negative width": (lambda p: solved(p, -1), "narrow must be finite and positive, got -1"),
     "what is compressed": (lambda p: p.compressed(3, Q(1, 2)), "compressed must be asked at a vector"),
     "where a line is": (lambda p: p.function(L=1).line_search(p.point(), 3), "line_search must be asked at a vector"),
