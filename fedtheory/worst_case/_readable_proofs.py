@@ -470,13 +470,10 @@ def _as_latex(record: Record, said: Statement, found: Written, names: Names) -> 
     lines += ["\\paragraph{Proof.} The sum of these inequalities, each times its multiplier,"]
     rows = []
     for y, label, terms, sign, bound in found.terms:
+        rows.append(f"  & {y}\\ \\text{{({_escaped(label)})}}\\colon")
         pieces = [names.sum(terms[k : k + _TERMS]) for k in range(0, len(terms), _TERMS)]
-        for k, piece in enumerate(pieces):
-            joined = piece if not k or piece.startswith("-") else f"+ {piece}"
-            first = f"  {y}\\colon && {joined}" if not k else f"  && \\quad {joined}"
-            rows.append(
-                first + (f" &{sign} {bound} && \\text{{({_escaped(label)})}}" if k == len(pieces) - 1 else " & &&")
-            )
+        joined = [piece if not k or piece.startswith("-") else f"+ {piece}" for k, piece in enumerate(pieces)]
+        rows += [f"  & \\qquad {piece}" for piece in (*joined[:-1], f"{joined[-1]} {sign} {bound}")]
     lines += [*_aligned(rows), "less the objective is a sum of squares:"]
     lines += _aligned([f"  & {'' if not k else '+ '}{one}" for k, one in enumerate(found.squares or ["0"])])
     return [*lines, *_notes(record, "\n".join(lines), names)]

@@ -1,5 +1,6 @@
 """Certificates that are saved are checked by files that share nothing with the library, and forged ones are refused."""
 
+import contextlib
 import copy
 import hashlib
 import json
@@ -46,6 +47,11 @@ def noisy_clients() -> Problem:
 
 
 PROBLEMS = [two_steps, noisy_clients]
+
+
+MEANS: dict[str, Any] = {"owner": "", "behind": [], "noise": False}
+NOTHING: dict[str, Any] = {"products": [], "values": []}
+POINT: dict[str, Any] = {"name": "", "verb": "point", "of": [], "inputs": [], "blocks": [0]}
 
 
 def saved(worst: Any, folder: Path) -> Path:
@@ -134,14 +140,25 @@ def test_a_problem_of_several_cases_has_the_largest_of_their_values(tmp_path: Pa
     assert checker.check(read(saved(worst, tmp_path)))[:2] == worst.enclosure
 
 
-def test_the_least_of_two_forms_is_checked_with_an_upper_side_alone(tmp_path: Path) -> None:
+def test_what_was_left_out_of_a_proof_is_still_in_the_problem(tmp_path: Path) -> None:
     p = Problem()
     f = p.function(L=1)
     best, x = f.minimizer(), p.point("start")
     p.at_most((x - best).square, 1, name="distance2")
-    p.maximize(f.value(x) - f.value(best), (x - best).square)
-    worst = p.without("f0: x*, start")
+    x = x - f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    worst = p.without("f0: x1, start", "f0: x1, x*", "f0: start, x*")
     assert checker.check(read(saved(worst, tmp_path)))[:2] == (None, worst.upper)
+
+
+def test_the_least_of_two_forms_is_checked(tmp_path: Path) -> None:
+    p = Problem()
+    x, y = p.point("x"), p.point("y")
+    p.at_most((x - y).square, 4)
+    p.at_most(x.square, 1)
+    p.maximize(y.square, 2 * y.square - x.square)
+    worst = p.solve()
+    assert checker.check(read(saved(worst, tmp_path)))[:2] == worst.enclosure
 
 
 @pytest.mark.slow
@@ -269,6 +286,24 @@ def test_a_forged_problem_is_refused_or_printed_as_what_it_is(certificate: Path,
         survivors += 1
         assert found.theorems != first.theorems or spoiled == document, spoiled
     assert survivors < 0.5 * number
+
+
+JUNK: list[Any] = [None, True, 0, -1, 10**8, "", "0", "x", "1/0", [], {}, [[]], ["1", 0], NOTHING]
+
+
+@pytest.mark.parametrize("number", [100, pytest.param(3000, marks=pytest.mark.slow)])
+def test_anything_in_any_place_is_read_or_refused(certificate: Path, number: int) -> None:
+    document, rng = read(certificate), random.Random(4)
+    paths = [*leaves(document)]
+    for _ in range(number):
+        spoiled = copy.deepcopy(document)
+        *way, key = rng.choice(paths)
+        container = spoiled
+        for step in way:
+            container = container[step]
+        container[key] = copy.deepcopy(rng.choice(JUNK))
+        with contextlib.suppress(*REFUSED):
+            checker.check(sealed(spoiled))
 
 
 def problem_of(document: Any) -> Any:
@@ -423,11 +458,6 @@ def test_a_point_outside_proves_nothing(certificate: Path) -> None:
     point["grams"] = [[[str(2 * Q(x)) for x in row] for row in gram] for gram in point["grams"]]
     with pytest.raises(checker.Refused, match="does not fulfill"):
         checker.check(sealed(document))
-
-
-MEANS: dict[str, Any] = {"owner": "", "behind": [], "noise": False}
-NOTHING: dict[str, Any] = {"products": [], "values": []}
-POINT: dict[str, Any] = {"name": "", "verb": "point", "of": [], "inputs": [], "blocks": [0]}
 
 
 def trivial(proof: Any = None, **parts: Any) -> str:

@@ -87,7 +87,7 @@ class Problem:
             raise Refused("the first source is not that of means")
         for block, one in enumerate(written[1:], start=1):
             owner, behind, noise = fields(one, "a source", ("owner", "behind", "noise"))
-            if owner not in {"", SERVER, *clients} or type(noise) is not bool or (noise and not owner):
+            if owner not in ["", SERVER, *clients] or type(noise) is not bool or (noise and not owner):
                 raise Refused("a source has an owner that there is not")
             self.owners.append(owner)
             before = [count(other, "a source", block - 1) for other in array(behind, "behind")]
@@ -106,7 +106,7 @@ class Problem:
         name, verb, of, inputs, blocks = fields(written, "a vector", ("name", "verb", "of", "inputs", "blocks"))
         own = [count(block, "a block", len(self.sizes) - 1) for block in array(blocks, "blocks")]
         told, needed = [self.vector(one) for one in array(inputs, "inputs")], set[int]()
-        if verb not in VERBS or len({*own}) < len(own) or not own:
+        if verb not in [*VERBS] or len({*own}) < len(own) or not own:
             raise Refused("a vector is made by no operation of a problem")
         if any(text(one, "a name") not in clients for one in array(of, "of")):
             raise Refused("a vector is made by a function that there is not")
@@ -160,7 +160,7 @@ class Problem:
     def _read_function(self, written: Any) -> Function:
         keys = ("name", "kind", "class", "blocks", "clients", "calls", "minimum", "least", "adjoint_of")
         name, kind, of, blocks, clients, calls, minimum, least, adjoint_of = fields(written, "a function", keys)
-        if kind not in NUMBERS or not isinstance(of, dict) or not {*of} <= {*NUMBERS[kind], *FLAGS[kind]}:
+        if kind not in [*NUMBERS] or not isinstance(of, dict) or not {*of} <= {*NUMBERS[kind], *FLAGS[kind]}:
             raise Refused("a function is of no class that is known")
         numbers = {key: rational(of[key], key) for key in NUMBERS[kind] if key in of}
         flags = {key: of.get(key) for key in FLAGS[kind]}
@@ -168,10 +168,11 @@ class Problem:
             raise Refused("a class is not described")
         places = [count(block, "a block", len(self.sizes) - 1) for block in array(blocks, "blocks")]
         number = count(clients, "clients")
-        if places != [0] and (places[1:] != [places[-1]] or places[0] or self.owners[places[-1]] != name or number < 2):
+        of_clients = len(places) == 2 and not places[0] and self.owners[places[1]] == name
+        if places != [0] and (not of_clients or places[1] in self.noises):
             raise Refused("a function has blocks of others")
-        if places == [0] and number != 1:
-            raise Refused("clients have no block of their own")
+        if (places == [0]) != (number == 1):
+            raise Refused("the number of clients is not that of a function or of several")
         limited(len(array(calls, "calls")), MOST_CALLS, "calls of a function")
         found = Function(
             text(name, "a name"), kind, numbers | flags, places, number, [*map(self._read_call, calls)],
