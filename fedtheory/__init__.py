@@ -21,6 +21,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "errors",
         "exact",
         "federation",
+        "formal",
         "methods",
         "plotting",
         "rational",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from fedtheory import errors as errors
     from fedtheory import exact as exact
     from fedtheory import federation as federation
+    from fedtheory import formal as formal
     from fedtheory import methods as methods
     from fedtheory import plotting as plotting
     from fedtheory import rational as rational

@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | check | study``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | check | study | warm``.
 
 ``python -m fedtheory ...`` is the same.
 """
@@ -29,6 +29,7 @@ _FUNCTIONS = {
     "hunt": ("hunting", "hunt_claim"),
     "check": ("checking", "check_certificate"),
     "study": ("studying", "run_study"),
+    "warm": ("warming", "warm_up"),
 }
 
 

@@ -94,6 +94,12 @@ _STUDY = _Command(
     "[NAME [OPTION ...]]    (NAME --help lists its options)",
     ("study", "study bound_versus_error", "study error_floor --quick"),
 )
+_WARM = _Command(
+    "warm",
+    "compile what the package has, which takes minutes, once on a machine",
+    "",
+    ("warm",),
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -136,6 +142,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     study = _added(add, _STUDY)
     study.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or its beginning")
     study.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="options of the study")
+    _added(add, _WARM)
     return parser
 
 

@@ -1,6 +1,7 @@
 """Whether a user's code does what its theory says, one file for each kind of code, and Hypothesis strategies."""
 
 from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
+from fedtheory.conformance.checks import checks_of as checks_of
 from fedtheory.conformance.constants import constants_of as constants_of
 from fedtheory.conformance.drawing import games as games
 from fedtheory.conformance.drawing import laws as laws
@@ -16,6 +17,7 @@ from fedtheory.conformance.drawing import weights as weights
 from fedtheory.conformance.flower_strategies import flower as flower
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.methods import check_method as check_method
+from fedtheory.conformance.own_bounds import check_bound as check_bound
 from fedtheory.conformance.probabilities import check_probabilities as check_probabilities
 from fedtheory.conformance.results import Conformance as Conformance
 from fedtheory.conformance.shapley import check_shapley as check_shapley

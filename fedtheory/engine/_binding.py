@@ -8,75 +8,55 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-from numba import njit, objmode, typeof, types
+from numba import njit, objmode, types
 from numba.core.errors import NumbaError
 
 from fedtheory._support.compiling import is_compiled
 from fedtheory._support.strict import strict
+from fedtheory.engine._blocks import block_type
 from fedtheory.engine._plain import call_plainly
 from fedtheory.engine._randomness import foreign_draw
 from fedtheory.engine._rounds import run_rounds
-from fedtheory.engine._slots import address_of, address_through, laid_out, num_words, put, signature_of
-from fedtheory.engine.contract import KERNELS, PLUGGED, SLOTS, Family, Slots
+from fedtheory.engine._slots import address_of, signature_of
+from fedtheory.engine.contract import KERNELS, PLUGGED, SLOTS, Family
 from fedtheory.methods.rules import METHOD_RULES, MethodRules
 from fedtheory.selection.rules import Rules
 
-__all__ = ["BoundLoop", "bound_loop", "reason"]
+__all__ = ["Bound", "bound", "reason", "running"]
 
 
 @dataclass(frozen=True, eq=False)
-class BoundLoop:
-    """The round loop with its slots filled; it holds the functions, since the addresses point into them.
+class Bound:
+    """Functions of a run by slot: addresses of what is compiled, which holds as long as ``functions`` live.
 
-    The loop calls what hands over a family's arrays at the addresses; the kernels that get them have their own.
+    ``problem`` is the type of the family's block; with numba switched off it is None, and functions stand in the place
+    of addresses.
     """
 
-    addresses: Any
-    kernels: tuple[int, ...]
-    num_words: int
+    addresses: Mapping[str, Any]
     functions: tuple[Any, ...]
     plain: Mapping[str, Callable[..., Any]]
-
-    def __call__(self, problem: Any, validation: Any, test: Any, *arguments: Any) -> int:
-        """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
-        loop: Any = run_rounds
-        if not self.functions:
-            return int(loop(self.addresses, problem, validation, 0 if test is None else test, *arguments))
-        blocks = np.zeros((3, self.num_words), dtype=np.int64)
-        places: list[int | None] = [None, None, None]
-        for i, arrays in enumerate((problem, validation, test)):
-            if arrays is not None:
-                # A bare tuple: a cache never names a class of the family, which another process had to import.
-                put(blocks[i], self.kernels, tuple(arrays))
-                places[i] = blocks.__array_interface__["data"][0] + i * blocks.strides[0]
-        with running(self.plain):
-            return int(loop(self.addresses, places[0], places[1], places[2] or 0, *arguments))
+    problem: Any = None
 
 
-def bound_loop(
+def bound(
     family: Family, rules: Rules, method: MethodRules | None = None, others: Iterable[Family | None] = ()
-) -> BoundLoop:
+) -> Bound:
     """Fill the slots; a missing rule leaves a 0. The kernels read the arrays of other families, too."""
     homes = {**dict.fromkeys(SLOTS, rules), **dict.fromkeys(KERNELS, family), **dict.fromkeys(METHOD_RULES, method)}
     functions = {name: getattr(homes[name], name, None) for name in SLOTS}
     for name, function in functions.items():
         _refuse_foreign_draws(name, function)
     if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python
-        strictly = {name: _called_strictly(name, function) or 0 for name, function in functions.items()}
-        return BoundLoop(Slots(**strictly), (), 0, (), {})
-    problem = typeof(family.arrays)
-    layout, *found = (laid_out(typeof(each.arrays)) for each in (family, *others) if each is not None)
+        return Bound({name: _called_strictly(name, function) or 0 for name, function in functions.items()}, (), {})
+    problem, *found = (block_type(each.arrays) for each in (family, *others) if each is not None)
     for other in found:
-        if other != layout:
-            message = f"validation and test samples must be laid out as those of fed, {layout}, got {other}"
+        if other != problem:
+            message = f"validation and test samples must be laid out as those of fed, {problem}, got {other}"
             raise TypeError(message)
     filled = {name: _filled(name, function, problem) for name, function in functions.items()}
-    addresses = {name: address for name, (_, address) in filled.items()}
-    kernels = tuple(addresses[name] for name in KERNELS)
-    through = {name: address_through(name, layout) for name in KERNELS if addresses[name]}
     plain = {name: rule for name, rule in functions.items() if name in PLUGGED and rule and not is_compiled(rule)}
-    return BoundLoop(Slots(**addresses | through), kernels, num_words(layout), tuple(filled.values()), plain)
+    return Bound({name: place for name, (_, place) in filled.items()}, tuple(filled.values()), plain, problem)
 
 
 def _refuse_foreign_draws(name: str, function: Any) -> None:

@@ -31,14 +31,10 @@ class Checkpoint:
         If the run cannot be identified, or the file is of another run or cannot be read or written.
     """
 
-    def __init__(self, path: Path, job: Job, recording: Any, seeds: Sequence[np.random.SeedSequence]) -> None:
+    def __init__(self, path: Path, job: Job, seeds: Sequence[np.random.SeedSequence]) -> None:
         self.path, self.identity = path, _identity(job, seeds)
-        self.recording = recording
-        self.shapes = {
-            name: values.shape
-            for name, values in recording._asdict().items()
-            if isinstance(values, np.ndarray) and values.size
-        }
+        self.shapes = {name: shape for name, shape in job.recorded_shapes.items() if np.prod(shape)}
+        self.empty = {name: np.empty(shape) for name, shape in job.recorded_shapes.items() if not np.prod(shape)}
         try:
             writable(path)
         except OSError as error:
@@ -65,7 +61,7 @@ class Checkpoint:
         if not finished:
             return
         ones = [finished[i] for i in sorted(finished)]
-        arrays = {name: np.stack([getattr(one.recording, name) for one in ones]) for name in self.shapes}
+        arrays = {name: np.stack([one.recording[name] for one in ones]) for name in self.shapes}
         arrays |= {
             "replicate": np.array(sorted(finished)),
             "counts": np.stack([one.counts for one in ones]),
@@ -99,7 +95,7 @@ class Checkpoint:
             raise OtherFileError(message)
         return {
             i: Replicate(
-                self.recording._replace(**{name: arrays[name][row] for name in self.shapes}),
+                {**self.empty, **{name: arrays[name][row] for name in self.shapes}},
                 arrays["counts"][row],
                 int(arrays["diverged_at"][row]),
             )

@@ -18,7 +18,7 @@ from fedtheory._support import validate
 from fedtheory._support.progress import reported
 from fedtheory._support.wording import short
 from fedtheory.engine._checkpoints import Checkpoint
-from fedtheory.engine._replicates import Job, Replicate, Running, Template, advance, start, template_of
+from fedtheory.engine._replicates import Job, Replicate, Template, Worker, template_of
 from fedtheory.engine.interruption import Interrupted
 from fedtheory.engine.trajectory import Trajectory
 
@@ -40,7 +40,7 @@ class _Run:
     template: Template
     seeds: Seeds
     finished: dict[int, Replicate]
-    running: dict[int, Running] = field(default_factory=dict)
+    running: dict[int, Worker] = field(default_factory=dict)
 
     @property
     def missing(self) -> list[int]:
@@ -87,7 +87,7 @@ def execute(
     template = template_of(job)
     file = None
     if checkpoint is not None:
-        file = Checkpoint(as_path("checkpoint", checkpoint), job, template.recording, seeds)
+        file = Checkpoint(as_path("checkpoint", checkpoint), job, seeds)
     run = _Run(template, seeds, {} if file is None else file.load())
     with _reporting(run, progress) as report:
         try:
@@ -148,7 +148,7 @@ def _run_missing(run: _Run, num_threads: int, report: Callable[[int], None], due
     workers, messages = min(num_threads, len(missing)), SimpleQueue[Any]()
     todo, bundle = iter(missing), max(1, len(missing) // (_BUNDLES * workers))
     threads = [Thread(target=_run_replicates, args=(run, todo, bundle, messages)) for _ in range(workers)]
-    stop = run.template.plan.stop
+    stop = run.template.stop
     due.kept = len(run.finished)
     try:
         for thread in threads:
@@ -183,9 +183,10 @@ def _run_replicates(run: _Run, todo: Iterator[int], bundle: int, messages: Simpl
     """Run one replicate after the other, and say how many are finished, what failed, and that this is all."""
     fresh = 0
     try:
+        worker = Worker(run.template)
         for i in todo:  # which the threads share
-            run.running[i] = start(run.template, run.seeds[i])
-            ended = advance(run.template, run.running[i])
+            run.running[i] = worker
+            ended = worker.run(run.seeds[i])
             if ended is None:
                 break
             run.finished[i] = ended

@@ -17,19 +17,19 @@ from fedtheory.selection.rules import RULES, Rules
 __all__ = ["failures_named", "fault", "raised_by"]
 
 
-def fault(strategy: str, space: Any, present: Any) -> str:
+def fault(strategy: str, state: Any) -> str:
     """Say what the rule did after which the loop stopped."""
-    rule, round_index = _where(space)
+    rule, round_index = _where(state)
     if rule == "attend":
-        wanted = f"return how many clients it left present, {np.count_nonzero(present)}, got {_returned(space)}"
+        wanted = f"return how many clients it left present, {np.count_nonzero(state.present)}, got {_returned(state)}"
     elif rule == "weigh":
-        size = int(space.report[3])
-        wanted = fault_of_weights(space.report[2], space.coefficients[:size], space.chosen)
+        size = int(state.report[3])
+        wanted = fault_of_weights(state.report[2], state.coefficients[:size], state.chosen)
     else:
-        clients = getattr(space, RULES[rule].writes[-1])
-        wanted = fault_of_clients(clients, _returned(space), space.counts.size)
+        clients = getattr(state, RULES[rule].writes[-1])
+        wanted = fault_of_clients(clients, _returned(state), state.counts.size)
         # The loop stops for copies only where a method keeps a state of each client.
-        named = f"got {clients[: _returned(space)].tolist()}"
+        named = f"got {clients[: _returned(state)].tolist()}"
         wanted = wanted or f"choose different clients for a method that keeps a state of each, {named}"
     return f"the rule {rule} of {strategy} must {wanted} in round {round_index}"
 
@@ -53,12 +53,12 @@ def fault_of_weights(extra: float, coefficients: Any, chosen: Any) -> str:
     return f"{wanted}, got {coefficients[bad[0]]} for client {chosen[bad[0]]}" if bad.size else ""
 
 
-def _where(space: Any) -> tuple[str, int]:
-    return tuple(SLOTS)[int(space.report[0])], int(space.report[1])
+def _where(state: Any) -> tuple[str, int]:
+    return tuple(SLOTS)[int(state.report[0])], int(state.report[1])
 
 
-def _returned(space: Any) -> int:
-    return int(space.report[2])
+def _returned(state: Any) -> int:
+    return int(state.report[2])
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        rule, round_index = _where(state.space)
+        rule, round_index = _where(state)
         if rule in KERNELS:
             where = f"the kernel {rule}"
         else:
@@ -100,11 +100,16 @@ def _needs_candidates(rules: Rules, state: Any) -> bool:
     """Whether the rule ``select``, which has no candidates, raises nothing when all clients are its candidates."""
     if rules.propose is not None:
         return False
-    rule, (table, memory, weights) = plain(rules.select) if is_compiled(rules.select) else rules.select, state.server
-    everyone, chosen, rng = np.arange(weights.size), np.full(rules.max_selected, -1), deepcopy(state.streams.selection)
+    rule = plain(rules.select) if is_compiled(rules.select) else rules.select
+    table, memory, weights = state.table, state.memory, state.weights
+    everyone, chosen, rng = (
+        np.arange(weights.size),
+        np.full(rules.max_selected, -1),
+        deepcopy(state.selection_rng),
+    )
     try:
         with np.errstate(all="ignore"):
-            rule(_where(state.space)[1], table, memory.copy(), weights, everyone, np.ones(weights.size), rng, chosen)
+            rule(_where(state)[1], table, memory.copy(), weights, everyone, np.ones(weights.size), rng, chosen)
     except Exception:
         return False
     return True

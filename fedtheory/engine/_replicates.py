@@ -1,5 +1,6 @@
 """Independent replicates of one simulation: each has its own random streams and its own buffers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -7,17 +8,35 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
-from fedtheory.engine._binding import BoundLoop, bound_loop
+from fedtheory.engine import _parts
+from fedtheory.engine._binding import Bound, bound, running
+from fedtheory.engine._blocks import address, words_of, written
 from fedtheory.engine._faults import failures_named, fault
-from fedtheory.engine._fleet import Fleet
+from fedtheory.engine._parts import FAULT, SHORTFALL, STATE, STOPPED
+from fedtheory.engine._perceptron_passes import PerceptronArrays
 from fedtheory.engine._round_game import METHODS
-from fedtheory.engine._rounds import FAULT, SHORTFALL, STOPPED
-from fedtheory.engine.contract import Family, LocalWork, MethodState, Plan, Server, Streams, recording, workspace
+from fedtheory.engine._rounds import run_rounds
+from fedtheory.engine._slots import KINDS, loop_address, part_address
+from fedtheory.engine.contract import (
+    ARGUMENTS,
+    BUFFERS,
+    PARTS,
+    RECORDS,
+    STATE_FIELDS,
+    STREAMS,
+    Family,
+    LocalWork,
+    State,
+)
 from fedtheory.methods.rules import Method, MethodRules
 from fedtheory.selection.rules import Rules, Strategy
 
-__all__ = ["Job", "Replicate", "Running", "Template", "advance", "start", "template_of"]
+__all__ = ["Job", "Replicate", "Template", "Worker", "template_of"]
+
+_WORK = KINDS["work"]
+_RECORDED = [(name, kind, ndim or 0) for name, (kind, ndim) in STATE_FIELDS.items() if name.startswith("recorded_")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,136 +87,222 @@ class Job:
         """Recorded rounds, round 0 included."""
         return self.num_rounds // self.every + 1
 
+    @property
+    def recorded_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of what a replicate records, by buffer."""
+        records = [RECORDS[name] for name in self.record]
+        return {each.buffer: (self.num_recorded, *(self.sizes[size] for size in each.shape)) for each in records}
+
 
 @dataclass(frozen=True, eq=False)
 class Replicate:
     """What one replicate wrote, how often each client was selected, and the round in which it diverged, or -1."""
 
-    recording: Any
+    recording: Mapping[str, Array]
     counts: npt.NDArray[np.int64]
     diverged_at: int
 
 
-class Running(NamedTuple):
-    """A replicate that has begun: what the loop takes for its own, in the order of its arguments."""
+class Template(NamedTuple):
+    """What is made once for all replicates; 0 stands for a part that the run does not need."""
 
-    problem: Any
-    validation: Any
-    test: Any
-    server: Server
-    space: Any
-    recording: Any
-    fleet: Fleet
-    method: MethodState
-    streams: Streams
+    job: Job
+    bound: Bound
+    parts: Mapping[str, Any]
+    stop: npt.NDArray[np.bool_]
+
+
+def template_of(job: Job) -> Template:
+    """Compile what a run needs; a line tells whoever waits for more than two seconds how long it takes."""
+    about = (15 if isinstance(job.family.arrays, PerceptronArrays) else 5) + (5 if job.validation is not None else 0)
+    with announced(f"fedtheory compiles this kind of run, once on this machine, in about {about} s"):
+        functions = bound(job.family, job.rules, job.method_rules, (job.validation, job.test))
+        compiles = bool(functions.functions)
+        parts = {name: _part(name, compiles=compiles) if _needs(job, name) else 0 for name in PARTS}
+        if compiles:
+            loop_address(run_rounds)
+    return Template(job, functions, parts, np.zeros(1, dtype=np.bool_))
+
+
+def _part(name: str, *, compiles: bool) -> Any:
+    part = getattr(_parts, name)
+    return part_address(part) if compiles else part
+
+
+class Worker:
+    """What the replicates of one thread, which run one after the other, read and write."""
+
+    def __init__(self, template: Template) -> None:
+        job = self.job = template.job
+        self.bound = template.bound
+        self._blocks: list[Any] = []
+        self._private: list[tuple[Array, Array]] = []
+        method = job.method_rules
+        work = job.work if method is None else job.work._replace(correction=np.zeros(job.initial.size))
+        families = {"problem": job.family, "validation": job.validation, "test": job.test}
+        self.state = State(
+            **{f"{name}_at": place for name, place in self.bound.addresses.items()},
+            **{f"{name}_part": part for name, part in template.parts.items()},
+            **{name: self._problem(family) for name, family in families.items()},
+            work=self._block(work, _WORK), **_numbers(job), **_shared(job, template.stop), **_buffers(job),
+            correction=work.correction, **dict.fromkeys(STREAMS, np.random.default_rng(0)),
+        )  # fmt: skip
+        self.words = written(self.state, STATE) if self.bound.functions else None
 
     @property
     def num_rounds(self) -> int:
         """Rounds that are over, also while others are running."""
-        return int(self.space.report[1])
+        return int(self.state.report[1])
+
+    def _problem(self, family: Family | None) -> Any:
+        if family is None:
+            return 0
+        arrays = family.own_arrays()
+        self._private += [(getattr(arrays, name), getattr(family.arrays, name)) for name in family.private]
+        return self._block(arrays, self.bound.problem)
+
+    def _block(self, record: Any, kind: Any) -> Any:
+        if not self.bound.functions:
+            return record
+        words = written(record, kind)
+        self._blocks += [record, words]
+        return address(words)
+
+    def run(self, seed: np.random.SeedSequence) -> Replicate | None:
+        """Run a replicate from its start to its end; return what it wrote, or None if it was stopped before."""
+        job = self.job
+        self._begin(seed)
+        state = self.state
+        with failures_named(job, state), running(self.bound.plain):
+            loop: Any = run_rounds
+            ended = int(loop(state if self.words is None else address(self.words)))
+        if ended == SHORTFALL:
+            message = (
+                f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
+                f"fewer), got fewer in round {int(state.report[1])}"
+            )
+            raise ValueError(message)
+        if ended == FAULT:
+            raise ValueError(fault(job.name, state))
+        state.report[:] = 0.0  # of which the next replicate has run no round
+        recorded = {name: getattr(state, f"recorded_{name}") for name in job.recorded_shapes}
+        return None if ended == STOPPED else Replicate(recorded, state.counts, ended)
+
+    def _begin(self, seed: np.random.SeedSequence) -> None:
+        """Make the random streams and what the replicate leaves, and set everything else to its start."""
+        job, state = self.job, self.state
+        selection, training, attendance, method = seed.spawn(4)
+        rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
+        # A Generator takes as long to make as a hundred rounds: none is made that nothing draws from.
+        rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
+        rngs.append(rngs[0] if job.method_rules is None else np.random.default_rng(method))
+        streams = dict(zip(STREAMS, rngs, strict=True))
+        state.model[:], state.memory[:], state.totals[:] = job.initial, job.rules.memory, 0.0
+        if job.rules.attend is not None:
+            state.weights[:], state.attend_memory[:], state.present[:] = job.weights, job.rules.attend_memory, True
+        for mine, original in self._private:
+            _restore(mine, original)
+        fresh = {
+            **streams,
+            "counts": np.zeros(job.weights.size, dtype=np.int64),
+            **_recording(job),
+            **_method_states(job),
+        }
+        self.state = state._replace(**fresh)
+        if self.words is not None:
+            for name, value in fresh.items():
+                place = STATE.offsets[name]
+                words = list(words_of(value, STATE.kinds[name]))
+                self.words[place : place + len(words)] = words
 
 
-class Template(NamedTuple):
-    """What is made once for all replicates, and copied by each where it writes."""
-
-    job: Job
-    loop: BoundLoop
-    plan: Plan
-    space: Any
-    recording: Any
+def _restore(mine: Any, original: Any) -> None:
+    if isinstance(mine, tuple):
+        for part, before in zip(mine, original, strict=True):
+            _restore(part, before)
+    elif isinstance(mine, np.ndarray):
+        mine[...] = original
 
 
-def template_of(job: Job) -> Template:
-    """Bind the loop, and make what replicates are copied from."""
-    return Template(
-        job, bound_loop(job.family, job.rules, job.method_rules, (job.validation, job.test)),
-        _plan(job, np.zeros(1, dtype=np.bool_)),
-        workspace(job.initial, job.sizes), recording(job.record, job.every, job.num_recorded, job.sizes),
-    )  # fmt: skip
+def _needs(job: Job, part: str) -> bool:
+    """Whether a run calls a part of the round."""
+    methodical = job.method_rules is not None
+    return {
+        "record": not {"models", "uplink", "broadcasts", "evaluations", "coalitions", "states"}.isdisjoint(job.record),
+        "record_cohort": not {"selected", "coefficients"}.isdisjoint(job.record),
+        "accuracy": job.test is not None,
+        "attendance": job.rules.attend is not None,
+        "training": methodical or job.own_steps.size > 0 or job.returned_noise.size > 0,
+        "prepare": methodical,
+        "receive": methodical,
+        "valuation": job.validation is not None,
+    }[part]
 
 
-def start(template: Template, seed: np.random.SeedSequence) -> Running:
-    """Make a replicate that is about to begin its first round."""
-    job, (selection, training, attendance, method) = template.job, seed.spawn(4)
-    rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
-    # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
-    rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
-    rngs.append(rngs[0] if job.method_rules is None else np.random.default_rng(method))
-    return Running(
-        problem=job.family.own_arrays(), validation=None if job.validation is None else job.validation.own_arrays(),
-        test=None if job.test is None else job.test.own_arrays(),
-        server=_server(job), space=_emptied(template.space, job.initial), recording=_copied(template.recording),
-        fleet=_fleet(job), method=_method(job), streams=Streams(*rngs),
-    )  # fmt: skip
+def _numbers(job: Job) -> dict[str, Any]:
+    how, methodical = job.rules.valuation, job.method_rules
+    return {
+        "num_rounds": job.num_rounds, "local_steps": job.local_steps, "every": job.every,
+        "candidate_batch": job.work.batch_size if job.rules.candidate_loss.startswith("minibatch") else 0,
+        "checks": int(not _is_ours(job.strategy)), "method": -1 if how is None else METHODS[how.method],
+        "num_orders": 0 if how is None else how.num_permutations, "min_present": job.rules.min_present,
+        "one_of_each": int(methodical is not None and methodical.state_size > 0),
+        "server_step_size": job.server_step_size, "tolerance": 0.0 if how is None else float(how.tolerance),
+    }  # fmt: skip
 
 
-def advance(template: Template, state: Running) -> Replicate | None:
-    """Run a replicate to its end; return what it wrote, or None if it was stopped before."""
-    job, space = template.job, state.space
-    work = job.work if job.method is None else job.work._replace(correction=space.correction)
-    with failures_named(job, state):
-        ended = template.loop(
-            state.problem, state.validation, state.test, state.server, space, state.recording, work, state.fleet,
-            state.method, template.plan, state.streams,
-        )  # fmt: skip
-    if ended == SHORTFALL:
-        message = (
-            f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
-            f"fewer), got fewer in round {int(space.report[1])}"
-        )
-        raise ValueError(message)
-    if ended == FAULT:
-        raise ValueError(fault(job.name, space, state.fleet.present))
-    return None if ended == STOPPED else Replicate(state.recording, space.counts, ended)
+def _shared(job: Job, stop: Any) -> dict[str, Any]:
+    """Arrays that rounds only read, and copies of those that they change."""
+    rules, method = job.rules, job.method_rules
+    nothing = np.empty(0)
+    return {
+        "stop": stop, "step_sizes": _own(job.step_sizes), "table": _own(rules.table), "memory": rules.memory.copy(),
+        "weights": job.weights.copy(), "attend_table": _own(rules.attend_table),
+        "attend_memory": rules.attend_memory.copy(), "present": np.ones(job.weights.size, dtype=np.bool_),
+        "objective": job.weights, "own_steps": job.own_steps, "returned_noise": _own(job.returned_noise),
+        "method_table": nothing if method is None else _own(method.table),
+        "method_memory": nothing if method is None else method.memory.copy(),
+        "states": np.empty((0, 0)),
+        "compress_table": nothing if method is None else _own(method.compress_table),
+    }  # fmt: skip
 
 
-def _copied(arrays: Any) -> Any:
-    return arrays._make(part.copy() if isinstance(part, np.ndarray) else part for part in arrays)
-
-
-def _emptied(space: Any, initial: Array) -> Any:
-    # Zeros that nobody touches take no memory, of a room for a million clients, say.
-    return space._make(np.zeros(part.shape, part.dtype) for part in space)._replace(model=initial.copy())
-
-
-def _server(job: Job) -> Server:
-    # the table is only read; memory and weights are this replicate's own
-    return Server(_own(job.rules.table), job.rules.memory.copy(), job.weights.copy())
-
-
-def _method(job: Job) -> MethodState:
-    rules, num_clients = job.method_rules, job.weights.size
+def _method_states(job: Job) -> dict[str, Array]:
+    rules = job.method_rules
     if rules is None:
-        return MethodState(np.empty(0), np.empty(0), np.empty((0, 0)), np.empty(0))
-    states = np.zeros((num_clients, rules.state_size)) if rules.states is None else np.array(rules.states, order="C")
-    return MethodState(_own(rules.table), rules.memory.copy(), states, _own(rules.compress_table))
+        return {}
+    # Zeros that no round touches take no memory, of a million clients, say.
+    states = (
+        np.zeros((job.weights.size, rules.state_size)) if rules.states is None else np.array(rules.states, order="C")
+    )
+    return {"method_memory": rules.memory.copy(), "states": states}
+
+
+def _buffers(job: Job) -> dict[str, Any]:
+    sizes = job.sizes
+    recorded = {name: np.empty((0,) * ndim, dtype=kind) for name, kind, ndim in _RECORDED}
+    return {
+        "model": np.zeros(sizes["v"]), "server_model": np.zeros(sizes["v"]), "change": np.zeros(sizes["v"]),
+        "counts": np.zeros(0, dtype=np.int64), "totals": np.zeros(len(RECORDS)), "report": np.zeros(5),
+        "values": np.zeros(sizes["m"]), "known": np.zeros(sizes["coalitions"]),
+        "num_steps": np.zeros(sizes["r"], dtype=np.int64),
+        **{
+            name: np.zeros(tuple(sizes[size] for size in ARGUMENTS[name].shape), dtype=ARGUMENTS[name].kind)
+            for name in BUFFERS
+        },
+        **recorded, **_recording(job),
+    }  # fmt: skip
+
+
+def _recording(job: Job) -> dict[str, Array]:
+    """Make room for what a replicate records, a row per recorded round."""
+    blanks = {record.buffer: record.blank for record in RECORDS.values()}
+    return {f"recorded_{name}": np.full(shape, blanks[name]) for name, shape in job.recorded_shapes.items()}
 
 
 def _own(table: Array) -> Array:
     # the loop is compiled for arrays that can be written, though it does not write into this one
     return np.require(table, requirements=["C", "W"])
-
-
-def _plan(job: Job, stop: Any) -> Plan:
-    batch = job.work.batch_size if job.rules.candidate_loss.startswith("minibatch") else 0
-    how = job.rules.valuation
-    valuation = (-1, 0.0, 0) if how is None else (METHODS[how.method], float(how.tolerance), how.num_permutations)
-    return Plan(
-        stop, not _is_ours(job.strategy), batch, job.step_sizes, job.local_steps, job.server_step_size, *valuation
-    )
-
-
-def _fleet(job: Job) -> Fleet:
-    rules, num_clients = job.rules, job.weights.size
-    return Fleet(
-        table=_own(rules.attend_table),
-        memory=rules.attend_memory.copy(),
-        present=np.ones(num_clients, dtype=np.bool_),
-        objective=job.weights,
-        min_present=rules.min_present,
-        local_steps=job.own_steps,
-        returned_noise=job.returned_noise,
-    )
 
 
 def _is_ours(strategy: object) -> bool:

@@ -10,61 +10,70 @@ and decide as those of ``fedtheory.valuation`` do.
 import numpy as np
 
 from fedtheory._support.compiling import compiled
+from fedtheory.engine._slots import caller
 
 __all__ = ["EXACT", "METHODS", "PERMUTATION", "TRUNCATED", "value_cohort"]
 
 EXACT, TRUNCATED, PERMUTATION = 0, 1, 2
 METHODS = {"exact": EXACT, "gtg": TRUNCATED, "permutation": PERMUTATION}
+_excess, _coalition = caller("excess"), caller("coalition")
 _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
 
 @compiled
 def value_cohort(
-    excess_of, coalition_of, shares_work, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
+    excess_at, coalition_at, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
     model, values,
 ):  # fmt: skip
     """Write the value of each row of ``updates`` (n, v), weighted with ``shares`` (n,); count the losses asked for.
 
-    ``excess_of`` is that of a model, ``coalition_of`` that of a coalition, which is there if ``shares_work``.
+    Kernels stand at the addresses: ``excess_at`` of a model, ``coalition_at`` of a coalition, 0 if there is none.
     ``known`` (at least 2^n,) and ``model`` (v,) are scratch. Values are NaN where a loss is not finite.
     """
     n = shares.size
-    known[: 1 << n] = np.inf
-    if shares_work:
-        coalition_of(problem, start, updates, shares, -1)
+    for number in range(1 << n):
+        known[number] = np.inf
+    if coalition_at != 0:
+        _coalition(coalition_at, (problem, start, updates, shares, -1))
     if method == EXACT:
         for number in range(1 << n):
-            _utility(excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, number)
+            _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, number)
         _from_all(known, values, n)
     else:
         gains = np.zeros((_MOST_PER_PLAYER * n if method == TRUNCATED else num_orders, n))
         seen = _walk(
-            excess_of, coalition_of, shares_work, problem, start, updates, shares, method == TRUNCATED, tolerance, rng,
+            excess_at, coalition_at, problem, start, updates, shares, method == TRUNCATED, tolerance, rng,
             known, model, gains,
         )  # fmt: skip
         for k in range(n):
-            values[k] = gains[:seen, k].mean() if seen > 0 else 0.0
+            values[k] = _sum(gains, k, seen) / seen if seen > 0 else 0.0
     asked, finite = 0, True
     for number in range(1 << n):
         asked += known[number] != np.inf
         finite &= not np.isnan(known[number])
-    if not finite:
-        values[:n] = np.nan
+    for k in range(n if not finite else 0):
+        values[k] = np.nan
     return asked
 
 
 @compiled
+def _sum(rows, column, size):
+    total = 0.0
+    for i in range(size):
+        total += rows[i, column]
+    return total
+
+
+@compiled
 def _walk(
-    excess_of, coalition_of, shares_work, problem, start, updates, shares, truncates, tolerance, rng, known, model,
+    excess_at, coalition_at, problem, start, updates, shares, truncates, tolerance, rng, known, model,
     gains,
 ):  # fmt: skip
     """Write what each player adds in random orders, a row for each; return how many orders were walked through."""
     most, n = gains.shape
-    everybody = _utility(
-        excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, (1 << n) - 1
-    )
-    nobody = _utility(excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, 0)
+    everybody = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, (1 << n) - 1)
+    nobody = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, 0)
     if truncates and abs(everybody - nobody) < tolerance:
         return 0
     for seen in range(most):
@@ -73,25 +82,23 @@ def _walk(
             if truncates and abs(everybody - before) < tolerance:
                 break
             arrived |= 1 << player
-            after = _utility(
-                excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, arrived
-            )
+            after = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, arrived)
             gains[seen, player] = after - before
             before = after
-        if truncates and (seen + 1) % n == 0 and _converged(gains[: seen + 1]):
+        if truncates and (seen + 1) % n == 0 and _converged(gains, seen + 1):
             return seen + 1
     return most
 
 
 @compiled
-def _utility(excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, number):
+def _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, number):
     """Minus the loss of a coalition's model up to a constant; infinity marks what nobody has asked for."""
     if known[number] == np.inf:
-        if shares_work:
-            loss = coalition_of(problem, start, updates, shares, number)
+        if coalition_at != 0:
+            loss = _coalition(coalition_at, (problem, start, updates, shares, number))
         else:
             _write_mean(start, updates, shares, number, model)
-            loss = excess_of(problem, model)
+            loss = _excess(excess_at, (problem, model))
         known[number] = -loss if np.isfinite(loss) else np.nan
     return known[number]
 
@@ -141,14 +148,13 @@ def _order(n, first, rng):
 
 
 @compiled
-def _converged(added):
+def _converged(added, count):
     """Whether each of the last ten running means lies within 1 % of the latest on average, after twenty orders."""
-    count, n = added.shape
     if count < _FEWEST:
         return False
-    for k in range(n):
-        latest = added[:, k].sum() / count
-        running, apart = added[: count - _WINDOW, k].sum(), 0.0
+    for k in range(added.shape[1]):
+        latest = _sum(added, k, count) / count
+        running, apart = _sum(added, k, count - _WINDOW), 0.0
         for place in range(count - _WINDOW, count):
             running += added[place, k]
             apart += abs(running / (place + 1) - latest)

@@ -1,6 +1,7 @@
 """The file of a run: its data set, and the provenance of the run, in words."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from fedtheory._storage.provenance import provenance
 from fedtheory.engine.contract import RECORDS
 
 if TYPE_CHECKING:
-    from fedtheory.engine.trajectory import Trajectory
+    from xarray import Dataset
 
 __all__ = ["read", "run_bytes"]
 
@@ -18,10 +19,10 @@ _NEEDED = ("round", "counts", "diverged_at", "config")
 _FORM = "fedtheory run 3"
 
 
-def run_bytes(run: "Trajectory") -> bytes:
-    """Return the content of the file of a trajectory."""
-    made_on = provenance() if run.provenance is None else dict(run.provenance)
-    return dataset_bytes(run.to_xarray().assign_attrs(form=_FORM, provenance=json.dumps(made_on)))
+def run_bytes(data: "Dataset", made_on: Mapping[str, str] | None) -> bytes:
+    """Return the content of the file of a run, with its provenance, by default the present one."""
+    words = json.dumps(provenance() if made_on is None else dict(made_on))
+    return dataset_bytes(data.assign_attrs(form=_FORM, provenance=words))
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -1,11 +1,7 @@
-"""Functions plugged into the compiled round loop, passed by address.
+"""Functions plugged into the compiled round loop, called by address.
 
-The loop takes them as values of a function type, so that it is compiled and cached once and never runs a stale rule. To
-look up the machine code of eight functions takes half a millisecond; that is done once per simulation, and each
-replicate passes eight integers.
-
-Nor does the loop know the family: it passes on a place in memory, where the addresses of the kernels stand before the
-family's arrays. A few instructions, compiled for each slot and type of arrays, take both from there.
+The loop knows signatures and addresses only, so that it is compiled and cached once and never runs a stale rule. It
+does not know the family either: kernels take the address of the family's arrays.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -13,54 +9,46 @@ family's arrays. A few instructions, compiled for each slot and type of arrays, 
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from numba import config, typeof, types
+from numba import config, types
 from numba.core import cgutils
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from fedtheory._support.compiling import compiled
-from fedtheory._support.progress import announced
-from fedtheory.engine.contract import ARGUMENTS, KERNELS, SLOTS, LocalWork, Slots
+from fedtheory.engine._blocks import GENERATOR, block_type
+from fedtheory.engine.contract import ARGUMENTS, PARTS, SLOTS, LocalWork
 from fedtheory.selection.rules import Slot
 
-__all__ = [
-    "address_of",
-    "address_through",
-    "functions_at",
-    "laid_out",
-    "lent",
-    "num_words",
-    "placed",
-    "put",
-    "signature_of",
-]
+__all__ = ["KINDS", "address_of", "caller", "loop_address", "part_address", "signature_of"]
 
-_KINDS = {
+# Numba's types of what slots and the state of a replicate are declared with.
+KINDS = {
     "int64": types.int64,
+    "address": types.int64,
     "float64": types.float64,
     "bool": types.boolean,
     "void": types.void,
-    "generator": typeof(np.random.default_rng(0)),
-    "work": typeof(LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)),
+    "generator": GENERATOR,
+    "work": block_type(LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)),
 }
+# Blocks, of which the loop has the address only.
+_PLACES = ("problem", "work")
+_PART = types.float64(types.int64, types.int64, types.int64, types.int64)
 
 
 def signature_of(slot: Slot, problem: Any = None) -> Any:
-    """Numba's signature of a slot, for a family whose arrays have this type; only what it writes is writable."""
+    """Numba's signature of a slot, for a family whose block has this type; only what it writes is writable."""
     return _signature(slot, problem if "problem" in slot.arguments else None)
 
 
 @lru_cache(maxsize=256)
 def _signature(slot: Slot, problem: Any) -> Any:
-    return _KINDS[slot.returns](*(_type_of(name, slot, problem) for name in slot.arguments))
+    return KINDS[slot.returns](*(_type_of(name, slot, problem) for name in slot.arguments))
 
 
 def _type_of(name: str, slot: Slot, problem: Any) -> Any:
     argument = ARGUMENTS[name]
     if argument.kind == "problem":
         return problem
-    kind = _KINDS[argument.kind]
+    kind = KINDS[argument.kind]
     if not argument.shape:
         return kind
     return types.Array(kind, len(argument.shape), "C", readonly=name not in slot.writes)
@@ -74,154 +62,57 @@ def address_of(function: Any, signature: Any) -> int:
 @lru_cache(maxsize=256)
 def _compiled(function: Any, signature: Any) -> tuple[Any, int]:
     # With what numba made of it, which has to live as long as its address is known here.
-    with announced(f"compiling {getattr(function, '__name__', 'a rule')}"):
-        found = function.get_compile_result(signature)
+    found = function.get_compile_result(signature)
     return found, int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
 
-def laid_out(arrays: Any) -> Any:
-    """Numba's type of what stands in memory, from that of a family's arrays: whose record they are does not show.
-
-    Raises
-    ------
-    TypeError
-        If there is something else than arrays, numbers and tuples of them.
-    """
-    if isinstance(arrays, types.BaseTuple):
-        return types.Tuple([laid_out(part) for part in arrays.types])
-    if isinstance(arrays, types.Array):
-        return arrays.copy(readonly=True)
-    if cpu_target.target_context.data_model_manager[arrays].contains_nrt_meminfo():
-        message = f"what kernels read must be arrays, numbers, or tuples of them, got {arrays}"
-        raise TypeError(message)
-    return arrays
+def part_address(function: Any) -> int:
+    """Compile an optional part of the round and return where its machine code begins."""
+    return address_of(function, _PART)
 
 
-def _block(layout: Any) -> Any:
-    return types.Tuple([types.UniTuple(types.int64, len(KERNELS)), layout])
+def loop_address(function: Any) -> int:
+    """Compile the round loop, a function of the place of a ``State``, and return where its machine code begins."""
+    return address_of(function, types.int64(types.int64))
 
 
-def num_words(layout: Any) -> int:
-    """Eight bytes so often hold the addresses of the kernels and a family's arrays.
-
-    >>> num_words(laid_out(typeof((np.zeros((3, 2)),)))) - len(KERNELS)  # of a matrix: 5 words, 2 sizes, 2 strides
-    9
-    """
-    context = cpu_target.target_context
-    return -(-int(context.get_abi_sizeof(context.get_data_type(_block(layout)))) // 8)
+def caller(name: str) -> Any:
+    """Return what compiled code calls with the address of a slot's function, and its arguments."""
+    if config.DISABLE_JIT:
+        return _call_plainly
+    return _calling(_PART) if name in PARTS else _calling(signature_of(SLOTS[name], types.voidptr), SLOTS[name])
 
 
-@compiled
-def put(room: Any, kernels: Any, arrays: Any) -> None:
-    """Put the addresses of the kernels and a family's arrays into memory: a place that lasts as long as the arrays."""
-    _write_into(room, (kernels, arrays))
+def _call_plainly(function, arguments):
+    return function(*arguments)
 
 
-@intrinsic
-def _write_into(typing_context, room, block):
-    def lower(context, builder, signature, arguments):
-        place = cgutils.create_struct_proxy(room)(context, builder, arguments[0]).data
-        place = builder.bitcast(place, context.get_data_type(block).as_pointer())
-        # Whoever calls holds the arrays; what counts the references to them is gone with this call.
-        context.pack_value(builder, block, _uncounted(context, builder, block, arguments[1]), place)
-        return context.get_dummy_value()
+def _calling(called, slot=None):
+    kinds = [
+        types.int64 if slot is not None and slot.arguments[i] in _PLACES else kind for i, kind in enumerate(called.args)
+    ]
 
-    return types.void(room, block), lower
+    @intrinsic
+    def call(typing_context, address, arguments):
+        def lower(context, builder, signature, given):
+            values = [
+                context.cast(builder, value, one, kind)
+                for value, one, kind in zip(
+                    cgutils.unpack_tuple(builder, given[1]), arguments.types, kinds, strict=True
+                )
+            ]
+            values = [
+                value if kind == wanted else builder.inttoptr(value, cgutils.voidptr_t)
+                for value, kind, wanted in zip(values, kinds, called.args, strict=True)
+            ]
+            function = context.call_conv.get_function_type(called.return_type, called.args).as_pointer()
+            status, found = context.call_conv.call_function(
+                builder, builder.inttoptr(given[0], function), called.return_type, called.args, values
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return found
 
-
-def _through(place: int) -> Any:
-    @compiled
-    def call(block, *arguments):
-        return _call_kernel(block, place, arguments)
+        return called.return_type(types.int64, arguments), lower
 
     return call
-
-
-_THROUGH = {name: _through(place) for place, name in enumerate(KERNELS)}
-
-
-def address_through(name: str, layout: Any) -> int:
-    """Address of what calls a kernel with the arrays that stand behind its address."""
-    signature = signature_of(KERNELS[name], types.CPointer(_block(layout)))
-    return address_of(_THROUGH[name], signature.return_type(signature.args[0], types.StarArgTuple(signature.args[1:])))
-
-
-@intrinsic(prefer_literal=True)
-def _call_kernel(typing_context, block, place, arguments):
-    kernel = signature_of(tuple(KERNELS.values())[place.literal_value], block.dtype[1])
-
-    def lower(context, builder, signature, given):
-        address = builder.load(cgutils.gep_inbounds(builder, given[0], 0, 0, place.literal_value))
-        arrays = context.unpack_value(builder, block.dtype[1], cgutils.gep_inbounds(builder, given[0], 0, 1))
-        function = context.call_conv.get_function_type(kernel.return_type, kernel.args).as_pointer()
-        status, found = context.call_conv.call_function(
-            builder, builder.inttoptr(address, function), kernel.return_type, kernel.args,
-            [arrays, *cgutils.unpack_tuple(builder, given[2])],
-        )  # fmt: skip
-        with cgutils.if_unlikely(builder, status.is_error):
-            context.call_conv.return_status_propagate(builder, status)
-        return found
-
-    return kernel.return_type(block, place, arguments), lower
-
-
-@intrinsic
-def _functions_at(typing_context, addresses):
-    """Values of function types, one for each slot, whose machine code begins at the addresses."""
-    kinds = [types.FunctionType(signature_of(slot, types.voidptr)) for slot in SLOTS.values()]
-    functions = types.NamedTuple(kinds, Slots)
-
-    def lower(context, builder, signature, arguments):
-        values = []
-        for place, kind in enumerate(kinds):
-            value = cgutils.create_struct_proxy(kind)(context, builder)
-            value.jit_addr = builder.inttoptr(builder.extract_value(arguments[0], place), value.jit_addr.type)
-            values.append(value._getvalue())
-        return context.make_tuple(builder, functions, values)
-
-    return functions(addresses), lower
-
-
-@intrinsic
-def _placed(typing_context, address):
-    """Return the place in memory that has this address."""
-
-    def lower(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
-
-    return types.voidptr(address), lower
-
-
-@intrinsic
-def _lent(typing_context, value):
-    """Take a record of arrays, or a Generator, out of the counting of references: the caller holds it all along."""
-
-    def lower(context, builder, signature, arguments):
-        return _uncounted(context, builder, value, arguments[0])
-
-    return value(value), lower
-
-
-def _uncounted(context, builder, kind, value):
-    if isinstance(kind, types.BaseTuple):
-        for place, part in enumerate(kind.types):
-            inner = _uncounted(context, builder, part, builder.extract_value(value, place))
-            value = builder.insert_value(value, inner, place)
-    elif isinstance(kind, types.Array | types.NumPyRandomGeneratorType):
-        fields = cgutils.create_struct_proxy(kind)(context, builder, value)
-        fields.meminfo = cgutils.get_null_value(fields.meminfo.type)
-        if isinstance(kind, types.Array):
-            # Plain Python gets an array of its own, which is read-only where the slot's is: not the writable original.
-            fields.parent = cgutils.get_null_value(fields.parent.type)
-        value = fields._getvalue()
-    return value
-
-
-def _as_it_is(value):
-    return value
-
-
-# With numba switched off everything is plain Python, and functions and arrays stand in the place of their addresses.
-functions_at = _as_it_is if config.DISABLE_JIT else _functions_at
-placed = _as_it_is if config.DISABLE_JIT else _placed
-lent = _as_it_is if config.DISABLE_JIT else _lent

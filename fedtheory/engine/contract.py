@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._support.validate import Array
 from fedtheory.methods.rules import METHOD_ARGUMENTS, METHOD_RULES
@@ -150,6 +149,9 @@ RECORDS = {
     "states": Record("states", ("K", "s"), np.nan, "the clients' states, as the method lays them out"),
 }
 
+# Parts of the round that are compiled for runs that need them.
+PARTS = ("record", "record_cohort", "accuracy", "attendance", "training", "prepare", "receive", "valuation")
+
 # A buffer for every argument that a slot fills for the next ones; a message is a row of messages, and what is left
 # lives elsewhere.
 _FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {
@@ -166,86 +168,37 @@ def _named(kind: str, *fields: str) -> Any:
     return namedtuple(kind, fields)
 
 
-Slots = _named("Slots", *SLOTS)  # one function, or its address, for each slot
-Totals = _named("Totals", *RECORDS)  # where a workspace keeps what adds up, for each record that does
-Workspace = _named(
-    "Workspace", "model", "server_model", "change", "counts", "totals", "report", "values", "known", "correction",
-    "num_steps", *BUFFERS,
-)  # fmt: skip
-Recording = _named("Recording", "every", *dict.fromkeys(record.buffer for record in RECORDS.values()))
+Slots = _named("Slots", *SLOTS)
+Totals = _named("Totals", *RECORDS)  # where a run keeps what adds up, for each record that does
 
+# Random streams of a replicate: a strategy's draws change neither the noise of training nor who is available.
+STREAMS = ("selection_rng", "training_rng", "attendance_rng", "method_rng")
 
-class Server(NamedTuple):
-    """What the rules see in every round."""
-
-    table: Array
-    memory: Array
-    weights: Array
-
-
-class MethodState(NamedTuple):
-    """What a method's rules see in every round; without a method all is empty."""
-
-    table: Array
-    memory: Array
-    states: Array
-    compress_table: Array
-
-
-class Streams(NamedTuple):
-    """Random streams of a replicate: a strategy's draws change neither the noise of training nor who is there."""
-
-    selection: np.random.Generator
-    training: np.random.Generator
-    attendance: np.random.Generator
-    method: np.random.Generator
-
-
-class Plan(NamedTuple):
-    """What the rounds have in common; ``stop``, which all replicates share, ends them before the next round.
-
-    ``checks``: whether what the rules leave is looked at in every round, which costs a few percent of a lean one.
-    The batch estimates candidates' losses; the step sizes are those of all local steps. The chosen are valued by the
-    method of that number, none if it is negative, which has a tolerance and a number of orders.
-    """
-
-    stop: npt.NDArray[np.bool_]
-    checks: bool
-    candidate_batch: int
-    step_sizes: Array
-    local_steps: int
-    server_step_size: float
-    method: int
-    tolerance: float
-    num_orders: int
-
-
-def workspace(initial: Array, sizes: dict[str, int]) -> Any:
-    """Make the buffers of one replicate, overwritten in every round; ``model``, ``counts`` and ``totals`` carry over.
-
-    ``report`` says where the loop is: the place of the rule that was called last, the round, and about a rule that is
-    at fault what it returned, and the number of chosen clients.
-    """
-    shapes = {name: tuple(sizes[size] for size in ARGUMENTS[name].shape) for name in BUFFERS}
-    return Workspace(
-        model=initial.copy(),
-        server_model=np.zeros(sizes["v"]),
-        change=np.zeros(sizes["v"]),
-        counts=np.zeros(sizes["K"], dtype=np.int64),
-        totals=np.zeros(len(RECORDS)),
-        report=np.zeros(4),
-        values=np.zeros(sizes["m"]),
-        known=np.zeros(sizes["coalitions"]),
-        correction=np.zeros(sizes["v"] if sizes["r"] else 0),
-        num_steps=np.zeros(sizes["r"], dtype=np.int64),
-        **{name: np.zeros(shape, dtype=ARGUMENTS[name].kind) for name, shape in shapes.items()},
-    )
-
-
-def recording(names: tuple[str, ...], every: int, num_recorded: int, sizes: dict[str, int]) -> Any:
-    """Make room for what the loop records, a row per recorded round; an array without rows is not recorded."""
-    rooms: dict[str, Array] = {}
-    for name, record in RECORDS.items():
-        rows = num_recorded if name in names else len(rooms.get(record.buffer, ()))
-        rooms[record.buffer] = np.full((rows, *(sizes[size] for size in record.shape)), record.blank)
-    return Recording(every=every, **rooms)
+# What a replicate reads and writes: kind of each field, and for an array its number of dimensions. An address is that
+# of a function (``_at``), of a part (``_part``) or of another record; 0 if there is none.
+STATE_FIELDS: dict[str, tuple[str, int | None]] = {
+    **{f"{name}_at": ("address", None) for name in SLOTS},
+    **{f"{name}_part": ("address", None) for name in PARTS},
+    **dict.fromkeys(("problem", "validation", "test", "work"), ("address", None)),
+    **dict.fromkeys(
+        ("num_rounds", "local_steps", "every", "candidate_batch", "checks", "method", "num_orders", "min_present",
+         "one_of_each"), ("int64", None)
+    ),
+    **dict.fromkeys(("server_step_size", "tolerance"), ("float64", None)),
+    **dict.fromkeys(("stop", "present"), ("bool", 1)),
+    **dict.fromkeys(("counts", "num_steps"), ("int64", 1)),
+    **dict.fromkeys(
+        ("step_sizes", "table", "memory", "weights", "attend_table", "attend_memory", "objective", "returned_noise",
+         "method_table", "method_memory", "compress_table", "model", "server_model", "change", "totals", "report",
+         "values", "known", "correction"), ("float64", 1)
+    ),
+    "own_steps": ("int64", 2),
+    "states": ("float64", 2),
+    **{name: (ARGUMENTS[name].kind, len(ARGUMENTS[name].shape)) for name in BUFFERS},
+    **{
+        f"recorded_{record.buffer}": ("int64" if isinstance(record.blank, int) else "float64", 1 + len(record.shape))
+        for record in RECORDS.values()
+    },
+    **dict.fromkeys(STREAMS, ("generator", None)),
+}  # fmt: skip
+State = _named("State", *STATE_FIELDS)

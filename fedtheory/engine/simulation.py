@@ -162,7 +162,7 @@ def fedavg(
 
 def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Trajectory:
     def stacked(name: str) -> Array:
-        return np.stack([getattr(replicate.recording, name) for replicate in replicates])
+        return np.stack([replicate.recording[name] for replicate in replicates])
 
     records: dict[str, Array] = {}
     for name in job.record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._storage.files import as_path, place
+from fedtheory._storage.provenance import release
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short, written
+from fedtheory.engine._saved import read, run_bytes
+from fedtheory.engine.contract import RECORDS
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from fedtheory.engine.settings import Settings
 
 __all__ = ["Trajectory"]
+
+_DIMENSIONS = {"v": "coordinate", "m": "place", "K": "client", "s": "entry"}
 
 
 class Band(NamedTuple):
@@ -164,9 +170,24 @@ class Trajectory:
         ValueError
             If the record was not kept, or holds more than one number per round.
         """
-        from fedtheory.engine._pictures import draw
+        from fedtheory.plotting.bound import measured
+        from fedtheory.plotting.style import label_of
 
-        return draw(self, name, axes, **look)
+        values = self.recorded(name)
+        if values.ndim > 2:
+            message = f"name must be a record of one number per round, got {name}, which has {values.shape[2]} in each"
+            raise ValueError(message)
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            axes = plt.gca()
+        band = self.band(name) if len(values) > 1 else (values[0],) * 3  # one replicate has no limits
+        curves = [np.where(np.isfinite(band[0]), one, np.nan) for one in band]
+        if (values[np.isfinite(values)] > 0).all():
+            axes.set_yscale("log")
+        axes.set_xlabel("communication rounds")
+        axes.set_ylabel(label_of(name))
+        return measured(axes, self.rounds, *curves, **{"label": self.config.get("strategy", "run"), **look})
 
     def to_xarray(self) -> Dataset:
         """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort.
@@ -175,18 +196,33 @@ class Trajectory:
         variables, not in attributes, so that runs combine: ``strategy`` is a coordinate, along which ``xarray.concat``
         puts runs, and ``config`` a variable, which then has an entry for each of them.
         """
-        from fedtheory.engine._labelled import labelled
+        import xarray as xr
 
-        return labelled(self)
+        variables: dict[str, Any] = {}
+        for name, values in self.records.items():
+            record = RECORDS[name]
+            dims = ("replicate", "round", *(_DIMENSIONS[size] for size in record.shape))
+            variables[name] = (dims, values, _says(record.says.replace("``", ""), record.units))
+        counts, diverged = "updates that entered the model so far", "round of divergence, -1 if there is none"
+        variables["counts"] = ("replicate", "client"), self.counts, _says(counts, "updates")
+        variables["diverged_at"] = "replicate", self.diverged_at, _says(diverged, "rounds")
+        variables["config"] = (), json.dumps(dict(self.config), sort_keys=True), _says("what was run", "1")
+        return xr.Dataset(
+            variables,
+            coords={
+                "round": ("round", self.rounds, _says("communication rounds", "rounds")),
+                "strategy": ((), self.config.get("strategy", ""), _says("strategy", "1")),
+            },
+            attrs={"source": f"fedtheory {release()}"},
+        )
 
     def to_pandas(self) -> DataFrame:
         """Return a ``pandas.DataFrame`` with a row for each replicate and recorded round, and columns for all records.
 
         Only records of one number per round have a column; ``models`` and the like stay in ``to_xarray``.
         """
-        from fedtheory.engine._labelled import long_table
-
-        return long_table(self)
+        scalars = [name for name in self.records if not RECORDS[name].shape]
+        return self.to_xarray()[scalars].drop_vars("strategy").to_dataframe(("replicate", "round")).reset_index()
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the data set of the run as netCDF-3, whole or not at all, with versions and machine.
@@ -205,13 +241,11 @@ class Trajectory:
         OSError
             If it cannot be written there, or there is no room for it.
         """
-        from fedtheory.engine._saved import run_bytes
-
         target, new = as_path("path", path), not validate.boolean("overwrite", overwrite)
         if new and target.exists():
             message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
             raise FileExistsError(message)
-        place(target, run_bytes(self), new=new)
+        place(target, run_bytes(self.to_xarray(), self.provenance), new=new)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -222,9 +256,11 @@ class Trajectory:
         ValueError
             If it is another file, or not a whole one; what is missing is named.
         """
-        from fedtheory.engine._saved import read
-
         return cls(**read(as_path("path", path)))
+
+
+def _says(long_name: str, units: str) -> dict[str, str]:
+    return {"long_name": long_name, "units": units}
 
 
 def _mean(values: Array) -> Array:

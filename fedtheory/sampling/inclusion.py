@@ -171,24 +171,30 @@ def integrate(p, starts, ends, m, d, times, time_weights, out):
     k arrive above it and at most K - k below, so that of d arrivals only d - (K - k) to k can be above: laws are kept
     for these counts, and those that were left behind are stale.
     """
-    num_clients, num_groups, largest = p.size, starts.size, np.max(ends - starts)
+    num_clients, num_groups, largest = p.size, starts.size, 1
+    for group in range(num_groups):
+        largest = max(largest, ends[group] - starts[group])
     above, every = np.zeros((_BLOCK, 2, m)), np.zeros((-(-num_groups // _BLOCK), 2, m))
     inside, outside, below = np.zeros((largest, 2, d)), np.zeros((2, d + 1)), np.zeros((2, d + 1))
     arrived, waiting = np.empty(num_clients), np.empty(num_clients)
-    out[:] = 0.0
+    for k in range(num_clients):
+        out[k] = 0.0
     for node in range(times.size):
+        arrivals, waiters = 0.0, 0.0
         for k in range(num_clients):
             arrived[k], waiting[k] = -np.expm1(-p[k] * times[node]), np.exp(-p[k] * times[node])
-        if _vanishes(np.sum(arrived), np.sum(waiting), num_clients, d, time_weights[node]):
+            arrivals, waiters = arrivals + arrived[k], waiters + waiting[k]
+        if _vanishes(arrivals, waiters, num_clients, d, time_weights[node]):
             continue
         _count_above_blocks(p, arrived, waiting, starts, ends, d, every, above)
-        below[:] = 0.0
+        for c in range(d + 1):
+            below[0, c], below[1, c] = 0.0, 0.0
         below[0, d - 1] = 1.0
         for group in range(num_groups - 1, -1, -1):
             first, end, place = starts[group], ends[group], group % _BLOCK
             if place == _BLOCK - 1 or group == num_groups - 1:
-                block = slice(group - place, group + 1)
-                _count_above(p, arrived, waiting, starts[block], ends[block], d, every[group // _BLOCK], above)
+                law = every[group // _BLOCK]
+                _count_above(p, arrived, waiting, starts, ends, group - place, group + 1, d, law, above)
             _value_of_others(above[place], below, first, end, num_clients, outside)
             if end - first == 1:
                 out[first] += time_weights[node] * arrived[first] * outside[1, 0]
@@ -232,21 +238,23 @@ def _add_client(rate, arrived, waiting, law, low, high):
 @compiled
 def _count_above_blocks(p, arrived, waiting, starts, ends, d, every, above):
     """Fill ``every[b]`` with the law of the clients ranked above the groups of block b."""
-    law = np.zeros(every.shape[1:])
+    law = np.zeros((2, every.shape[2]))
     law[0, 0] = 1.0
     for b in range(every.shape[0]):
         _copy(law, 0, law.shape[1], every[b])
-        block = slice(b * _BLOCK, (b + 1) * _BLOCK)
-        _count_above(p, arrived, waiting, starts[block], ends[block], d, law, above)
+        _count_above(p, arrived, waiting, starts, ends, b * _BLOCK, min((b + 1) * _BLOCK, starts.size), d, law, above)
 
 
 @compiled
-def _count_above(p, arrived, waiting, starts, ends, d, law, above):
-    """Fill ``above[g]`` with the law of the clients ranked above group g, for counts below m; law moves past them."""
+def _count_above(p, arrived, waiting, starts, ends, begin, stop, d, law, above):
+    """Fill ``above`` with the laws of the clients ranked above each group of a block, for counts below m.
+
+    The law of those above the first group, ``begin``, moves past the last, ``stop - 1``.
+    """
     num_clients, m = p.size, law.shape[1]
-    for group in range(starts.size):
+    for group in range(begin, stop):
         low, high = max(0, d - num_clients + starts[group]), min(m, starts[group] + 1)
-        _copy(law, low, high, above[group])
+        _copy(law, low, high, above[group - begin])
         for k in range(starts[group], ends[group]):
             low, high = max(0, d - num_clients + k), min(m, k + 2)
             if low < high:
@@ -288,7 +296,7 @@ def _leave_one_out(p, arrived, waiting, first, end, time_weight, inside, value, 
         k, high = first + i, min(counts, i + 2)
         _copy(inside[i], 0, high, inside[i + 1])
         _add_client(p[k], arrived[k], waiting[k], inside[i + 1], 0, high)
-    value[:, counts] = 0.0
+    value[0, counts], value[1, counts] = 0.0, 0.0
     for k in range(end - 1, first - 1, -1):
         out[k] += time_weight * arrived[k] * _expected(inside[k - first], value, min(counts, k - first + 1))
         _pull_back(p[k], arrived[k], waiting[k], value, 0, min(counts, k - first))

@@ -84,7 +84,9 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     t: Any = norms if is_plain(norms) else checked_norms(norms)
     budget = checked_budget(expected_size, t.size)
     probabilities = empty(t.size)
-    if not fill_optimal(t, budget, probabilities):
+    # Both write the same; the second need not be compiled for few clients.
+    fill = write_optimal if t.size < MANY else fill_optimal
+    if not fill(t, budget, probabilities):
         refuse_norms(t)
         rescale(t, budget, probabilities)
     if type(zero_norms) is not str or zero_norms != "drop":
@@ -125,7 +127,7 @@ def near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:
     return scaled
 
 
-_MANY = 2**15
+MANY = 2**15
 _PART = 32
 _DEVIATIONS = 2.0
 
@@ -145,7 +147,7 @@ def narrowed(norms: Array, budget: float, scratch: Array) -> tuple[float, float]
 
     ``scratch`` has room for n numbers.
     """
-    if norms.size < _MANY or budget < _PART:  # less than one client of the sample tells nothing
+    if norms.size < MANY or budget < _PART:  # less than one client of the sample tells nothing
         return 0.0, 1.0
     low, high = _bracket(norms, budget, scratch)
     return _inside(norms, budget, low, high, scratch) if 0.0 < low < high else (0.0, 1.0)

@@ -20,6 +20,7 @@ from fedtheory.selection._draw import (
     alias_table,
     client_at,
     draw_by_weight,
+    first_arrivals,
     keep_largest,
     numbers_ahead,
     scan_for_the_rest,
@@ -386,6 +387,8 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
             candidates[filled] = k
             filled += weights[k] >= 0.0  # below 0 it is absent
         return filled
+    if 5 * size > 4 * num_clients:
+        return first_arrivals(weights, rng, size, candidates)
     # Without replacement: rejection from the alias table while it pays, a scan of the rest once rejections abound.
     # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The first d
     # tries take place in any case: their numbers are drawn ahead.

@@ -2,10 +2,7 @@ r"""Formulas in the letters of the glossary; a parameter without a letter keeps 
 
 import inspect
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from fedtheory.theorem.bound import Bound
+from typing import Any
 
 __all__ = ["formula", "mathml"]
 
@@ -34,7 +31,7 @@ _SIGNS = {
 }
 
 
-def formula(bound: "Bound") -> str:
+def formula(bound: Any) -> str:
     r"""Return the formula of a bound in LaTeX: that of its docstring, or where it has none, its code in letters.
 
     >>> from fedtheory.bounds import power_of_choice
@@ -50,7 +47,7 @@ def formula(bound: "Bound") -> str:
     return str(latex(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
 
 
-def mathml(bound: "Bound") -> str:
+def mathml(bound: Any) -> str:
     r"""Return the formula of a bound in MathML, which browsers draw without a library.
 
     >>> from fedtheory.bounds import power_of_choice
@@ -66,7 +63,7 @@ def mathml(bound: "Bound") -> str:
     return f'<math display="block">{printer.doprint(value.xreplace(signs))}</math>'
 
 
-def _letter(name: str, bound: "Bound") -> str:
+def _letter(name: str, bound: Any) -> str:
     row = bound.statement.paper.glossary.get(name)
     return (row and row.letter) or rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
 

@@ -4,13 +4,6 @@ from fedtheory.verification.catalogue import known_bounds as known_bounds
 from fedtheory.verification.catalogue import known_claims as known_claims
 from fedtheory.verification.claims import Claim as Claim
 from fedtheory.verification.claims import claim as claim
-from fedtheory.verification.conformance import check_aggregation as check_aggregation
-from fedtheory.verification.conformance import check_generator as check_generator
-from fedtheory.verification.conformance import check_method as check_method
-from fedtheory.verification.conformance import check_probabilities as check_probabilities
-from fedtheory.verification.conformance import check_shapley as check_shapley
-from fedtheory.verification.conformance import check_strategy as check_strategy
-from fedtheory.verification.conformance import checks_of as checks_of
 from fedtheory.verification.findings import Finding as Finding
 from fedtheory.verification.findings import at_least as at_least
 from fedtheory.verification.findings import at_most as at_most
@@ -23,7 +16,6 @@ from fedtheory.verification.hunts import hunt as hunt
 from fedtheory.verification.instances import regression_examples as regression_examples
 from fedtheory.verification.instances import replay as replay
 from fedtheory.verification.instances import reproduce as reproduce
-from fedtheory.verification.own_bounds import check_bound as check_bound
 from fedtheory.verification.records import rows as rows
 from fedtheory.verification.renderings import false_alarms as false_alarms
 from fedtheory.verification.renderings import markdown_table as markdown_table

@@ -47,12 +47,26 @@ def known_claims() -> dict[str, Claim]:
     >>> known_claims()["power-of-choice:lemma-b1"].kind
     'inequality'
     """
+    return _claims_in(claims)
+
+
+def _claims_in(package: ModuleType) -> dict[str, Claim]:
     found: dict[str, Claim] = {}
-    for _, claim in members(claims, lambda value: isinstance(value, Claim)):
+    for _, claim in members(package, lambda value: isinstance(value, Claim)):
         if found.setdefault(claim.key, claim) is not claim:
             message = f"claim keys must be unique, got {claim.key!r} twice"
             raise ValueError(message)
     return found
+
+
+def _with_that_key(key: object) -> Claim | None:
+    """Return the claim of a full key if it is in the package of its paper, so that no other paper is imported."""
+    paper, colon, _ = key.partition(":") if isinstance(key, str) else ("", "", "")
+    home = f"{claims.__name__}.{paper.replace('-', '_')}"
+    if not colon or not paper.replace("-", "_").isidentifier() or importlib.util.find_spec(home) is None:
+        return None
+    package = importlib.import_module(home)
+    return _claims_in(package).get(str(key)) if hasattr(package, "__path__") else None
 
 
 def known_bounds() -> dict[str, Bound]:
@@ -89,6 +103,8 @@ def select_claims(
     >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
     {'greedyfed'}
     """
+    if among is None and paper is None and kind is None and (found := _with_that_key(keys)):
+        return [found]
     known = known_claims() if among is None else claims_of(among) if isinstance(among, str | Path) else among
     named = _named(known, keys)
     if paper is not None:

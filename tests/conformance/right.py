@@ -5,13 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.selection.active_federated import ActiveFederated
-from fedtheory.selection.full import Full
-from fedtheory.selection.independent import Independent
-from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.selection.proportional import Proportional
-from fedtheory.selection.uniform import Uniform
-from fedtheory.verification import (
+from fedtheory.conformance import (
     check_aggregation,
     check_bound,
     check_generator,
@@ -19,6 +13,12 @@ from fedtheory.verification import (
     check_shapley,
     check_strategy,
 )
+from fedtheory.selection.active_federated import ActiveFederated
+from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
 from tests.conformance.defects import active_federated, aggregation, probabilities, shapley, synthetic
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import aggregation as kit
+from fedtheory.conformance import check_aggregation
 from fedtheory.conformance._checks import FALSE_ALARMS, Failed
 from fedtheory.conformance.aggregation import Updates
-from fedtheory.verification import check_aggregation
 
 # Of lengths 5 and 10: sum w |v| = 5/4 + 30/4 = 8.75.
 UPDATES = Updates(np.array([[3.0, 4.0], [-6.0, 8.0]]), np.array([0.25, 0.75]))

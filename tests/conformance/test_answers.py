@@ -5,13 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.verification import (
-    check_aggregation,
-    check_generator,
-    check_probabilities,
-    check_shapley,
-    check_strategy,
-)
+from fedtheory.conformance import check_aggregation, check_generator, check_probabilities, check_shapley, check_strategy
 
 
 def answering(answer: Any) -> Any:

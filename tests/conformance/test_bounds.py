@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds.power_of_choice import gradient_norm
-from fedtheory.verification import check_bound, known_claims
+from fedtheory.conformance import check_bound
+from fedtheory.conformance.own_bounds import bound_checks
+from fedtheory.verification import known_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.own_bounds import bound_checks
 
 COMPARED = [claim for claim in known_claims().values() if claim.bound is not None]
 # What they say of single summands, a function that returns one number cannot answer.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import strategies
+from fedtheory.conformance import check_strategy, strategies
 from fedtheory.conformance._selections import cases
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
@@ -16,7 +16,6 @@ from fedtheory.selection.power_of_choice import HalfTimeCandidates, PowerOfChoic
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
-from fedtheory.verification import check_strategy
 
 
 def named(subject: Any, name: str, **options: Any) -> Any:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from fedtheory.selection.uniform import Uniform
-from fedtheory.verification import (
+from fedtheory.conformance import (
     check_aggregation,
     check_bound,
     check_generator,
@@ -15,6 +14,7 @@ from fedtheory.verification import (
     check_strategy,
     checks_of,
 )
+from fedtheory.selection.uniform import Uniform
 from tests.conformance.defects import (
     active_federated,
     aggregation,

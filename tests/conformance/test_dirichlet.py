@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from fedtheory.conformance import check_generator
 from fedtheory.datasets.class_shares import underflowing_shares
-from fedtheory.verification import check_generator
 
 
 def numpys(concentration, num_classes, num_clients, rng):

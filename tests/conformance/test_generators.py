@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import generators
+from fedtheory.conformance import check_generator, generators
 from fedtheory.conformance._checks import FALSE_ALARMS, Failed
 from fedtheory.conformance.generators import Client
-from fedtheory.verification import check_generator
 from tests.conformance.defects import synthetic
 
 SEEDS, LEVEL = np.random.SeedSequence(0), 1e-6

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import Conformance, _checks
+from fedtheory.conformance import (
+    Conformance,
+    _checks,
+    check_aggregation,
+    check_bound,
+    check_generator,
+    check_probabilities,
+    check_shapley,
+    check_strategy,
+    checks_of,
+)
 from fedtheory.conformance.aggregation import aggregation_checks
 from fedtheory.conformance.generators import generator_checks
 from fedtheory.conformance.results import Failure
@@ -20,15 +30,6 @@ from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 from fedtheory.valuation import shapley
-from fedtheory.verification import (
-    check_aggregation,
-    check_bound,
-    check_generator,
-    check_probabilities,
-    check_shapley,
-    check_strategy,
-    checks_of,
-)
 
 HOSTILE = "<script>alert('&')</script>"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from fedtheory.conformance import check_method
 from fedtheory.methods import Scaffold
-from fedtheory.verification import check_method
 from tests.conformance.defects.methods import RIGHT
 
 

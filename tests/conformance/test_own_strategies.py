@@ -8,15 +8,9 @@ import pytest
 import fedtheory as ft
 import fedtheory.selection
 from fedtheory._support.discover import members
+from fedtheory.conformance import check_aggregation, check_generator, check_probabilities, check_shapley, checks_of
 from fedtheory.sampling import optimal_probabilities
 from fedtheory.valuation import gtg_shapley, permutation_shapley, shapley
-from fedtheory.verification import (
-    check_aggregation,
-    check_generator,
-    check_probabilities,
-    check_shapley,
-    checks_of,
-)
 
 S = ft.selection
 K = 6

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _selection_laws, _selections, strategies
+from fedtheory.conformance import _selection_laws, _selections, check_strategy, strategies
 from fedtheory.conformance._checks import FALSE_ALARMS, Failed
 from fedtheory.conformance._selections import Case, Subject, played
 from fedtheory.conformance.strategies import strategy_checks
@@ -15,7 +15,6 @@ from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
-from fedtheory.verification import check_strategy
 from tests.conformance.right import everybody
 
 

@@ -43,13 +43,13 @@ def check_same(one, other):
 
 def begins(monkeypatch):
     """Replicates that begin from now on, by the place of their seed."""
-    start, places = _replicates.start, list[int]()
+    run_one, places = _replicates.Worker.run, list[int]()
 
-    def noted(template, seed):
+    def noted(worker, seed):
         places.append(seed.spawn_key[-1])
-        return start(template, seed)
+        return run_one(worker, seed)
 
-    monkeypatch.setattr(_execution, "start", noted)
+    monkeypatch.setattr(_replicates.Worker, "run", noted)
     return places
 
 
@@ -347,17 +347,17 @@ def test_ctrl_c_before_anything_is_finished_leaves_nothing(monkeypatch):
 def in_step(monkeypatch):
     """Let a replicate run only when what was said of those before is shown."""
     turns = threading.Semaphore(0)
-    advance, next_message = _replicates.advance, _execution._next_message
+    run_one, next_message = _replicates.Worker.run, _execution._next_message
 
-    def waiting(template, state):
+    def waiting(worker, seed):
         turns.acquire()
-        return advance(template, state)
+        return run_one(worker, seed)
 
     def releasing(messages, look):
         turns.release()
         return next_message(messages, None)
 
-    monkeypatch.setattr(_execution, "advance", waiting)
+    monkeypatch.setattr(_replicates.Worker, "run", waiting)
     monkeypatch.setattr(_execution, "_next_message", releasing)
 
 

@@ -261,10 +261,7 @@ def test_what_the_rules_of_a_strategy_return_are_rules():
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_what_a_kernel_raises_is_not_blamed_on_a_rule(name):
-    failure, state = (
-        IndexError("out of bounds"),
-        SimpleNamespace(space=SimpleNamespace(report=([*SLOTS].index(name), 3))),
-    )
+    failure, state = IndexError("out of bounds"), SimpleNamespace(report=([*SLOTS].index(name), 3))
     wanted = f"the kernel {name} must stay within its arrays, got an index out of bounds in round 3"
     with pytest.raises(ValueError, match=wanted), failures_named(None, state):
         raise failure

@@ -1,5 +1,7 @@
 """The compiled values of a round are those of ``fedtheory.valuation``, coalition by coalition and draw by draw."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 from numba import njit
@@ -7,22 +9,26 @@ from numba import njit
 from fedtheory.engine import _round_game as game
 from fedtheory.valuation.games import shapley
 from fedtheory.valuation.permutations import gtg_shapley, permutation_shapley
+from tests.engine.slot_calls import in_memory, in_slot
 
 
 @njit
 def rough_loss(problem, model):
-    """A loss that no symmetry makes simple, and no number where the model is beyond the problem's last entry."""
-    if model[0] > problem[3]:
+    """A loss that no symmetry makes simple, and no number where the model is beyond what the problem allows."""
+    center, most = problem.center, problem.most
+    if model[0] > most:
         return np.nan
     total = 0.0
     for j in range(model.size):
-        total += np.abs(model[j] - problem[j]) ** 1.5 + 0.3 * np.sin(3 * model[j])
+        total += np.abs(model[j] - center[j]) ** 1.5 + 0.3 * np.sin(3 * model[j])
     return total
 
 
-@njit
-def no_short_cut(problem, start, updates, shares, coalition):
-    return np.nan
+class Problem(NamedTuple):
+    """What the loss reads."""
+
+    center: Any
+    most: float
 
 
 class Round:
@@ -30,7 +36,7 @@ class Round:
 
     def __init__(self, n, seed=0, spread=1.0):
         rng = np.random.default_rng(seed)
-        self.problem = np.append(rng.normal(size=3), np.inf)
+        self.problem = Problem(rng.normal(size=3), np.inf)
         self.start, self.updates = rng.normal(size=3), spread * rng.normal(size=(n, 3))
         self.shares = rng.integers(1, 9, size=n).astype(float)
 
@@ -44,8 +50,9 @@ class Round:
         n = self.shares.size
         values = np.full(n, 9.0)
         asked = game.value_cohort(
-            rough_loss, no_short_cut, False, self.problem, self.start, self.updates, self.shares, method, tolerance,
-            num_orders, np.random.default_rng(np.random.SeedSequence(seed)), np.empty(1 << n), np.empty(3), values,
+            in_slot("excess", rough_loss, self.problem), 0, in_memory(self.problem), self.start, self.updates,
+            self.shares, method, tolerance, num_orders, np.random.default_rng(np.random.SeedSequence(seed)),
+            np.empty(1 << n), np.empty(3), values,
         )  # fmt: skip
         return values, asked
 
@@ -83,7 +90,7 @@ def test_values_of_random_orders_are_the_plain_ones(n, num_orders):
 @pytest.mark.parametrize("method", [game.EXACT, game.TRUNCATED, game.PERMUTATION])
 def test_a_loss_that_is_no_number_makes_all_values_none(method):
     a_round = Round(3)
-    a_round.problem[3] = a_round.start[0] + np.median(a_round.updates[:, 0])
+    a_round.problem = a_round.problem._replace(most=a_round.start[0] + np.median(a_round.updates[:, 0]))
     values, _ = a_round.values(method, num_orders=30)
     assert np.isnan(values).all()
 

@@ -5,18 +5,17 @@
 import gc
 import sys
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numba import typeof
 
 import fedtheory as ft
 from fedtheory._support.compiling import compiled, is_compiled
-from fedtheory.engine._binding import bound_loop
+from fedtheory.engine._binding import bound
+from fedtheory.engine._blocks import block_type
 from fedtheory.engine._kernels_quadratic import quadratic_family
 from fedtheory.engine._rounds import run_rounds
-from fedtheory.engine._slots import laid_out
 from fedtheory.engine.contract import LocalWork
 from fedtheory.selection.rules import Rules
 
@@ -45,7 +44,14 @@ def silent(round_index, table, memory, weights, candidates, losses, rng, chosen)
 @pytest.mark.parametrize("rule", [forgetful, silent])
 def test_a_rule_of_the_wrong_shape_is_refused_by_name_before_the_first_round(rule) -> None:
     with pytest.raises(TypeError, match=rf"the rule select must follow fedtheory.selection.rules, got {rule.__name__}"):
-        bound_loop(quadratic_family(federation(), PLAIN), Rules(select=compiled(rule), max_selected=2))
+        bound(quadratic_family(federation(), PLAIN), Rules(select=compiled(rule), max_selected=2))
+
+
+class Named(NamedTuple):
+    """A record with something that is no array."""
+
+    rows: Any
+    name: str
 
 
 class TwoFirst:
@@ -86,7 +92,7 @@ def test_what_the_loop_could_not_hold_is_refused_before_the_first_round() -> Non
     with pytest.raises(
         TypeError, match=r"^what kernels read must be arrays, numbers, or tuples of them, got unicode_type"
     ):
-        laid_out(typeof((np.zeros((2, 1)), "no array")))
+        block_type(Named(np.zeros((2, 1)), "no array"))
 
 
 @needs_numba
@@ -94,4 +100,4 @@ def test_samples_of_another_type_than_those_of_the_run_are_refused() -> None:
     family = quadratic_family(federation(), PLAIN)
     other = replace(family, arrays=family.arrays._replace(rows=family.arrays.rows.astype(np.float32)))
     with pytest.raises(TypeError, match="validation and test samples must be laid out as those of fed"):
-        bound_loop(family, ft.selection.Full().rules(np.full(2, 0.5), 1), None, (other,))
+        bound(family, ft.selection.Full().rules(np.full(2, 0.5), 1), None, (other,))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import fedtheory as ft
 import fedtheory.selection
 from fedtheory._support.discover import members
 from fedtheory.engine.play import play_round
@@ -323,3 +324,16 @@ def test_inclusion_probabilities_of_a_schedule_are_asked_for_round_by_round():
 def test_counts_must_be_whole_numbers(kind, arguments):
     with pytest.raises(TypeError, match="must be a whole number"):
         kind(*arguments)
+
+
+@pytest.mark.parametrize("num_candidates", [5, 6])
+def test_when_most_clients_are_drawn_each_is_left_out_as_by_successive_draws(num_candidates):
+    weights = np.array([0.4, 0.2, 0.14, 0.1, 0.08, 0.05, 0.03])
+    fed = ft.QuadraticFederation(np.ones(7), np.arange(7.0)[:, None], weights)
+    num_rounds = 20_000
+    strategy = PowerOfChoice(num_candidates, num_candidates)
+    run = ft.fedavg(fed, strategy, num_rounds=num_rounds, step_size=0.1, record=())
+    law = power_of_choice_inclusion(weights, np.arange(7.0), num_candidates, num_candidates)
+    deviation = np.sqrt(law * (1 - law) * num_rounds)
+    assert (np.abs(run.counts[0] - law * num_rounds) < 5 * deviation).all()
+    assert run.counts.sum() == num_candidates * num_rounds

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fedtheory.conformance import check_strategy
 from fedtheory.selection.active_federated import ActiveFederated
-from fedtheory.verification import check_strategy
 
 M, KEPT = 2, 2
 LIKE = {"like": ActiveFederated(M, (1,) * 6, dropped=2 / 3, sharpness=0.5, explored=0.0)}

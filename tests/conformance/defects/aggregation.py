@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedtheory.verification import check_aggregation
+from fedtheory.conformance import check_aggregation
 
 SHARE = 0.5
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from fedtheory.bounds import fedalign
-from fedtheory.verification import check_bound
+from fedtheory.conformance import check_bound
 
 LEMMA_B1 = {"claim": "power-of-choice:lemma-b1"}
 CALLS = itertools.count()

@@ -5,9 +5,9 @@ import random
 
 import numpy as np
 
+from fedtheory.conformance import check_strategy
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
-from fedtheory.verification import check_strategy
 
 LIKE = {"like": Uniform(2)}
 CALLS = itertools.count()

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.conformance import check_aggregation, check_method
 from fedtheory.methods import EF21, ErrorFeedback, FedNova, RandK, Scaffnew, Scaffold, TopK
-from fedtheory.verification import check_aggregation, check_method
 
 
 def scaffold(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fedtheory.conformance import check_strategy
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.verification import check_strategy
 
 M, D = 2, 4
 LIKE = {"like": PowerOfChoice(M, D)}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.verification import check_probabilities
+from fedtheory.conformance import check_probabilities
 
 CALLS = itertools.count()
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.conformance import check_aggregation, check_strategy
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.verification import check_aggregation, check_strategy
 
 
 class Issue(NamedTuple):

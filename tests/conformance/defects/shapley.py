@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from fedtheory.verification import check_shapley
+from fedtheory.conformance import check_shapley
 
 EXACT: dict[str, object] = {}
 ESTIMATE = {"exact": False}

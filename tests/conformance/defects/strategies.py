@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fedtheory.conformance import check_strategy
 from fedtheory.selection.laws import Fixed, Moments
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
 from fedtheory.theorem.scheme import Scheme
-from fedtheory.verification import check_strategy
 
 
 def pair(round_index, table, memory, weights, candidates, losses, rng, chosen):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedtheory.verification import check_generator
+from fedtheory.conformance import check_generator
 
 F, C, N = 20, 10, 130
 

@@ -8,10 +8,10 @@ from fedtheory.conformance._checks import Check, excused
 from fedtheory.conformance.aggregation import aggregation_checks, check_aggregation
 from fedtheory.conformance.generators import check_generator, generator_checks
 from fedtheory.conformance.methods import check_method, method_checks
+from fedtheory.conformance.own_bounds import bound_checks, check_bound
 from fedtheory.conformance.probabilities import check_probabilities, probability_checks
 from fedtheory.conformance.shapley import check_shapley, shapley_checks
 from fedtheory.conformance.strategies import check_strategy, strategy_checks
-from fedtheory.verification.own_bounds import bound_checks, check_bound
 
 __all__ = [
     "check_aggregation",

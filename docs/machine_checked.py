@@ -1,0 +1,26 @@
+"""Of every bound the theorem that Coq has checked, and what the theorem assumes beyond the bound's own hypotheses."""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from fedtheory._support.discover import members
+from fedtheory.formal import PROVED, REFUTED
+from fedtheory.theorem.bound import is_bound
+from fedtheory.verification import known_bounds
+from fedtheory.verification.renderings import escaped
+
+
+def rows() -> Iterator[str]:
+    """Yield the lines of the table, which names each theorem by its file and its name."""
+    homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}
+    for name, bound in sorted(known_bounds().items()):
+        theorem = PROVED.get(name) or REFUTED[name]
+        linked = f"{{py:func}}`{name} <{homes[bound]}>`" if bound in homes else f"`{name}`"
+        verdict = "proved" if name in PROVED else "false"
+        yield f"| {linked} | {verdict} | `{theorem.file}` | `{theorem.name}` | {escaped(theorem.assumes)} |"
+
+
+def table() -> str:
+    """Return the table of the page."""
+    head = "| Bound | Verdict | File | Theorem | Assumed beyond the hypotheses of the bound |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows(), ""])

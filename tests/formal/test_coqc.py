@@ -1,0 +1,119 @@
+"""What coqc says of the Coq development: it accepts every file, from the axioms of the reals only, and nothing false.
+
+coqc is Debian's package ``coq``. All files are compiled once, by the commands that the page about them shows.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fedtheory.formal import FOLDER, PROVED
+from tests.formal.assumed import assumed_beyond
+from tests.formal.reading import premises, source
+from tests.formal.test_formal import FILES, code, code_of_page
+
+MISSING = [program for program in ("coqc", "coq_makefile", "make") if shutil.which(program) is None]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed (Debian: packages coq and make): {', '.join(MISSING)}"),
+]
+# The axioms of Coq's classical real numbers.
+AXIOMS = {
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+}
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def coqc(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
+    return run(folder, "coqc", "-q", "-R", ".", "FedTheory", file)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with all files, which coqc has accepted."""
+    folder = tmp_path_factory.mktemp("coq")
+    for file in [*FILES, "_CoqProject"]:
+        shutil.copyfile(FOLDER / file, folder / file)
+    for command in (["coq_makefile", "-f", "_CoqProject", "-o", "Makefile"], ["make", "-j2"]):
+        answer = run(folder, *command)
+        assert answer.returncode == 0, answer.stderr
+    return folder
+
+
+@pytest.fixture
+def folder(compiled: Path, tmp_path: Path) -> Path:
+    """A copy of the compiled files, to add to."""
+    return shutil.copytree(compiled, tmp_path / "copy")
+
+
+def theorems(file: str) -> list[str]:
+    """The full names of a file's theorems; lemmas are what they need."""
+    names = re.findall(r"^ *Theorem (\w+)", code(source(file)), re.MULTILINE)
+    return [f"FedTheory.{Path(file).stem}.{name}" for name in names]
+
+
+def asked(folder: Path, question: str, names: list[str]) -> str:
+    """What coqc answers to a question about theorems, the files of which are loaded."""
+    modules = sorted({name.split(".")[1] for name in names if name.startswith("FedTheory.")})
+    (folder / "Question.v").write_text(
+        f"From FedTheory Require Import {' '.join(modules)}.\n{question}", encoding="utf-8"
+    )
+    answer = coqc(folder, "Question.v")
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def assumptions(folder: Path, names: list[str], before: str = "") -> set[str]:
+    """What all of these rest on together: asked at once, since each question reads the whole of the reals again."""
+    together = ", ".join(f"@{name}" for name in names)
+    answer = asked(folder, f"{before}Definition all := ({together}).\nPrint Assumptions all.\n", names)
+    title, _, listed = answer.partition("\n")
+    assert title == "Axioms:", answer
+    return set(re.findall(r"^([\w.]+)(?: :|$)", listed, re.MULTILINE))
+
+
+def test_every_theorem_rests_on_the_axioms_of_the_reals_only(folder: Path) -> None:
+    assert all((folder / file).with_suffix(".vo").is_file() for file in FILES)
+    names = [name for file in FILES for name in theorems(file)]
+    assert {f"FedTheory.{Path(file).stem}.{name}" for file, name, *_ in PROVED.values()} <= set(names)
+    assert assumptions(folder, names) <= AXIOMS
+
+
+def test_an_own_theorem_may_use_these_and_another_axiom_is_seen(folder: Path) -> None:
+    found = assumptions(folder, [*theorems("Gradients.v"), "lucky"], "Axiom lucky : 1 = 2.\n")
+    assert found - AXIOMS == {"lucky"}
+    (folder / "Mine.v").write_text(code_of_page()[2], encoding="utf-8")
+    assert coqc(folder, "Mine.v").stdout.startswith("Axioms:\nClassicalDedekindReals.sig_forall_dec")
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong"),
+    [
+        ("Gradients.v", "sq (g w) <= 2 * L * (f w - low)", "sq (g w) <= 199 / 100 * L * (f w - low)"),
+        ("Averages.v", "<= 4 * last^2 * (INR tau - 1)^2 * G2", "<= 3 * last^2 * (INR tau - 1)^2 * G2"),
+        ("Examples.v", "1 / 10 * sq (x0 - xs)", "1 / 11 * sq (x0 - xs)"),
+        ("Examples.v", "[1 # 4; 2 # 3; 1 # 4; 5 # 12; 1 # 3]", "[1 # 4; 2 # 3; 1 # 4; 5 # 12; 1 # 4]"),
+    ],
+)
+def test_a_wrong_constant_is_refused(folder: Path, file: str, right: str, wrong: str) -> None:
+    assert right in source(file)
+    (folder / file).write_text(source(file).replace(right, wrong), encoding="utf-8")
+    answer = coqc(folder, file)
+    assert answer.returncode != 0
+    assert "Error" in answer.stderr
+
+
+def test_theorems_assume_no_more_of_the_constants_than_their_bounds(folder: Path) -> None:
+    names = [f"FedTheory.{Path(file).stem}.{name}" for file, name, *_ in PROVED.values()]
+    question = "".join(f"Check @{name.removeprefix('FedTheory.')}.\n" for name in names)
+    answers = re.split(r"^\S+\n? +: ", asked(folder, question, names), flags=re.MULTILINE)
+    found = zip(PROVED, answers[1:], strict=True)
+    assert {bound: more for bound, answer in found if (more := assumed_beyond(bound, premises(answer)))} == {}

@@ -1,0 +1,74 @@
+"""The Coq development: what it names, and that it leaves nothing unproved. What coqc says is in ``test_coqc.py``."""
+
+import re
+
+import pytest
+
+from fedtheory.formal import FOLDER, PROVED, REFUTED
+from fedtheory.formal.theorems import _ASSUMES
+from fedtheory.verification import known_bounds
+from tests.environment import ROOT
+from tests.formal.reading import source, statement
+
+FILES = sorted(file.name for file in FOLDER.glob("*.v"))
+# The axioms of Coq's classical real numbers.
+AXIOMS = {
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+}
+# Sentences that leave something unproved, or add an axiom.
+UNPROVED = re.compile(r"\b(?:Admitted|admit|Abort|Axioms?|Conjectures?|Parameters?|Unset|bypass_check)\b")
+
+
+def code(text: str) -> str:
+    return re.sub(r"\(\*.*?\*\)", " ", text, flags=re.DOTALL)
+
+
+def test_every_bound_has_a_verdict() -> None:
+    assert {*PROVED, *REFUTED} == set(known_bounds())
+    assert not {*PROVED} & {*REFUTED}
+
+
+@pytest.mark.parametrize("bound", sorted({**PROVED, **REFUTED}))
+def test_the_theorem_of_a_bound_is_there_and_has_its_name(bound: str) -> None:
+    theorem = {**PROVED, **REFUTED}[bound]
+    assert theorem.name == bound.replace(".", "_") + "_false" * (bound in REFUTED)
+    assert statement(theorem.file, theorem.name)
+    assert ("~ forall" in statement(theorem.file, theorem.name)) == (bound in REFUTED)
+
+
+def test_what_theorems_assume_beyond_their_bounds_is_about_bounds_that_are_proved() -> None:
+    assert {bound for bound, theorem in PROVED.items() if theorem.assumes} == set(_ASSUMES)
+
+
+def test_the_project_lists_every_file() -> None:
+    assert (FOLDER / "_CoqProject").read_text(encoding="utf-8").split("\n") == ["-R . FedTheory", *FILES, ""]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_nothing_is_assumed_without_being_said(file: str) -> None:
+    text = code(source(file))
+    assert UNPROVED.findall(text) == []
+    # Outside of a section a hypothesis is an axiom.
+    depth = 0
+    for line in text.splitlines():
+        depth += line.lstrip().startswith("Section ") - line.startswith("End ")
+        assert depth > 0 or not re.match(r"\s*(?:Hypothes[ie]s|Variables?|Context)\b", line), line
+
+
+@pytest.mark.parametrize("sentence", ["Admitted.", "Axiom a : False.", "Parameter a : False.", "Unset Guard Checking."])
+def test_what_is_unproved_is_seen(sentence: str) -> None:
+    assert UNPROVED.search(code(f"Lemma x : True. (* Qed *) {sentence}"))
+
+
+def code_of_page() -> list[str]:
+    """The Coq code on the page about machine-checked theorems."""
+    page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
+    return re.findall(r"^```coq\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def test_the_page_shows_what_is_in_the_files() -> None:
+    theorem, example, _ = code_of_page()
+    assert theorem in source("Gradients.v")
+    assert example == source("Examples.v")
