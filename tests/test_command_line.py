@@ -581,8 +581,6 @@ def test_worst_takes_decimals_for_the_rationals_that_they_say(capsys: pytest.Cap
         ("worst power_of_choice.lemma", "NAME must be a bound whose worst case is known"),
         (ONE_ROUND.replace("--rho-tilde 2", "--rho-tilde 1"), "rho_tilde >= rho_diagonal"),
         (ONE_ROUND.replace("--mu 1/10", "--mu 1"), "mu must be below L"),
-        # Of a single point no interior is left, and of its enclosure one side.
-        (DRAWN.replace("--distance2 1", "--distance2 0"), "an enclosure must have two sides, got at most"),
         (DRAWN.replace("--distance2 1", "--distance2 1e400"), "--distance2 must be a number such as 0.5, 1e-3 or 2/3"),
     ],
 )

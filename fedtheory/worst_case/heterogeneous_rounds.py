@@ -65,8 +65,10 @@ def heterogeneous_round(
     validate.choice("sampling", sampling, ("distinct", "independent"))
     p = Problem()
     clients = p.clients(num_clients, mu=mu, L=positive_number("L", L))
-    best, w = clients.minimizer(), p.point("start")
-    p.at_most((w - best).square, nonnegative_number("distance2", distance2), name="distance2")
+    best = w = clients.minimizer()
+    if nonnegative_number("distance2", distance2):
+        w = p.point("start")
+        p.at_most((w - best).square, distance2, name="distance2")
     clients.heterogeneity(zeta2=zeta2)
     for _ in counted("local_steps", local_steps):
         w = clients.step(w, step_size)

@@ -302,7 +302,8 @@ class Instance(Mapping[str, Array]):
     def __repr__(self) -> str:
         some, functions = [*self], sum(map(len, self.functions.values()))
         shown = ", ".join([*some[:6], "..."] if len(some) > 6 else some)
-        return f"Instance({functions} functions and {len(some)} points in dimension {self.dim}: {shown})"
+        what = "function" if functions == 1 else "functions"
+        return f"Instance({functions} {what} and {len(some)} points in dimension {self.dim}: {shown})"
 
     def run(self) -> float:
         """Run the problem with these functions, points and noises, step by step, and return the objective."""

@@ -222,7 +222,7 @@ def test_what_is_left_out_must_be_there_and_must_not_be_needed() -> None:
 
 def test_points_of_a_worst_case_are_said_in_a_line_and_reach_the_value() -> None:
     found = contraction().solve().instance()
-    assert repr(found) == "Instance(1 functions and 2 points in dimension 2: start, x*)"
+    assert repr(found) == "Instance(1 function and 2 points in dimension 2: start, x*)"
     assert np.linalg.norm(found["start"] - found["x*"]) == pytest.approx(1, abs=1e-6)
     assert len(repr(GALLERY[0].problem().solve().instance())) < 100
 

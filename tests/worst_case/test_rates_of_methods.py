@@ -1,6 +1,7 @@
 """Rates of error feedback, FedProx and stochastic gradients: numbers of a program that knows neither bound nor door."""
 
 from fractions import Fraction as Q
+from typing import Any
 
 import pytest
 
@@ -104,3 +105,9 @@ def test_two_steps_of_two_clients_cost_less_than_the_bound_on_a_step_applied_twi
     p.maximize(p.mean([(x - f.gradient(x) - best).square for x in once for f in losses]))
     for end in p.solve().enclosure:
         assert float(end) == pytest.approx(3.2942853, rel=1e-6)
+
+
+def test_a_step_from_the_minimizer_is_as_long_as_the_gradients_there() -> None:
+    known: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "step_size": Q(1, 4), "distance2": 0, "zeta2": 1}
+    lower, upper = heterogeneous_round(1, num_selected=1, sampling="independent", **known).enclosure
+    assert lower <= Q(1, 16) <= upper
