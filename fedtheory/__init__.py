@@ -22,9 +22,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "exact",
         "federation",
         "formal",
+        "instances",
         "methods",
         "plotting",
-        "rational",
         "sampling",
         "selection",
         "statistics",
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from fedtheory import exact as exact
     from fedtheory import federation as federation
     from fedtheory import formal as formal
+    from fedtheory import instances as instances
     from fedtheory import methods as methods
     from fedtheory import plotting as plotting
-    from fedtheory import rational as rational
     from fedtheory import sampling as sampling
     from fedtheory import selection as selection
     from fedtheory import statistics as statistics

@@ -11,6 +11,7 @@ from fedtheory import study
 from fedtheory.bounds import error_feedback, fedprox
 from fedtheory.bounds import proxskip as ps
 from fedtheory.bounds import scaffold as sc
+from fedtheory.instances import vector
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -83,13 +84,13 @@ def scaffnew(own: Theorems, progress: study.Progress, seed: int) -> "Dataset":
     """Enumerate all coins of few steps, simulate more of them, and bound both; add exact long-run rates."""
     import xarray
 
-    third, zero = (Fraction(1, 3),) * 3, (Fraction(0),)
-    exact = ft.rational.RationalQuadratics(
-        tuple((Fraction(h),) for h in (1, 2, 4)), tuple((Fraction(a),) for a in (0, 3, 5)), third, zero * 3
+    zero = vector(0)
+    exact = ft.instances.RationalQuadratics(
+        tuple(map(vector, (1, 2, 4))), tuple(map(vector, (0, 3, 5))), vector("1/3", "1/3", "1/3"), vector(0, 0, 0)
     )
-    p, gamma, start = Fraction(own.probability), Fraction(1, 4), ft.rational.ScaffnewState((zero,) * 3, (zero,) * 3)
+    p, gamma, start = Fraction(own.probability), Fraction(1, 4), ft.instances.ScaffnewState((zero,) * 3, (zero,) * 3)
     [means] = [
-        ft.rational.mean_potentials(exact, start, steps, step_size=gamma, probability=p)
+        ft.instances.mean_potentials(exact, start, steps, step_size=gamma, probability=p)
         for steps in progress([own.exact_steps], "coins of Scaffnew")
     ]
     fed, steps = exact.rounded(), np.arange(own.num_steps + 1)
@@ -104,7 +105,7 @@ def scaffnew(own: Theorems, progress: study.Progress, seed: int) -> "Dataset":
     known = ft.exact.for_run(ps.fixed_step_potential, fed, ft.selection.Full(), num_rounds=1, **run_of)
     forms = (ps.fixed_step_potential, ps.refined_fixed_step_potential)
     bounds = [[float(form(**known | {"num_steps": int(t)})) for t in steps] for form in forms]
-    radius = ft.rational.disagreement_radius
+    radius = ft.instances.disagreement_radius
     grid = np.linspace(1 / own.num_probabilities, 1, own.num_probabilities)
     return xarray.Dataset(
         {

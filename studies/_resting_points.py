@@ -10,6 +10,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds import sgd
+from fedtheory.instances import vector
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -45,8 +46,8 @@ MU, L = Q(1, 10), Q(1)
 @lru_cache
 def _plane() -> Any:
     """Two clients in the plane with full Hessians."""
-    hessians = ((Q(1), Q(0)), (Q(0), Q(1, 4))), ((Q(1, 2), Q(1, 4)), (Q(1, 4), Q(1)))
-    return ft.rational.StationaryPoints(hessians, ((Q(0), Q(0)), (Q(1), Q(2))), (Q(1, 3), Q(2, 3)))
+    hessians = (vector(1, 0), vector(0, "1/4")), (vector("1/2", "1/4"), vector("1/4", 1))
+    return ft.instances.StationaryPoints(hessians, (vector(0, 0), vector(1, 2)), vector("1/3", "2/3"))
 
 
 def resting(own: Resting, progress: study.Progress) -> "Dataset":

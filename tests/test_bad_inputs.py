@@ -193,7 +193,7 @@ def data(labels, **changes):
             f"aligned must be a Prioritized federation, got {str(FED)[:50]}... of type QuadraticFederation",
         ),
         (
-            lambda: ft.rational.mean_potentials(None, None, num_steps=1, step_size=Q(1), probability=Q(1)),
+            lambda: ft.instances.mean_potentials(None, None, num_steps=1, step_size=Q(1), probability=Q(1)),
             TypeError,
             "fed must be a RationalQuadratics, got None of type NoneType",
         ),

@@ -22,7 +22,7 @@ import pytest
 
 import fedtheory
 from fedtheory.__main__ import main, run
-from fedtheory.claims.power_of_choice import lemmas
+from fedtheory.claims.power_of_choice import appendix_b, appendix_c
 from fedtheory.cli import progress
 from fedtheory.cli.parsing import parser_of_commands
 from fedtheory.cli.refusals import program
@@ -36,7 +36,7 @@ GAP = [
     *("--local-steps", "1", "--num-selected", "1", "--G2", "3", "--sigma2", "0", "--objective-gap", "0"),
     *("--rho-tilde", "1", "--initial-distance2", "0"),
 ]
-FAST = {"power-of-choice:lemma-b1": lemmas.lemma_b1, "power-of-choice:step-38": lemmas.equation_38_printed}
+FAST = {"power-of-choice:lemma-b1": appendix_b.lemma_b1, "power-of-choice:step-38": appendix_c.equation_38_printed}
 
 
 @pytest.fixture
@@ -44,6 +44,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, Claim]:
     """Two fast claims in the place of all."""
     claims = {claim.key: claim for claim in FAST.values()}
     monkeypatch.setattr(catalogue, "known_claims", lambda: claims)
+    monkeypatch.setattr(catalogue, "_with_that_key", claims.get)
     return claims
 
 
@@ -102,8 +103,8 @@ def test_verify_leaves_with_zero_when_every_verdict_is_expected(
 def test_verify_leaves_with_one_when_a_verdict_is_unexpected(
     known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = lemmas.equation_38_printed.key
-    known[key] = replace(lemmas.equation_38_printed, expected="holds")
+    key = appendix_c.equation_38_printed.key
+    known[key] = replace(appendix_c.equation_38_printed, expected="holds")
     assert main(["verify", key]) == 1
     assert "UNEXPECTED, not holds" in " ".join(capsys.readouterr().out.split())
 
@@ -117,7 +118,7 @@ def raising(rng: object) -> Finding:
 def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
     known: dict[str, Claim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = lemmas.lemma_b1.key
+    first = appendix_b.lemma_b1.key
     known[first] = replace(known[first], check=raising)
     file = tmp_path / "verdicts.json"
     assert main(["verify", "--json", str(file)]) == 1
@@ -144,7 +145,7 @@ def rarely(share: float, claim: Claim) -> Claim:
 def test_a_true_claim_that_rarely_applies_is_drawn_until_it_does(
     known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = lemmas.lemma_b1.key
+    key = appendix_b.lemma_b1.key
     known[key] = rarely(0.2, known[key])
     assert main(["verify", key]) == 0
     assert re.search(r" 20 of \d\d+ ", capsys.readouterr().out)
@@ -153,7 +154,7 @@ def test_a_true_claim_that_rarely_applies_is_drawn_until_it_does(
 def test_a_claim_that_hardly_applies_is_unexpected_and_names_the_option_that_draws_more(
     known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = lemmas.lemma_b1.key
+    key = appendix_b.lemma_b1.key
     known[key] = rarely(0.005, known[key])
     assert main(["verify", key]) == 1
     found = re.search(
@@ -188,14 +189,14 @@ def test_verify_writes_the_verdicts_and_does_not_overwrite(
 
 def test_a_thorough_budget_tries_more_instances(known: dict[str, Claim], tmp_path: Path) -> None:
     file = tmp_path / "verdicts.json"
-    key = lemmas.lemma_b1.key
+    key = appendix_b.lemma_b1.key
     assert main(["verify", key, "--budget", "thorough", "--json", str(file)]) == 0
     [row] = json.loads(file.read_text(encoding="utf-8"))["verdicts"]
     assert row["num_instances"] == known[key].instances[1] + 1  # and the regression example
 
 
 def test_so_many_instances_are_tried_as_asked_for(known: dict[str, Claim], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", lemmas.lemma_b1.key, "--instances", "7"]) == 0
+    assert main(["verify", appendix_b.lemma_b1.key, "--instances", "7"]) == 0
     assert "8 of 8" in capsys.readouterr().out  # and the regression example
 
 
@@ -227,7 +228,7 @@ def test_the_false_alarms_to_expect_are_the_sum_of_the_risks_of_all_verdicts(
 def test_interrupted_verification_shows_what_it_has_at_once_and_leaves_with_130(
     known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = lemmas.equation_38_printed.key
+    key = appendix_c.equation_38_printed.key
 
     def endless(rng: np.random.Generator) -> Finding:
         signal.raise_signal(signal.SIGINT)
@@ -236,7 +237,7 @@ def test_interrupted_verification_shows_what_it_has_at_once_and_leaves_with_130(
     known[key] = replace(known[key], check=endless)
     assert main(["verify"]) == 130
     told = capsys.readouterr()
-    assert lemmas.lemma_b1.key in told.out
+    assert appendix_b.lemma_b1.key in told.out
     assert key not in told.out
     assert "interrupted after 1 of 2 claims" in told.err
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.claims.power_of_choice import as_printed, lemmas
+from fedtheory.claims.power_of_choice import appendix_b, skews
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most
 from fedtheory.verification.instances import replay, reproduce
 from tests.test_command_line import refused
 
-FALSE, TRUE = as_printed.candidates_equal_selected, lemmas.lemma_b1
+FALSE, TRUE = skews.candidates_equal_selected_as_printed, appendix_b.lemma_b1
 
 
 @pytest.fixture
@@ -28,6 +28,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, Claim]:
     """Two fast claims in the place of all."""
     claims = {claim.key: claim for claim in (FALSE, TRUE)}
     monkeypatch.setattr(catalogue, "known_claims", lambda: claims)
+    monkeypatch.setattr(catalogue, "_with_that_key", claims.get)
     return claims
 
 

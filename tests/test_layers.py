@@ -21,7 +21,7 @@ FLOORS = {
     **dict.fromkeys(("arithmetic", "formal"), 2),
     "theorem": 3,
     **dict.fromkeys(("bounds", "federation", "plotting", "sampling", "study", "valuation", "worst_case"), 4),
-    **dict.fromkeys(("datasets", "methods", "rational", "selection"), 5),
+    **dict.fromkeys(("datasets", "instances", "methods", "selection"), 5),
     "engine": 6,
     **dict.fromkeys(("exact", "sweeps"), 7),
     **dict.fromkeys(("claims", "verification"), 8),
@@ -232,7 +232,7 @@ def test_two_rooms_that_look_at_each_other_are_seen() -> None:
 def test_a_claim_that_borrows_from_another_claim_is_seen() -> None:
     source = "from fedtheory.claims.power_of_choice.theorems import gaps"
     assert len(claims_on_claims({"fedtheory.claims.fedavg.convergence": source})) == 1
-    fine = "from fedtheory.claims._checks import gaps\nfrom fedtheory.rational import gap"
+    fine = "from fedtheory.claims._checks import gaps\nfrom fedtheory.instances import gap"
     assert claims_on_claims({"fedtheory.claims.fedavg.convergence": fine}) == []
 
 

@@ -1,29 +1,70 @@
-"""What claims share: bounds compared along exact runs and with certified worst cases, and constants of classes."""
+"""Comparisons that claims share: steps of proofs, and bounds along exact runs."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from fedtheory.bounds._worst_cases import curvatures, draw_class, step_size, tenths
-from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
-from fedtheory.rational._rounds import distance2, gap
-from fedtheory.rational._run_draws import Drawn, DrawnAlignment
-from fedtheory.verification.findings import Finding, at_most, worst_of
+import numpy as np
 
-__all__ = [
-    "as_texts",
-    "ascending",
-    "at_steps",
-    "curvatures",
-    "draw_class",
-    "expected_gaps",
-    "horizon_constants",
-    "one_step_distances",
-    "step_size",
-    "tenths",
-    "theorem_constants",
-]
+from fedtheory.instances.observed import initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.instances.run_draws import Drawn, DrawnAlignment
+from fedtheory.instances.runs import distance2, gap
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.paper import Statement
+from fedtheory.verification.claims import Claim, claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
+
+Chain = Sequence[Any]
+"""Numbers with relations between them, as a paper prints them: ``(a, "=", b, "<=", c)``."""
+_RELATIONS: dict[str, Callable[..., Finding]] = {"<=": at_most, "=": equal_to, ">=": at_least}
+
+
+def compared(chain: Chain | list[Chain], instance: Mapping[str, Any]) -> Finding:
+    """Compare neighbors in one chain or in several; of several comparisons the instance has the number.
+
+    >>> compared((1, "<=", 2), {}).ratio
+    0.5
+    >>> nearest = compared([(1, "<=", 2), (3, "=", 3, "<=", 4)], {})
+    >>> nearest.relation, nearest.instance
+    ('<=', {'comparison': '3 of 3'})
+    """
+    chains = chain if isinstance(chain, list) else [chain]
+    triples = [triple for one in chains for triple in zip(one[:-1:2], one[1::2], one[2::2], strict=True)]
+
+    def place(number: int) -> dict[str, str]:
+        return {"comparison": f"{number} of {len(triples)}"} if len(triples) > 1 else {}
+
+    return worst_of(
+        _RELATIONS[relation](left, right, instance={**instance, **place(number)})
+        for number, (left, relation, right) in enumerate(triples, 1)
+    )
+
+
+def step(
+    key: str,
+    source: Bound | Statement,
+    situations: Callable[[np.random.Generator], Iterable[Any]],
+    *,
+    kind: str = "inequality",
+    looseness: float | None = None,
+    **options: Any,
+) -> Callable[[Callable[[Any], Chain | list[Chain]]], Claim]:
+    """Make the claim that a step of a proof holds in the situations that are drawn; its title is the docstring.
+
+    An inequality is attained up to one percent unless its looseness is given.
+    """
+    if kind == "inequality":
+        looseness = looseness or 1.01
+
+    def claimed(sides: Callable[[Any], Chain | list[Chain]]) -> Claim:
+        def check(rng: np.random.Generator) -> Finding:
+            return worst_of(compared(sides(here), here.instance) for here in situations(rng))
+
+        title = " ".join((sides.__doc__ or key).split())
+        return claim(key, title, source, kind, looseness=looseness, **options)(check)
+
+    return claimed
 
 
 def as_texts(given: Mapping[str, Any]) -> dict[str, str]:

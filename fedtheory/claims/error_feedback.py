@@ -4,19 +4,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory.bounds import error_feedback
-from fedtheory.claims._comparisons import as_texts
-from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.draws import draw_federation, draw_model, draw_shares, pick, whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled, vector
+from fedtheory.claims._comparisons import Chain, as_texts, step
+from fedtheory.instances._format import format_federation
+from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, pick, whole
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
+from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.worst_case.compression import compressed_gradients
 
 
@@ -42,7 +42,7 @@ class Constants:
         return {name: getattr(self, name) for name in ("mu", "L", "compression_error")}
 
     @property
-    def words(self) -> dict[str, str]:
+    def instance(self) -> dict[str, str]:
         """What bounds take, as texts."""
         return as_texts(self.known)
 
@@ -63,71 +63,67 @@ def draw_constants(rng: np.random.Generator, mu: Fraction | None = None, L: Frac
     return Constants(mu, L, s, step_size, z, curvature)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A federation, its first model, constants, and everything in words."""
+class Drawn(NamedTuple):
+    """A federation, its first model, constants, and the numbers that define them."""
 
-    federation: RationalQuadratics
-    model: Vector
+    fed: RationalQuadratics
+    w: Vector
     constants: Constants
-    words: dict[str, Any]
+    instance: dict[str, Any]
 
 
 def draw_run(rng: np.random.Generator, *, common: bool) -> Drawn:
     """Draw a federation, with one minimizer for all clients if ``common``, a model, and constants."""
     fed = draw_federation(rng, common_minimizer=common)
-    model, constants = draw_model(rng, fed.dim), draw_constants(rng, fed.strong_convexity, fed.smoothness)
-    return Drawn(fed, model, constants, {**federation_in_words(fed), "model": in_words(model), **constants.words})
+    w, constants = draw_model(rng, fed.dim), draw_constants(rng, fed.strong_convexity, fed.smoothness)
+    return Drawn(fed, w, constants, {**format_federation(fed), "model": str(w), **constants.instance})
 
 
-def compressed(rng: np.random.Generator, vector: Vector, error: Fraction) -> Vector:
+def compressed(rng: np.random.Generator, x: Vector, error: Fraction) -> Vector:
     """Return what some compressor makes of a vector: each entry is off by a share of it, up to the largest."""
-    return tuple((1 + error * Fraction(whole(rng, -2, 2), 2)) * entry for entry in vector)
+    return Vector((1 + error * Fraction(whole(rng, -2, 2), 2)) * entry for entry in x)
 
 
-def deviations(weights: Vector, vectors: Sequence[Vector]) -> list[Vector]:
-    """Return the vectors less their mean."""
-    mean = combination(weights, vectors)
-    return [difference(one, mean) for one in vectors]
+def apart(left: Sequence[Vector], right: Sequence[Vector]) -> list[Vector]:
+    """Return the differences of vectors, one by one."""
+    return [x - y for x, y in zip(left, right, strict=True)]
 
 
 def squares(weights: Vector, vectors: Sequence[Vector]) -> Fraction:
     """Return the weighted mean of squared lengths."""
-    return sum((p * norm2(one) for p, one in zip(weights, vectors, strict=True)), start=Fraction(0))
+    return inner(weights, list(map(norm2, vectors)))
 
 
 def memory_potential(weights: Vector, away: Vector, memories: Sequence[Vector], s: Fraction) -> Fraction:
     """Return ``mean |w - w* - e_k|^2 + |mean e_k|^2/s``."""
-    return squares(weights, [difference(away, e) for e in memories]) + norm2(combination(weights, memories)) / s
+    return squares(weights, [away - e for e in memories]) + norm2(combination(weights, memories)) / s
 
 
 def ef_round_of(
-    rng: np.random.Generator, drawn: Drawn, model: Vector, memories: Sequence[Vector]
+    rng: np.random.Generator, drawn: Drawn, w: Vector, memories: Sequence[Vector]
 ) -> tuple[Vector, list[Vector]]:
     """Take a round of error feedback."""
-    fed, eta = drawn.federation, drawn.constants.step_size
-    wanted = [added(e, scaled(eta, g)) for e, g in zip(memories, fed.gradients(model), strict=True)]
-    sent = [compressed(rng, v, drawn.constants.compression_error) for v in wanted]
-    left_out = [difference(v, m) for v, m in zip(wanted, sent, strict=True)]
-    return difference(model, combination(fed.weights, sent)), left_out
+    fed, c = drawn.fed, drawn.constants
+    wanted = [e + c.step_size * g for e, g in zip(memories, fed.gradients(w), strict=True)]
+    sent = [compressed(rng, v, c.compression_error) for v in wanted]
+    return w - combination(fed.weights, sent), apart(wanted, sent)
 
 
 def ef21_round_of(
-    rng: np.random.Generator, drawn: Drawn, model: Vector, memories: Sequence[Vector]
+    rng: np.random.Generator, drawn: Drawn, w: Vector, memories: Sequence[Vector]
 ) -> tuple[Vector, list[Vector]]:
     """Take a round of EF21."""
-    fed = drawn.federation
-    model = difference(model, scaled(drawn.constants.step_size, combination(fed.weights, memories)))
-    changes = [difference(g, d) for g, d in zip(fed.gradients(model), memories, strict=True)]
-    sent = [compressed(rng, v, drawn.constants.compression_error) for v in changes]
-    return model, [added(d, m) for d, m in zip(memories, sent, strict=True)]
+    fed, c = drawn.fed, drawn.constants
+    w -= c.step_size * combination(fed.weights, memories)
+    sent = [compressed(rng, change, c.compression_error) for change in apart(fed.gradients(w), memories)]
+    return w, [d + m for d, m in zip(memories, sent, strict=True)]
 
 
-def gradient_potential(fed: RationalQuadratics, model: Vector, memories: Sequence[Vector], s: Fraction) -> Fraction:
+def gradient_potential(
+    weights: Vector, gradients: Sequence[Vector], memories: Sequence[Vector], s: Fraction
+) -> Fraction:
     """Return ``s |grad F(w)|^2 + mean |grad F_k(w) - d_k|^2``."""
-    gradients = fed.gradients(model)
-    apart = [difference(g, d) for g, d in zip(gradients, memories, strict=True)]
-    return s * norm2(combination(fed.weights, gradients)) + squares(fed.weights, apart)
+    return s * norm2(combination(weights, gradients)) + squares(weights, apart(gradients, memories))
 
 
 _PAPER = error_feedback.PAPER
@@ -137,7 +133,7 @@ _TENTH = {"mu": Fraction(1, 10), "L": Fraction(1), "compression_error": Fraction
 def _top_1(x: Vector) -> Vector:
     """Keep the entry of largest size, the first of several."""
     largest = max(range(len(x)), key=lambda i: abs(x[i]))
-    return tuple(entry if i == largest else Fraction(0) for i, entry in enumerate(x))
+    return Vector(entry if i == largest else 0 for i, entry in enumerate(x))
 
 
 @claim(
@@ -148,12 +144,11 @@ def _top_1(x: Vector) -> Vector:
     remark="three clients |w|^2/2 + <h_k, w> that send the larger entry: the run leaves w* with empty memories",
 )
 def ef_without_common_minimizer() -> Finding:
-    tilts, eta = (vector(3, 1), vector(-1, 2), vector(-2, -3)), Fraction(9, 140)  # with a rational rate, 225/256
-    weights = (Fraction(1, 3),) * 3
+    eta = Fraction(9, 140)  # with a rational rate, 225/256
+    wanted = [eta * tilt for tilt in (vector(3, 1), vector(-1, 2), vector(-2, -3))]
     # At w* = 0 the potential is 0. In two dimensions the larger entry is off by at most (1/2)^(1/2) < 3/4.
-    sent = [_top_1(scaled(eta, h)) for h in tilts]
-    left_out = [difference(scaled(eta, h), m) for h, m in zip(tilts, sent, strict=True)]
-    after = memory_potential(weights, scaled(-1, combination(weights, sent)), left_out, Fraction(3, 4))
+    sent = list(map(_top_1, wanted))
+    after = memory_potential(vector("1/3", "1/3", "1/3"), -1 * average(sent), apart(wanted, sent), Fraction(3, 4))
     known = {"mu": Fraction(1), "L": Fraction(2), "compression_error": Fraction(3, 4), "step_size": eta}
     return at_most(after, error_feedback.ef_round(0, **known), instance={"step_size": str(eta)})
 
@@ -169,8 +164,7 @@ def ef_without_common_minimizer() -> Finding:
 def cgd_of_three_clients(rng: np.random.Generator) -> Finding:
     eta, x = Fraction(1, whole(rng, 1, 10**6)), vector(1, 1, 1)
     rows = (vector(-3, 2, 2), vector(2, -3, 2), vector(2, 2, -3))
-    slopes = [added(scaled(2 * inner(a, x), a), scaled(Fraction(1, 2), x)) for a in rows]
-    after = difference(x, combination((eta / 3,) * 3, [_top_1(g) for g in slopes]))
+    after = x - eta * average([_top_1(2 * (a @ x) * a + x / 2) for a in rows])
     # The gap is a form that is the same along (1, 1, 1): it grows as |w|^2 does.
     return at_most(norm2(after), norm2(x), instance={"step_size": str(eta)})
 
@@ -204,18 +198,17 @@ def cgd_published_step(rng: np.random.Generator) -> Finding:
     return at_most(published, best, instance=as_texts(known))
 
 
-@claim(
-    "error-feedback:best-step",
-    "No step size has a better rate of error feedback than 2 (1 - s)/((1 + s) (L + mu))",
-    error_feedback.ef_round,
-    "optimality",
-)
-def best_step(rng: np.random.Generator) -> Finding:
-    c = draw_constants(rng)
+def constants(rng: np.random.Generator) -> list[Constants]:
+    return [draw_constants(rng)]
+
+
+@step("error-feedback:best-step", error_feedback.ef_round, constants, kind="optimality")
+def best_step(c: Constants) -> Chain:
+    """No step size has a better rate of error feedback than 2 (1 - s)/((1 + s) (L + mu))"""
     s = c.compression_error
     best = 2 * (1 - s) / ((1 + s) * (c.L + c.mu))
     bound = error_feedback.ef_round(1.0, **{**c.known, "step_size": best})
-    return at_least(error_feedback.ef_round(Fraction(1), **c.known), bound, instance=c.words)
+    return error_feedback.ef_round(Fraction(1), **c.known), ">=", bound
 
 
 @claim(
@@ -242,12 +235,34 @@ def _vectors(rng: np.random.Generator, count: int) -> list[Vector]:
     return [draw_model(rng, 2) for _ in range(count)]
 
 
-def _cocoercive(
-    weights: Vector, slopes: Sequence[Vector], ways: Sequence[Vector], mu: Fraction, L: Fraction
-) -> Fraction:
-    """Return the mean of ``<g - mu x, g - L x>/(L - mu)``, which functions of the class keep at most 0."""
-    each = (inner(difference(g, scaled(mu, x)), difference(g, scaled(L, x))) for g, x in zip(slopes, ways, strict=True))
-    return inner(weights, tuple(each)) / (L - mu)
+class Weighted:
+    """Constants, and the weights of one to three clients; ``t`` is z - s/z."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.c, self.weights = draw_constants(rng), draw_shares(rng, whole(rng, 1, 3))
+        self.s, self.z, self.eta = self.c.compression_error, self.c.z, self.c.step_size
+        self.t = self.z - self.s / self.z
+
+    def vectors(self, rng: np.random.Generator) -> list[Vector]:
+        """Draw a vector for each client."""
+        return _vectors(rng, len(self.weights))
+
+    def mean(self, vectors: Sequence[Vector]) -> Vector:
+        """Weighted mean of the clients' vectors."""
+        return combination(self.weights, vectors)
+
+    def square(self, vectors: Sequence[Vector]) -> Fraction:
+        """Weighted mean of the squared lengths of the clients' vectors."""
+        return squares(self.weights, vectors)
+
+    def deviations(self, vectors: Sequence[Vector]) -> list[Vector]:
+        """The clients' vectors less their mean."""
+        return [x - self.mean(vectors) for x in vectors]
+
+    def cocoercive(self, slopes: Sequence[Vector], way: Vector) -> Fraction:
+        """Return the mean of ``<g - mu x, g - L x>/(L - mu)``, which functions of the class keep at most 0."""
+        mu, L = self.c.mu, self.c.L
+        return inner(self.weights, [(g - mu * way) @ (g - L * way) for g in slopes]) / (L - mu)
 
 
 @claim(
@@ -259,32 +274,29 @@ def _cocoercive(
     remark=_ANY,
 )
 def ef_identity(rng: np.random.Generator) -> Finding:
-    c, weights = draw_constants(rng), draw_shares(rng, whole(rng, 1, 3))
-    s, z, eta, t = c.compression_error, c.z, c.step_size, c.z - c.compression_error / c.z
-    x, (e, g, m) = draw_model(rng, 2), (_vectors(rng, len(weights)) for _ in range(3))
-    v = [added(one, scaled(eta, slope)) for one, slope in zip(e, g, strict=True)]
-    left_out = [difference(*pair) for pair in zip(v, m, strict=True)]
-    after = memory_potential(weights, difference(x, combination(weights, m)), left_out, s)
+    r = Weighted(rng)
+    c, s, z, eta, t = r.c, r.s, r.z, r.eta, r.t
+    x, (e, g, m) = draw_model(rng, 2), (r.vectors(rng) for _ in range(3))
+    v = [one + eta * slope for one, slope in zip(e, g, strict=True)]
+    left_out = apart(v, m)
     A = (1 + s) * t * z / s
     B = eta * z * (2 / (c.L - c.mu) - eta * (1 + s) / t)
-    apart = 2 * eta * z / (c.L - c.mu) - s * eta**2 - s**2 * eta**2 / (t * z)
-    mean_e, mean_g, dev_g = combination(weights, e), combination(weights, g), deviations(weights, g)
-    drift = [
-        difference(one, scaled(s * eta / (t * z), two)) for one, two in zip(deviations(weights, e), dev_g, strict=True)
-    ]
+    C = 2 * eta * z / (c.L - c.mu) - s * eta**2 - s**2 * eta**2 / (t * z)
+    if min(A, B, C) < 0:
+        return equal_to(min(A, B, C), 0, instance=c.instance)
+    dev_g = r.deviations(g)
     summands = (
-        -2 * eta * z * _cocoercive(weights, g, [x] * len(g), c.mu, c.L),
-        -(squares(weights, left_out) - s**2 * squares(weights, v)) / s,
-        A * norm2(combination((Fraction(1), (1 - z**2) / A, -(1 + s) * eta / A), (mean_e, x, mean_g))),
-        B * norm2(difference(mean_g, scaled(c.curvature, x))),
-        t * z * squares(weights, drift),
-        apart * squares(weights, dev_g),
-        (1 / s - 1) * squares(weights, deviations(weights, left_out)),
+        -2 * eta * z * r.cocoercive(g, x),
+        -(r.square(left_out) - s**2 * r.square(v)) / s,
+        A * norm2(r.mean(e) + (1 - z**2) / A * x - (1 + s) * eta / A * r.mean(g)),
+        B * norm2(r.mean(g) - c.curvature * x),
+        t * z * r.square(apart(r.deviations(e), [s * eta / (t * z) * one for one in dev_g])),
+        C * r.square(dev_g),
+        (1 / s - 1) * r.square(r.deviations(left_out)),
     )
-    bound = error_feedback.ef_round(memory_potential(weights, x, e, s), **c.known)
-    if min(A, B, apart) < 0:
-        return equal_to(min(A, B, apart), 0, instance=c.words)
-    return equal_to(after + sum(summands), bound, instance=c.words)
+    before = memory_potential(r.weights, x, e, s)
+    after = memory_potential(r.weights, x - r.mean(m), left_out, s)
+    return equal_to(after + sum(summands), error_feedback.ef_round(before, **c.known), instance=c.instance)
 
 
 @claim(
@@ -296,33 +308,28 @@ def ef_identity(rng: np.random.Generator) -> Finding:
     remark=_ANY,
 )
 def ef21_identity(rng: np.random.Generator) -> Finding:
-    c, weights = draw_constants(rng), draw_shares(rng, whole(rng, 1, 3))
-    s, z, eta, t = c.compression_error, c.z, c.step_size, c.z - c.compression_error / c.z
-    g, d, after, m = (_vectors(rng, len(weights)) for _ in range(4))
-    mean_g, mean_d = combination(weights, g), combination(weights, d)
-    change = [difference(*pair) for pair in zip(after, g, strict=True)]
-    wanted = [difference(*pair) for pair in zip(after, d, strict=True)]
-    left_out = [difference(*pair) for pair in zip(wanted, m, strict=True)]
-    mean_q, dev_q = combination(weights, change), deviations(weights, change)
-    step = scaled(-eta, mean_d)
+    r = Weighted(rng)
+    c, s, z, eta, t = r.c, r.s, r.z, r.eta, r.t
+    g, d, after, m = (r.vectors(rng) for _ in range(4))
     A = (1 + s) * t * z
     B = s * z * (2 / (eta * (c.L - c.mu)) - (1 + s) / t)
-    apart = 2 * s * z / (eta * (c.L - c.mu)) - s**2 - s**4 / (z**2 - s**2)
-    behind = deviations(weights, [difference(*pair) for pair in zip(g, d, strict=True)])
-    drift = [difference(one, scaled(s**2 / (z**2 - s**2), two)) for one, two in zip(behind, dev_q, strict=True)]
+    C = 2 * s * z / (eta * (c.L - c.mu)) - s**2 - s**4 / (z**2 - s**2)
+    D = z**2 - s**2
+    if min(A, B, C, D) < 0:
+        return equal_to(min(A, B, C, D), 0, instance=c.instance)
+    change, wanted = apart(after, g), apart(after, d)
+    left_out, mean_d, mean_q, dev_q = apart(wanted, m), r.mean(d), r.mean(change), r.deviations(change)
     summands = (
-        -2 * s * z / eta * _cocoercive(weights, change, [step] * len(g), c.mu, c.L),
-        -(squares(weights, left_out) - s**2 * squares(weights, wanted)),
-        A * norm2(combination((Fraction(1), -(z**2 - s**2) / A, -s * (1 + s) / A), (mean_g, mean_d, mean_q))),
-        B * norm2(added(mean_q, scaled(c.curvature * eta, mean_d))),
-        (z**2 - s**2) * squares(weights, drift),
-        apart * squares(weights, dev_q),
+        -2 * s * z / eta * r.cocoercive(change, -eta * mean_d),
+        -(r.square(left_out) - s**2 * r.square(wanted)),
+        A * norm2(r.mean(g) - D / A * mean_d - s * (1 + s) / A * mean_q),
+        B * norm2(mean_q + c.curvature * eta * mean_d),
+        D * r.square(apart(r.deviations(apart(g, d)), [s**2 / D * one for one in dev_q])),
+        C * r.square(dev_q),
     )
-    before = s * norm2(mean_g) + squares(weights, [difference(*pair) for pair in zip(g, d, strict=True)])
-    potential = s * norm2(combination(weights, after)) + squares(weights, left_out)
-    if min(A, B, apart, z**2 - s**2) < 0:
-        return equal_to(min(A, B, apart), 0, instance=c.words)
-    return equal_to(potential + sum(summands), error_feedback.ef21_round(before, **c.known), instance=c.words)
+    bound = error_feedback.ef21_round(s * norm2(r.mean(g)) + r.square(apart(g, d)), **c.known)
+    potential = s * norm2(r.mean(after)) + r.square(left_out)
+    return equal_to(potential + sum(summands), bound, instance=c.instance)
 
 
 @claim(
@@ -341,25 +348,25 @@ def cgd_identity(rng: np.random.Generator) -> Finding:
     q, k = (short, mu) if short >= long else (long, L)
     x, g, after, sent = _vectors(rng, 4)
     gap, gap_after = (Fraction(whole(rng, 0, 40), 4) for _ in range(2))
-    zero, way = scaled(0, x), difference(x, scaled(eta, sent))
     r = q - eta * L * s
     # 2 - eta ((1 + s) L + (1 - s) mu) is what the step is shorter, or longer, than the best one.
     away = abs(2 - eta * ((1 + s) * L + (1 - s) * mu))
     last = q * away * (L * eta * (1 - s) if k == mu else 2 - (1 + s) * eta * L) / (2 * bulge * r)
-    summands = (
-        q * _above((gap, x, g), (gap_after, way, after), mu, L),
-        (1 - q) * _above((Fraction(0), zero, zero), (gap_after, way, after), mu, L),
-        q * (1 - q) * _above((Fraction(0), zero, zero), (gap, x, g), mu, L),
-        eta * q / (2 * s) * (s**2 * norm2(g) - norm2(difference(sent, g))),
-        norm2(combination((Fraction(1), -q, L * eta, -L * (1 - q)), (after, g, sent, x))) / (2 * bulge),
-        eta * r / (2 * s) * norm2(combination((Fraction(1), -(1 - s) * q / r, L * s * (1 - q) / r), (sent, g, x))),
-        last * norm2(difference(g, scaled(k, x))),
-    )
     known = {"mu": mu, "L": L, "compression_error": s, "step_size": eta}
-    words = as_texts(known)
     if min(r, last, 1 - q) < 0:
-        return equal_to(min(r, last, 1 - q), 0, instance=words)
-    return equal_to(gap_after + sum(summands), error_feedback.cgd_gap(1, initial_gap=gap, **known), instance=words)
+        return equal_to(min(r, last, 1 - q), 0, instance=as_texts(known))
+    best, before, then = (Fraction(0), 0 * x, 0 * x), (gap, x, g), (gap_after, x - eta * sent, after)
+    summands = (
+        q * _above(before, then, mu, L),
+        (1 - q) * _above(best, then, mu, L),
+        q * (1 - q) * _above(best, before, mu, L),
+        eta * q / (2 * s) * (s**2 * norm2(g) - norm2(sent - g)),
+        norm2(after - q * g + L * eta * sent - L * (1 - q) * x) / (2 * bulge),
+        eta * r / (2 * s) * norm2(sent - (1 - s) * q / r * g + L * s * (1 - q) / r * x),
+        last * norm2(g - k * x),
+    )
+    bound = error_feedback.cgd_gap(1, initial_gap=gap, **known)
+    return equal_to(gap_after + sum(summands), bound, instance=as_texts(known))
 
 
 Known = tuple[Fraction, Vector, Vector]
@@ -369,9 +376,8 @@ Known = tuple[Fraction, Vector, Vector]
 def _above(one: Known, other: Known, mu: Fraction, L: Fraction) -> Fraction:
     """Return by how much a value is above the least that the class allows beside another point."""
     (f, x, g), (e, y, h) = one, other
-    way = difference(x, y)
-    bend = difference(difference(g, h), scaled(mu, way))
-    return f - e - inner(h, way) - mu / 2 * norm2(way) - norm2(bend) / (2 * (L - mu))
+    way = x - y
+    return f - e - h @ way - mu / 2 * norm2(way) - norm2(g - h - mu * way) / (2 * (L - mu))
 
 
 @claim(
@@ -382,14 +388,11 @@ def _above(one: Known, other: Known, mu: Fraction, L: Fraction) -> Fraction:
 )
 def one_ef_round(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, common=True)
-    fed, c = drawn.federation, drawn.constants
+    fed, c = drawn.fed, drawn.constants
     memories = [draw_model(rng, fed.dim) for _ in fed.weights]
-    model, left_out = ef_round_of(rng, drawn, drawn.model, memories)
-    before, after = (
-        memory_potential(fed.weights, difference(w, fed.minimizer), e, c.compression_error)
-        for w, e in ((drawn.model, memories), (model, left_out))
-    )
-    return at_most(after, error_feedback.ef_round(before, **c.known), instance=drawn.words)
+    states = (drawn.w, memories), ef_round_of(rng, drawn, drawn.w, memories)
+    before, after = (memory_potential(fed.weights, w - fed.minimizer, e, c.compression_error) for w, e in states)
+    return at_most(after, error_feedback.ef_round(before, **c.known), instance=drawn.instance)
 
 
 @claim(
@@ -400,13 +403,13 @@ def one_ef_round(rng: np.random.Generator) -> Finding:
 )
 def ef_distance(rng: np.random.Generator) -> Finding:
     drawn, num_rounds = draw_run(rng, common=True), whole(rng, 1, 4)
-    fed, model = drawn.federation, drawn.model
-    memories = [scaled(0, model)] * fed.num_clients
+    fed, w = drawn.fed, drawn.w
+    memories = [0 * w] * fed.num_clients
     for _ in range(num_rounds):
-        model, memories = ef_round_of(rng, drawn, model, memories)
-    start, end = (norm2(difference(w, fed.minimizer)) for w in (drawn.model, model))
-    bound = error_feedback.ef_distance(num_rounds, initial_distance2=start, **drawn.constants.known)
-    return at_most(end, bound, instance=drawn.words | {"num_rounds": num_rounds})
+        w, memories = ef_round_of(rng, drawn, w, memories)
+    initial_distance2 = norm2(drawn.w - fed.minimizer)
+    bound = error_feedback.ef_distance(num_rounds, initial_distance2=initial_distance2, **drawn.constants.known)
+    return at_most(norm2(w - fed.minimizer), bound, instance=drawn.instance | {"num_rounds": num_rounds})
 
 
 @claim(
@@ -417,11 +420,11 @@ def ef_distance(rng: np.random.Generator) -> Finding:
 )
 def one_ef21_round(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, common=False)
-    fed, s = drawn.federation, drawn.constants.compression_error
+    fed, c = drawn.fed, drawn.constants
     memories = [draw_model(rng, fed.dim) for _ in fed.weights]
-    model, after = ef21_round_of(rng, drawn, drawn.model, memories)
-    bound = error_feedback.ef21_round(gradient_potential(fed, drawn.model, memories, s), **drawn.constants.known)
-    return at_most(gradient_potential(fed, model, after, s), bound, instance=drawn.words)
+    states = (drawn.w, memories), ef21_round_of(rng, drawn, drawn.w, memories)
+    before, after = (gradient_potential(fed.weights, fed.gradients(w), d, c.compression_error) for w, d in states)
+    return at_most(after, error_feedback.ef21_round(before, **c.known), instance=drawn.instance)
 
 
 @claim(
@@ -432,14 +435,14 @@ def one_ef21_round(rng: np.random.Generator) -> Finding:
 )
 def ef21_gradient2(rng: np.random.Generator) -> Finding:
     drawn, num_rounds = draw_run(rng, common=False), whole(rng, 1, 4)
-    fed, s, model = drawn.federation, drawn.constants.compression_error, drawn.model
-    memories = list(fed.gradients(model))
-    start = gradient_potential(fed, model, memories, s)
+    fed, c, w = drawn.fed, drawn.constants, drawn.w
+    memories = list(fed.gradients(w))
+    start = gradient_potential(fed.weights, memories, memories, c.compression_error)
     for _ in range(num_rounds):
-        model, memories = ef21_round_of(rng, drawn, model, memories)
-    bound = error_feedback.ef21_gradient2(num_rounds, initial_potential=start, **drawn.constants.known)
-    end = norm2(combination(fed.weights, fed.gradients(model)))
-    return at_most(end, bound, instance=drawn.words | {"num_rounds": num_rounds})
+        w, memories = ef21_round_of(rng, drawn, w, memories)
+    bound = error_feedback.ef21_gradient2(num_rounds, initial_potential=start, **c.known)
+    end = norm2(combination(fed.weights, fed.gradients(w)))
+    return at_most(end, bound, instance=drawn.instance | {"num_rounds": num_rounds})
 
 
 @claim(
@@ -450,54 +453,61 @@ def ef21_gradient2(rng: np.random.Generator) -> Finding:
 )
 def cgd_gap(rng: np.random.Generator) -> Finding:
     drawn, num_rounds = draw_run(rng, common=True), whole(rng, 1, 4)
-    fed, c, model = drawn.federation, drawn.constants, drawn.model
+    fed, c, w = drawn.fed, drawn.constants, drawn.w
     eta = 2 * Fraction(whole(rng, 1, 20), 20) / ((1 + c.compression_error) * c.L)
     for _ in range(num_rounds):
-        step = compressed(rng, combination(fed.weights, fed.gradients(model)), c.compression_error)
-        model = difference(model, scaled(eta, step))
-    known = c.known | {"step_size": eta}
-    bound = error_feedback.cgd_gap(num_rounds, initial_gap=fed.gap(drawn.model), **known)
-    return at_most(fed.gap(model), bound, instance=drawn.words | {"step_size": str(eta), "num_rounds": num_rounds})
+        w -= eta * compressed(rng, combination(fed.weights, fed.gradients(w)), c.compression_error)
+    bound = error_feedback.cgd_gap(num_rounds, initial_gap=fed.gap(drawn.w), **c.known | {"step_size": eta})
+    return at_most(fed.gap(w), bound, instance=drawn.instance | {"step_size": str(eta), "num_rounds": num_rounds})
 
 
-@claim(
-    "error-feedback:ef-attained",
-    "A parabola and the compressor (1 + s) v attain the rate of error feedback in every round, at every step size",
-    error_feedback.ef_round,
-    "identity",
-    instances=(20, 1000),
-)
-def ef_attained(rng: np.random.Generator) -> Finding:
+class Parabola(NamedTuple):
+    """Constants, the number of rounds, and ``1 - Z``, the share of the error that a round removes."""
+
+    c: Constants
+    num_rounds: int
+    removed: Fraction
+    instance: dict[str, Any]
+
+
+def parabola(rng: np.random.Generator) -> list[Parabola]:
     c, num_rounds = draw_constants(rng), whole(rng, 1, 4)
-    s, k, Z = c.compression_error, c.curvature, c.z if c.curvature == c.mu else -c.z
-    x, e = Fraction(1), (1 - Z) / (1 + s) - c.step_size * k
-    bound = memory_potential((Fraction(1),), (x,), [(e,)], s)
-    for _ in range(num_rounds):
-        wanted = e + c.step_size * k * x
+    removed = 1 - (c.z if c.curvature == c.mu else -c.z)
+    return [Parabola(c, num_rounds, removed, c.instance | {"num_rounds": num_rounds})]
+
+
+@step("error-feedback:ef-attained", error_feedback.ef_round, parabola, kind="identity", instances=(20, 1000))
+def ef_attained(p: Parabola) -> Chain:
+    """A parabola and the compressor (1 + s) v attain the rate of error feedback in every round, at every step size"""
+    c, s, eta = p.c, p.c.compression_error, p.c.step_size
+
+    def potential(x: Fraction, e: Fraction) -> Fraction:
+        return memory_potential(vector(1), vector(x), [vector(e)], s)
+
+    x, e = Fraction(1), p.removed / (1 + s) - eta * c.curvature
+    bound = potential(x, e)
+    for _ in range(p.num_rounds):
+        wanted = e + eta * c.curvature * x
         x, e = x - (1 + s) * wanted, -s * wanted
         bound = error_feedback.ef_round(bound, **c.known)
-    after = memory_potential((Fraction(1),), (x,), [(e,)], s)
-    return equal_to(after, bound, instance=c.words | {"num_rounds": num_rounds})
+    return potential(x, e), "=", bound
 
 
-@claim(
-    "error-feedback:ef21-attained",
-    "A parabola and the compressor (1 + s) v attain the rate of EF21 in every round, at every step size",
-    error_feedback.ef21_round,
-    "identity",
-    instances=(20, 1000),
-)
-def ef21_attained(rng: np.random.Generator) -> Finding:
-    c, num_rounds = draw_constants(rng), whole(rng, 1, 4)
-    s, k, Z = c.compression_error, c.curvature, c.z if c.curvature == c.mu else -c.z
-    x, d = Fraction(1), (1 - Z) / c.step_size
-    bound = s * (k * x) ** 2 + (k * x - d) ** 2
-    for _ in range(num_rounds):
+@step("error-feedback:ef21-attained", error_feedback.ef21_round, parabola, kind="identity", instances=(20, 1000))
+def ef21_attained(p: Parabola) -> Chain:
+    """A parabola and the compressor (1 + s) v attain the rate of EF21 in every round, at every step size"""
+    c, s, k = p.c, p.c.compression_error, p.c.curvature
+
+    def potential(x: Fraction, d: Fraction) -> Fraction:
+        return gradient_potential(vector(1), [vector(k * x)], [vector(d)], s)
+
+    x, d = Fraction(1), p.removed / c.step_size
+    bound = potential(x, d)
+    for _ in range(p.num_rounds):
         x -= c.step_size * d
         d += (1 + s) * (k * x - d)
         bound = error_feedback.ef21_round(bound, **c.known)
-    after = s * (k * x) ** 2 + (k * x - d) ** 2
-    return equal_to(after, bound, instance=c.words | {"num_rounds": num_rounds})
+    return potential(x, d), "=", bound
 
 
 @claim(

@@ -1,4 +1,4 @@
-"""The package fedtheory.exact keeps its word: its numbers agree with enumeration, and its floor with long runs."""
+"""Numbers of the package fedtheory.exact agree with enumeration, and its error floors with long runs."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,12 +16,12 @@ from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.rational._averaging import RationalRun, constant_law, mean_weights
-from fedtheory.rational._noises import no_noise, two_point_noise
-from fedtheory.rational._rounds import gap
-from fedtheory.rational._step_sizes import decaying
-from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.draws import draw_federation, draw_model, whole
+from fedtheory.instances._format import format_federation
+from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.noise import no_noise, two_point_noise
+from fedtheory.instances.runs import RationalRun, constant_law, gap, mean_weights
+from fedtheory.instances.step_sizes import decaying
+from fedtheory.instances.vectors import Vector, vector
 from fedtheory.sampling.cohorts import (
     Selection,
     frequencies,
@@ -43,9 +43,9 @@ from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _QUADRATURE = 1e-13
+"""Relative accuracy of the trapezoidal rule for inclusion probabilities; all its terms are positive."""
 # Duality gaps of error floors are a few units in the last place.
 _ATTAINED = 1e-13
-"""Relative accuracy of the trapezoidal rule for inclusion probabilities; all its terms are positive."""
 _MOMENTS = 1e-12
 """A few hundred rounded products of moments about w*."""
 _DISCRETIZED = 0.02
@@ -61,8 +61,8 @@ class _Ranked(NamedTuple):
     num_candidates: int
 
     @property
-    def in_words(self) -> dict[str, str]:
-        """What defines the instance."""
+    def instance(self) -> dict[str, str]:
+        """The numbers."""
         return as_texts(self._asdict())
 
 
@@ -88,7 +88,7 @@ def inclusion(rng: np.random.Generator) -> Finding:
         np.array(drawn.weights, dtype=float), np.array(drawn.losses, dtype=float), *drawn[2:]
     )
     return worst_of(
-        equal_to(float(found), float(truth), instance={**drawn.in_words, "client": k}, rtol=_QUADRATURE)
+        equal_to(float(found), float(truth), instance={**drawn.instance, "client": k}, rtol=_QUADRATURE)
         for k, (found, truth) in enumerate(zip(computed, exact, strict=True))
     )
 
@@ -106,13 +106,13 @@ def polytope_findings(drawn: _Ranked, inclusion: Sequence[Any]) -> list[Finding]
         at_most(
             sum((inclusion[k] for k in members), start=Fraction(0)),
             rank(members),
-            instance={**drawn.in_words, "subset": members},
+            instance={**drawn.instance, "subset": members},
             rtol=_QUADRATURE,
         )
         for members in subsets
     ]
     total = sum(inclusion, start=Fraction(0))
-    return [*findings, equal_to(total, Fraction(m), instance=drawn.in_words, rtol=_QUADRATURE)]
+    return [*findings, equal_to(total, Fraction(m), instance=drawn.instance, rtol=_QUADRATURE)]
 
 
 @claim(
@@ -139,15 +139,15 @@ class _Scheme(NamedTuple):
     weigh: Any
 
 
-def _schemes(weights: tuple[Fraction, ...], m: int) -> list[_Scheme]:
+def _schemes(weights: Vector, m: int) -> list[_Scheme]:
     num_clients = len(weights)
     chance = Fraction(m, num_clients)
 
-    def shares(chosen: tuple[int, ...]) -> tuple[Fraction, ...]:
-        return tuple(weights[k] for k in chosen)
+    def shares(chosen: tuple[int, ...]) -> Vector:
+        return Vector(weights[k] for k in chosen)
 
-    def inverse(chosen: tuple[int, ...]) -> tuple[Fraction, ...]:
-        return tuple(weights[k] / chance for k in chosen)
+    def inverse(chosen: tuple[int, ...]) -> Vector:
+        return shares(chosen) / chance
 
     return [
         _Scheme(Proportional(m), with_replacement(weights, m), mean_weights),
@@ -172,7 +172,7 @@ def gap_by_moments(rng: np.random.Generator) -> Finding:
     scheme = options[whole(rng, 0, len(options) - 1)]
     # Noise of two values has the same variance in all directions in one dimension only.
     noisy = fed.dim == 1 and tau * m <= 2 and min(map(len, scheme.law)) * tau <= 4
-    noise = two_point_noise((Fraction(whole(rng, 1, 4), 2),)) if noisy else no_noise(fed.dim)
+    noise = two_point_noise(vector(Fraction(whole(rng, 1, 4), 2))) if noisy else no_noise(fed.dim)
     num_rounds = 1 if noisy or len(scheme.law) > 6 else 2
     step_size = decaying(fed)
     run = RationalRun(
@@ -183,7 +183,7 @@ def gap_by_moments(rng: np.random.Generator) -> Finding:
     gaps = expected_gap(fed.rounded(), scheme.strategy, num_rounds, tau, etas, start, float(run.sigma2))
     # A gap near 0 is a difference of larger ones: the largest gap of the run sets the scale of rounding.
     scale = float(fed.gap(initial) + fed.objective_gap + run.sigma2)
-    instance = {**federation_in_words(fed), "strategy": str(scheme.strategy), "local_steps": tau}
+    instance = {**format_federation(fed), "strategy": str(scheme.strategy), "local_steps": tau}
     sides = [(scale + float(gaps[t]), scale + float(gap(run, t * tau))) for t in range(num_rounds + 1)]
     return worst_of(
         equal_to(found, truth, instance={**instance, "round": t}, rtol=_MOMENTS)

@@ -9,19 +9,14 @@ import numpy as np
 
 from fedtheory.bounds import fedavg, power_of_choice
 from fedtheory.claims._closed_forms import prove_gap_after_step, prove_one_round, prove_sampled_step
-from fedtheory.claims._comparisons import (
-    as_texts,
-    expected_gaps,
-    horizon_constants,
-    one_step_distances,
-)
-from fedtheory.rational._constants import skew
-from fedtheory.rational._run_draws import Drawn, draw_run
-from fedtheory.rational._step_sizes import decaying, delayed
-from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, combination, difference, norm2
+from fedtheory.claims._comparisons import Chain, as_texts, expected_gaps, horizon_constants, one_step_distances, step
+from fedtheory.instances._format import format_federation, format_vectors
+from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.observed import skew
+from fedtheory.instances.run_draws import Drawn, draw_run
+from fedtheory.instances.step_sizes import decaying, delayed
+from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
@@ -31,18 +26,18 @@ from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 from fedtheory.worst_case import federated_averaging
 
 
-def balanced(fed: RationalQuadratics) -> RationalQuadratics:
-    """Return the same clients with equal weights."""
-    return replace(fed, weights=(Fraction(1, fed.num_clients),) * fed.num_clients)
+def equal_weights(num_clients: int) -> Vector:
+    """Weights 1/N."""
+    return Vector([Fraction(1, num_clients)] * num_clients)
 
 
 def own_steps(drawn: Drawn, *, is_balanced: bool) -> Drawn:
     """Return the run with the step sizes ``2/(mu (t + max(8 L/mu, E)))``, on clients of equal weights if asked for."""
     run = drawn.run
-    fed = balanced(run.federation) if is_balanced else run.federation
+    fed = replace(run.federation, weights=equal_weights(run.federation.num_clients)) if is_balanced else run.federation
     steps = delayed()(fed, run.local_steps)
-    words = {**drawn.instance, **federation_in_words(fed), "first_step_size": str(steps(0))}
-    return Drawn(replace(run, federation=fed, step_size=steps), drawn.num_selected, words)
+    instance = {**drawn.instance, **format_federation(fed), "first_step_size": str(steps(0))}
+    return Drawn(replace(run, federation=fed, step_size=steps), drawn.num_selected, instance)
 
 
 def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
@@ -104,20 +99,19 @@ def one_step(rng: np.random.Generator) -> Finding:
     return one_step_distances(drawn, lambda start, t: fedavg.one_step(start, step_size=run.step_size(t), **known))
 
 
-def _round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction]) -> tuple[list[Vector], Fraction]:
+def round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction]) -> tuple[list[Vector], Fraction]:
     """Models of all clients after a round without noise, and the largest squared gradient on their ways."""
     models, largest = [start] * fed.num_clients, Fraction(0)
     for eta in sizes:
         gradients = [fed.gradient(k, w) for k, w in enumerate(models)]
-        models = [combination((Fraction(1), -eta), pair) for pair in zip(models, gradients, strict=True)]
+        models = [w - eta * g for w, g in zip(models, gradients, strict=True)]
         largest = max(largest, *map(norm2, gradients))
     return models, largest
 
 
-def _selected_averages(law: Law[Selection], models: list[Vector], num_selected: int) -> Law[Vector]:
+def selected_averages(law: Law[Selection], models: list[Vector]) -> Law[Vector]:
     """Law of the mean of the selected models."""
-    share = [Fraction(1, num_selected)] * num_selected
-    return law.map(lambda chosen: combination(share, [models[k] for k in chosen]))
+    return law.map(lambda chosen: average([models[k] for k in chosen]))
 
 
 @claim(
@@ -131,66 +125,66 @@ def lemma_4(rng: np.random.Generator) -> Finding:
     fed, findings = draw_federation(rng), []
     num_selected = whole(rng, 1, fed.num_clients)
     models = [draw_model(rng, fed.dim) for _ in fed.weights]
-    words = {"models": "; ".join(map(in_words, models)), "weights": in_words(fed.weights), "K": num_selected}
-    equal = (Fraction(1, fed.num_clients),) * fed.num_clients
+    instance = {"models": format_vectors(models), "weights": str(fed.weights), "K": num_selected}
     laws = {
         fed.weights: with_replacement(fed.weights, num_selected),
-        equal: uniform_subsets(fed.num_clients, num_selected),
+        equal_weights(fed.num_clients): uniform_subsets(fed.num_clients, num_selected),
     }
     for weights, law in laws.items():
-        averages = _selected_averages(law, models, num_selected)
-        mean, wanted = combination(list(averages.values()), list(averages)), combination(weights, models)
-        findings.append(equal_to(norm2(difference(mean, wanted)), Fraction(0), instance=words))
+        averages = selected_averages(law, models)
+        off = combination(list(averages.values()), list(averages)) - combination(weights, models)
+        findings.append(equal_to(norm2(off), Fraction(0), instance=instance))
     return worst_of(findings)
 
 
-def _selected_variance(
-    law: Callable[[Vector, int], Law[Selection]], bound: Callable[..., Fraction], *, is_balanced: bool
-) -> Callable[[np.random.Generator], Finding]:
-    def check(rng: np.random.Generator) -> Finding:
-        fed = draw_federation(rng, equal_weights=is_balanced)
-        num_selected, local_steps = whole(rng, 1, fed.num_clients), whole(rng, 1, 5)
-        first, start = local_steps * whole(rng, 0, 3), draw_model(rng, fed.dim)
-        steps = delayed()(fed, local_steps)
-        models, G2 = _round_of_all(fed, start, [steps(first + step) for step in range(local_steps)])
-        mean = combination(fed.weights, models)
-        averages = _selected_averages(law(fed.weights, num_selected), models, num_selected)
-        variance = Fraction(averages.mean(lambda average: norm2(difference(average, mean))))
-        instance = {**federation_in_words(fed), "initial": in_words(start), "num_selected": num_selected}
-        return at_most(
-            variance,
-            bound(fed, steps(first + local_steps - 1), local_steps=local_steps, num_selected=num_selected, G2=G2),
-            instance={**instance, "local_steps": local_steps, "first_step": first},
-        )
+class RoundEnd:
+    """The models of all clients at the end of a round with the theorems' step sizes, and how many are selected."""
 
-    return check
+    def __init__(self, rng: np.random.Generator, *, is_balanced: bool) -> None:
+        self.fed = fed = draw_federation(rng, equal_weights=is_balanced)
+        self.num_selected, self.tau = whole(rng, 1, fed.num_clients), whole(rng, 1, 5)
+        first, start = self.tau * whole(rng, 0, 3), draw_model(rng, fed.dim)
+        sizes = [delayed()(fed, self.tau)(first + t) for t in range(self.tau)]
+        self.eta = sizes[-1]
+        self.models, G2 = round_of_all(fed, start, sizes)
+        self.known: dict[str, Any] = {"local_steps": self.tau, "num_selected": self.num_selected, "G2": G2}
+        counts = {"num_selected": self.num_selected, "local_steps": self.tau, "first_step": first}
+        self.instance: dict[str, Any] = {**format_federation(fed), "initial": str(start), **counts}
+
+    def variance(self, law: Law[Selection]) -> Fraction:
+        """Mean squared distance of the mean of the selected models from that of all."""
+        mean = combination(self.fed.weights, self.models)
+        return Fraction(selected_averages(law, self.models).mean(lambda w_bar: norm2(w_bar - mean)))
 
 
-variance_with_replacement = claim(
+_HALVING = "the factor 4 is for step sizes that halve within a round: with equal ones 1/4 is the most"
+
+
+@step(
     "fedavg:lemma-5-with-replacement",
-    "Variance of the mean of K models drawn with replacement, at the end of a round",
     fedavg.with_replacement_variance,
+    lambda rng: [RoundEnd(rng, is_balanced=False)],
     looseness=8,
-    remark="the factor 4 is for step sizes that halve within a round: with equal ones 1/4 is the most",
-)(
-    _selected_variance(
-        with_replacement, lambda _, eta, **known: fedavg.with_replacement_variance(eta, **known), is_balanced=False
-    )
+    remark=_HALVING,
 )
+def variance_with_replacement(s: RoundEnd) -> Chain:
+    """Variance of the mean of K models drawn with replacement, at the end of a round"""
+    law = with_replacement(s.fed.weights, s.num_selected)
+    return s.variance(law), "<=", fedavg.with_replacement_variance(s.eta, **s.known)
 
-variance_without_replacement = claim(
+
+@step(
     "fedavg:lemma-5-without-replacement",
-    "Variance of the mean of K of N models drawn without replacement, at the end of a round",
     fedavg.without_replacement_variance,
+    lambda rng: [RoundEnd(rng, is_balanced=True)],
     looseness=8,
-    remark="the factor 4 is for step sizes that halve within a round: with equal ones 1/4 is the most",
-)(
-    _selected_variance(
-        lambda weights, num_selected: uniform_subsets(len(weights), num_selected),
-        lambda fed, eta, **known: fedavg.without_replacement_variance(eta, num_clients=fed.num_clients, **known),
-        is_balanced=True,
-    )
+    remark=_HALVING,
 )
+def variance_without_replacement(s: RoundEnd) -> Chain:
+    """Variance of the mean of K of N models drawn without replacement, at the end of a round"""
+    law = uniform_subsets(s.fed.num_clients, s.num_selected)
+    bound = fedavg.without_replacement_variance(s.eta, num_clients=s.fed.num_clients, **s.known)
+    return s.variance(law), "<=", bound
 
 
 _FIRST_STEP = "one step at curvature mu leaves (1 - 2/gamma)^2 of the first gap, the closed form gamma/(gamma + 1)"
@@ -344,25 +338,29 @@ def sampled_step_attained(rng: np.random.Generator) -> Finding:
     return at_least(after - terms["contraction"], promised, instance=as_texts(given | counts))
 
 
-def _trained(fed: RationalQuadratics, start: Vector, eta: Fraction, num_steps: int) -> list[Vector]:
-    models, _ = _round_of_all(fed, start, [eta] * num_steps)
-    return models
+class Start:
+    """Clients, a model, a step size up to 1/L, and what bounds take of them."""
 
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.fed = fed = draw_federation(rng)
+        # At 1/L bounds are infinite where all curvatures are the same.
+        longest = 8 if fed.strong_convexity < fed.smoothness else 7
+        self.w, self.eta = draw_model(rng, fed.dim), Fraction(whole(rng, 1, longest), 8) / fed.smoothness
+        self.of_class = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": self.eta}
+        self.known = self.of_class | {"objective_gap": fed.objective_gap}
+        self.instance: dict[str, Any] = {
+            **format_federation(fed),
+            "start": str(self.w),
+            "step_size": str(self.eta),
+        }
 
-def _short_step(
-    rng: np.random.Generator,
-) -> tuple[RationalQuadratics, Vector, Fraction, dict[str, Any], dict[str, Any]]:
-    """Draw clients, a model, a step size up to 1/L, what bounds take of them, and the instance in words."""
-    fed = draw_federation(rng)
-    # At 1/L bounds are infinite where all curvatures are the same.
-    longest = 8 if fed.strong_convexity < fed.smoothness else 7
-    start, eta = draw_model(rng, fed.dim), Fraction(whole(rng, 1, longest), 8) / fed.smoothness
-    known = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": eta, "objective_gap": fed.objective_gap}
-    return fed, start, eta, known, {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta)}
+    def away2(self, w: Vector) -> Fraction:
+        """``|w - w*|^2``."""
+        return norm2(w - self.fed.minimizer)
 
-
-def _away(fed: RationalQuadratics, w: Vector) -> Fraction:
-    return norm2(difference(w, fed.minimizer))
+    def after(self, w: Vector, num_steps: int) -> Vector:
+        """Return the mean model after a round."""
+        return combination(self.fed.weights, round_of_all(self.fed, w, [self.eta] * num_steps)[0])
 
 
 @claim(
@@ -372,11 +370,9 @@ def _away(fed: RationalQuadratics, w: Vector) -> Fraction:
     looseness=1.01,
 )
 def one_round(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known, words = _short_step(rng)
-    tau = whole(rng, 1, 5)
-    after = combination(fed.weights, _trained(fed, start, eta, tau))
-    bound = fedavg.one_round(_away(fed, start), local_steps=tau, **known)
-    return at_most(_away(fed, after), bound, instance=words | {"local_steps": tau})
+    s, tau = Start(rng), whole(rng, 1, 5)
+    bound = fedavg.one_round(s.away2(s.w), local_steps=tau, **s.known)
+    return at_most(s.away2(s.after(s.w, tau)), bound, instance=s.instance | {"local_steps": tau})
 
 
 @claim(
@@ -386,13 +382,12 @@ def one_round(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def fixed_step_distance(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known, words = _short_step(rng)
-    tau, num_rounds = whole(rng, 1, 4), whole(rng, 1, 4)
-    w = start
+    s, tau, num_rounds = Start(rng), whole(rng, 1, 4), whole(rng, 1, 4)
+    w = s.w
     for _ in range(num_rounds):
-        w = combination(fed.weights, _trained(fed, w, eta, tau))
-    bound = fedavg.fixed_step_distance(num_rounds, local_steps=tau, initial_distance2=_away(fed, start), **known)
-    return at_most(_away(fed, w), bound, instance=words | {"local_steps": tau, "rounds": num_rounds})
+        w = s.after(w, tau)
+    bound = fedavg.fixed_step_distance(num_rounds, local_steps=tau, initial_distance2=s.away2(s.w), **s.known)
+    return at_most(s.away2(w), bound, instance=s.instance | {"local_steps": tau, "rounds": num_rounds})
 
 
 @claim(
@@ -402,30 +397,28 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def sampled_step(rng: np.random.Generator) -> Finding:
-    drawn, start, eta, *_ = _short_step(rng)
-    fed = balanced(drawn)
-    K = fed.num_clients
-    m = whole(rng, 1, K)
-    models = [difference(w, fed.minimizer) for w in _trained(fed, start, eta, 1)]
-    mean = combination(fed.weights, models)
-    spread = sum(norm2(difference(w, mean)) for w in models) / K
-    known = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": eta, "objective_gap": fed.objective_gap}
-    bound = fedavg.sampled_step(_away(fed, start), num_clients=K, num_selected=m, **known)
-    instance = {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta), "num_selected": m}
-    return at_most(norm2(mean) + spread * Fraction(K - m, m * (K - 1)), bound, instance=instance)
+    s = Start(rng)
+    N = s.fed.num_clients
+    m = whole(rng, 1, N)
+    s.fed = fed = replace(s.fed, weights=equal_weights(N))
+    away = [w - fed.minimizer for w in round_of_all(fed, s.w, [s.eta])[0]]
+    spread = sum(norm2(w - average(away)) for w in away) / N
+    counts = {"num_clients": N, "num_selected": m, "objective_gap": fed.objective_gap}
+    return at_most(
+        norm2(average(away)) + spread * Fraction(N - m, m * (N - 1)),
+        fedavg.sampled_step(s.away2(s.w), **s.of_class, **counts),
+        instance={**s.instance, **format_federation(fed), "num_selected": m},
+    )
 
 
-@claim(
-    "fedavg:gap-after-step",
-    "The loss after a local step of all clients, step size up to 1/L",
-    fedavg.gap_after_step,
-    looseness=1.01,
-)
-def gap_after_step(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known, words = _short_step(rng)
-    del known["objective_gap"]
-    after = combination(fed.weights, _trained(fed, start, eta, 1))
-    return at_most(fed.gap(after), fedavg.gap_after_step(_away(fed, start), **known), instance=words)
+def start(rng: np.random.Generator) -> list[Start]:
+    return [Start(rng)]
+
+
+@step("fedavg:gap-after-step", fedavg.gap_after_step, start)
+def gap_after_step(s: Start) -> Chain:
+    """The loss after a local step of all clients, step size up to 1/L"""
+    return s.fed.gap(s.after(s.w, 1)), "<=", fedavg.gap_after_step(s.away2(s.w), **s.of_class)
 
 
 def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fraction, step_size: Fraction) -> Fraction:
@@ -448,18 +441,17 @@ def two_steps_guess() -> Finding:
     return at_most(worst.enclosure[0], _guess(step_size=Fraction(1, 4), **given), instance=as_texts(given))
 
 
-@claim(
+@step(
     "fedavg:two-steps-of-quadratics",
-    "Two local steps of quadratic clients cost at most c^2 eta^3 L (L - mu)/(2 - eta (L + mu)) times Gamma",
     Statement(fedavg.PAPER, "Theorem 1", "two local steps of quadratic clients", form="derived"),
-    looseness=1.01,
+    start,
     remark="a conjecture: programs over quadratic clients agree to four digits where Gamma/Delta is small",
 )
-def two_steps_of_quadratics(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known, words = _short_step(rng)
-    after = combination(fed.weights, _trained(fed, start, eta, 2))
-    bound = _guess(_away(fed, start), **known) if known["mu"] < known["L"] else _away(fed, start)
-    return at_most(_away(fed, after), bound, instance=words)
+def two_steps_of_quadratics(s: Start) -> Chain:
+    """Two local steps of quadratic clients cost at most c^2 eta^3 L (L - mu)/(2 - eta (L + mu)) times Gamma"""
+    before = s.away2(s.w)
+    bound = _guess(before, **s.known) if s.of_class["mu"] < s.of_class["L"] else before
+    return s.away2(s.after(s.w, 2)), "<=", bound
 
 
 @claim(

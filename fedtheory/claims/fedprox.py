@@ -1,6 +1,5 @@
 """FedProx's theorem on quadratics whose proximal problems are solved in rationals, exactly or not."""
 
-import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -8,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedprox
-from fedtheory.claims._comparisons import as_texts, tenths
-from fedtheory.rational._words import in_words
-from fedtheory.rational.draws import draw_model, draw_shares, pick, whole
-from fedtheory.rational.vectors import Vector, combination, inner, norm2
+from fedtheory.bounds._worst_cases import tenths
+from fedtheory.claims._comparisons import as_texts
+from fedtheory.instances._format import format_vectors
+from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
+from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
+from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
@@ -23,11 +24,8 @@ def _root_above(square: Fraction) -> Fraction:
 
 
 def _loss(weights: Vector, curvatures: list[Vector], centers: list[Vector], w: Vector) -> Fraction:
-    parts = (
-        inner(h, tuple((x - c) ** 2 for x, c in zip(w, center, strict=True)))
-        for h, center in zip(curvatures, centers, strict=True)
-    )
-    return inner(weights, tuple(parts)) / 2
+    pairs = zip(curvatures, (w - c for c in centers), strict=True)
+    return inner(weights, [inner(h, [x * x for x in away]) for h, away in pairs]) / 2
 
 
 @claim(
@@ -37,39 +35,33 @@ def _loss(weights: Vector, curvatures: list[Vector], centers: list[Vector], w: V
     looseness=1.01,
 )
 def loss_change(rng: np.random.Generator) -> Finding:
-    weights, num_selected = draw_shares(rng, whole(rng, 1, 3)), whole(rng, 1, 2)
-    curvatures = [tuple(Fraction(whole(rng, -2, 8), 4) for _ in range(2)) for _ in weights]
+    weights, K = draw_shares(rng, whole(rng, 1, 3)), whole(rng, 1, 2)
+    curvatures = [Vector(Fraction(whole(rng, -2, 8), 4) for _ in range(2)) for _ in weights]
     w, centers = draw_model(rng, 2), [draw_model(rng, 2) for _ in weights]
-    slopes = [
-        tuple(h * (x - c) for h, x, c in zip(curve, w, center, strict=True))
-        for curve, center in zip(curvatures, centers, strict=True)
-    ]
+    slopes = [Vector(h * x for h, x in zip(hs, w - c, strict=True)) for hs, c in zip(curvatures, centers, strict=True)]
     gradient2 = norm2(combination(weights, slopes))
-    words = {"curvatures": "; ".join(map(in_words, curvatures)), "centers": "; ".join(map(in_words, centers))}
-    words |= {"weights": in_words(weights), "w": in_words(w)}
+    words = {"curvatures": format_vectors(curvatures), "centers": format_vectors(centers), "weights": str(weights)}
+    words |= {"w": str(w)}
     if not gradient2:
         return not_applicable("w is stationary, and B is infinite there", **words)
-    entries = [abs(h) for curve in curvatures for h in curve]
+    entries = [h for curve in curvatures for h in curve]
     known = {
-        "L": max(*entries, Fraction(1, 4)),
-        "negative_curvature": -min(Fraction(0), *(h for curve in curvatures for h in curve)),
-        "gradient_dissimilarity": max(Fraction(1), _root_above(inner(weights, tuple(map(norm2, slopes))) / gradient2)),
+        "L": max(*map(abs, entries), Fraction(1, 4)),
+        "negative_curvature": -min(Fraction(0), *entries),
+        "gradient_dissimilarity": max(Fraction(1), _root_above(inner(weights, list(map(norm2, slopes))) / gradient2)),
         "inexactness": pick(rng, [Fraction(0), Fraction(1, 10), Fraction(1, 4)]),
     }
     known["proximal_weight"] = mu = known["negative_curvature"] + Fraction(whole(rng, 1, 80), 4)
     # h (y - c) + mu (y - w) is a share of the gradient at w, entry by entry.
     shares = [known["inexactness"] * Fraction(whole(rng, -2, 2), 2) for _ in weights]
     answers = [
-        tuple((mu * x + h * c + share * g) / (h + mu) for h, c, x, g in zip(curve, center, w, slope, strict=True))
+        Vector((mu * x + h * c + share * g) / (h + mu) for h, c, x, g in zip(curve, center, w, slope, strict=True))
         for curve, center, slope, share in zip(curvatures, centers, slopes, shares, strict=True)
     ]
-    expected = -_loss(weights, curvatures, centers, w)
-    for drawn in itertools.product(range(len(weights)), repeat=num_selected):
-        chance = math.prod((weights[k] for k in drawn), start=Fraction(1))
-        mean = combination([Fraction(1, num_selected)] * num_selected, [answers[k] for k in drawn])
-        expected += chance * _loss(weights, curvatures, centers, mean)
-    words |= {"num_selected": str(num_selected), **as_texts(known)}
-    return at_most(expected, fedprox.loss_change(gradient2, **known), instance=words)
+    cohorts = Law(enumerate(weights)) ** K
+    after = cohorts.mean(lambda chosen: _loss(weights, curvatures, centers, average([answers[k] for k in chosen])))
+    change = Fraction(after) - _loss(weights, curvatures, centers, w)
+    return at_most(change, fedprox.loss_change(gradient2, **known), instance=words | as_texts({"K": K, **known}))
 
 
 def _constants(rng: np.random.Generator) -> dict[str, Any]:

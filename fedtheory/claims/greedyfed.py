@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.claims._comparisons import Chain, step
 from fedtheory.datasets.class_shares import underflow_probability
 from fedtheory.engine.play import after_round, play_round
-from fedtheory.rational._words import in_words
-from fedtheory.rational.draws import draw_model, whole
-from fedtheory.rational.vectors import Vector, combination, difference
+from fedtheory.instances.draws import draw_model, whole
+from fedtheory.instances.vectors import Vector, combination, vector
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.statistics.interval import Interval
 from fedtheory.statistics.law import Law
@@ -52,11 +52,11 @@ class RoundGame(NamedTuple):
 
     def loss(self, w: Vector) -> Fraction:
         """Return the validation loss of a model."""
-        apart = zip(self.curvatures, difference(w, self.center), strict=True)
+        apart = zip(self.curvatures, w - self.center, strict=True)
         return sum((h * x * x / 2 for h, x in apart), start=Fraction(0))
 
     def mean(self, players: Sequence[int]) -> Vector:
-        """Return the mean model of a coalition, weighted by size; for nobody the model before the round."""
+        """Return the mean model of a coalition, weighted by size; for the empty one the model before the round."""
         total = sum(self.sizes[k] for k in players)
         if not players:
             return self.before
@@ -66,14 +66,20 @@ class RoundGame(NamedTuple):
         """Return minus the validation loss of a coalition's model."""
         return -self.loss(self.mean(sorted(players)))
 
-    def words(self) -> dict[str, Any]:
-        """Name the numbers that define the game."""
+    @property
+    def values(self) -> Any:
+        """Shapley values of the clients, an array."""
+        return shapley(self.utility, len(self.models))
+
+    @property
+    def instance(self) -> dict[str, Any]:
+        """The numbers."""
         return {
-            "before": in_words(self.before),
-            "models": "; ".join(map(in_words, self.models)),
+            "before": str(self.before),
+            "models": "; ".join(map(str, self.models)),
             "sizes": self.sizes,
-            "curvatures": in_words(self.curvatures),
-            "center": in_words(self.center),
+            "curvatures": str(self.curvatures),
+            "center": str(self.center),
         }
 
 
@@ -84,7 +90,7 @@ def draw_game(rng: np.random.Generator, most: int = 5) -> RoundGame:
         before=draw_model(rng, dim),
         models=tuple(draw_model(rng, dim) for _ in range(num_players)),
         sizes=tuple(whole(rng, 1, 9) for _ in range(num_players)),
-        curvatures=tuple(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)),
+        curvatures=Vector(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)),
         center=draw_model(rng, dim),
     )
 
@@ -100,7 +106,7 @@ _PRINTED = Statement(PAPER, _ALGORITHM_2)
 
 
 def gains(table: Sequence[Fraction], order: Sequence[int], tolerance: Fraction = Fraction(0)) -> dict[int, Fraction]:
-    """Return what each player adds in an order, 0 once the utility is less than a tolerance from everybody's."""
+    """Return what each player adds in an order, 0 once the utility is less than a tolerance from that of all."""
     added, arrived = dict.fromkeys(order, Fraction(0)), 0
     for player in order:
         if abs(table[-1] - table[arrived]) < tolerance:
@@ -124,26 +130,40 @@ def orders_from(first: int, num_players: int) -> Iterator[tuple[int, ...]]:
     return ((first, *rest) for rest in itertools.permutations(others))
 
 
-def _words(table: Sequence[Fraction]) -> dict[str, Any]:
+def format_table(table: Sequence[Fraction]) -> dict[str, Any]:
+    """Format the utilities of all coalitions."""
     return {"utilities in bit order": str([str(value) for value in table])}
 
 
-@claim(
+class Table(NamedTuple):
+    """Utilities of all coalitions of some players."""
+
+    num_players: int
+    utilities: list[Fraction]
+
+    @property
+    def instance(self) -> dict[str, Any]:
+        """The numbers."""
+        return format_table(self.utilities)
+
+
+def table_of(rng: np.random.Generator, fewest: int, most: int) -> list[Table]:
+    num_players = whole(rng, fewest, most)
+    return [Table(num_players, draw_table(rng, num_players))]
+
+
+@step(
     "greedyfed:unbiased-sweeps",
-    "the mean gain over sweeps, in which each client is first once, is the Shapley value",
     _READ,
-    "identity",
+    lambda rng: table_of(rng, 1, 6),
+    kind="identity",
     hypotheses=("no truncation", "the orders of the others are uniform"),
     instances=(10, 60),
 )
-def unbiased_sweeps(rng: np.random.Generator) -> Finding:
-    n = whole(rng, 1, 6)
-    table = draw_table(rng, n)
-    exact = shapley(table, n)
-    return worst_of(
-        equal_to(sum(mean_gain(table, k, first, n) for first in range(n)) / n, exact[k], instance=_words(table))
-        for k in range(n)
-    )
+def unbiased_sweeps(s: Table) -> list[Chain]:
+    """the mean gain over sweeps, in which each client is first once, is the Shapley value"""
+    n, exact = s.num_players, shapley(s.utilities, s.num_players)
+    return [(sum(mean_gain(s.utilities, k, first, n) for first in range(n)) / n, "=", exact[k]) for k in range(n)]
 
 
 @claim(
@@ -156,14 +176,13 @@ def unbiased_sweeps(rng: np.random.Generator) -> Finding:
     remark="Who is first is a stratum of probability 1/M, and each stratum gets its share of the orders.",
 )
 def first_position_variance(rng: np.random.Generator) -> Finding:
-    n = whole(rng, 2, 4)
-    table = draw_table(rng, n)
-    findings = []
+    (s,) = table_of(rng, 2, 4)
+    n, findings = s.num_players, []
     for k in range(n):
-        strata = [[gains(table, order)[k] for order in orders_from(first, n)] for first in range(n)]
+        strata = [[gains(s.utilities, order)[k] for order in orders_from(first, n)] for first in range(n)]
         pooled = [value for stratum in strata for value in stratum]
         swept = sum((_variance(stratum) for stratum in strata), start=Fraction(0)) / n**2
-        findings.append(at_most(swept, _variance(pooled) / n, instance={**_words(table), "client": k}))
+        findings.append(at_most(swept, _variance(pooled) / n, instance={**s.instance, "client": k}))
     return worst_of(findings)
 
 
@@ -201,7 +220,7 @@ def truncated_values() -> Finding:
         at_most(
             abs(sum(mean_gain(table, k, first, 3, tolerance) for first in range(3)) / 3 - exact[k]),
             tolerance,
-            instance={**_words(table), "client": k},
+            instance={**format_table(table), "client": k},
         )
         for k in range(3)
     )
@@ -219,7 +238,7 @@ def printed_counter() -> Finding:
     # Gloves: client 0 owns a left one, 1 and 2 right ones; a pair is worth 1.
     table = [Fraction(int(number & 1 and number > 1)) for number in range(8)]
     return worst_of(
-        equal_to(mean_gain(table, k, 2, 3), value, instance={**_words(table), "client": k})
+        equal_to(mean_gain(table, k, 2, 3), value, instance={**format_table(table), "client": k})
         for k, value in enumerate(shapley(table, 3))
     )
 
@@ -314,32 +333,29 @@ _SECTION_2, _SECTION_3 = Statement(PAPER, "Section II"), Statement(PAPER, "Secti
 _AVERAGE = "the server's model becomes the mean of the returned ones, weighted by size"
 
 
-@claim(
+@step(
     "greedyfed:efficiency",
-    "sum_k SV_k = L(w_t) - L(w_t+1) on the validation samples",
     _SECTION_3,
-    "identity",
+    lambda rng: [draw_game(rng)],
+    kind="identity",
     hypotheses=(_AVERAGE, "the value of the empty coalition is the negative loss of the model before the round"),
 )
-def efficiency(rng: np.random.Generator) -> Finding:
-    game = draw_game(rng)
-    n = len(game.models)
-    drop = game.loss(game.before) - game.loss(game.mean(range(n)))
-    return equal_to(sum(shapley(game.utility, n)), drop, instance=game.words())
+def efficiency(game: RoundGame) -> Chain:
+    """sum_k SV_k = L(w_t) - L(w_t+1) on the validation samples"""
+    return sum(game.values), "=", game.loss(game.before) - game.loss(game.mean(range(len(game.models))))
 
 
-@claim(
-    "greedyfed:symmetry",
-    "clients of one size that return one model have one value",
-    _SECTION_2,
-    "identity",
-    hypotheses=("n_i = n_j and w_i = w_j",),
-)
-def symmetry(rng: np.random.Generator) -> Finding:
+def twins(rng: np.random.Generator) -> list[RoundGame]:
+    """Draw a round whose first and last client have one size and return one model."""
     drawn = draw_game(rng, most=4)
-    game = drawn._replace(models=(*drawn.models, drawn.models[0]), sizes=(*drawn.sizes, drawn.sizes[0]))
-    values = shapley(game.utility, len(game.models))
-    return equal_to(values[0], values[-1], instance=game.words())
+    return [drawn._replace(models=(*drawn.models, drawn.models[0]), sizes=(*drawn.sizes, drawn.sizes[0]))]
+
+
+@step("greedyfed:symmetry", _SECTION_2, twins, kind="identity", hypotheses=("n_i = n_j and w_i = w_j",))
+def symmetry(game: RoundGame) -> Chain:
+    """clients of one size that return one model have one value"""
+    values = game.values
+    return values[0], "=", values[-1]
 
 
 @claim(
@@ -366,11 +382,11 @@ def null_player(rng: np.random.Generator) -> Finding:
 def linearity(rng: np.random.Generator) -> Finding:
     first = draw_game(rng, most=4)
     n, share = len(first.models), Fraction(whole(rng, 1, 7), 8)
-    other = first._replace(center=tuple(c + whole(rng, -8, 8) for c in first.center))
+    other = first._replace(center=Vector(c + whole(rng, -8, 8) for c in first.center))
     together = shapley(lambda players: share * first.utility(players) + (1 - share) * other.utility(players), n)
-    apart = share * shapley(first.utility, n) + (1 - share) * shapley(other.utility, n)
+    apart = share * first.values + (1 - share) * other.values
     return worst_of(
-        equal_to(one, two, instance={**first.words(), "other center": str(other.center), "share": share})
+        equal_to(one, two, instance={**first.instance, "other center": str(other.center), "share": share})
         for one, two in zip(together, apart, strict=True)
     )
 
@@ -383,21 +399,21 @@ def linearity(rng: np.random.Generator) -> Finding:
     remark="It dilutes the mean: here the other client alone reaches the minimizer, and with it only half of the way.",
 )
 def unchanged_client() -> Finding:
-    one, zero = (Fraction(1),), (Fraction(0),)
+    one, zero = vector(1), vector(0)
     game = RoundGame(before=one, models=(one, zero), sizes=(1, 1), curvatures=one, center=zero)
-    return equal_to(shapley(game.utility, 2)[0], 0, instance=game.words())
+    return equal_to(game.values[0], 0, instance=game.instance)
 
 
-@claim(
-    "greedyfed:vanishing-sum",
-    "|sum_k SV_k| is the change of the validation loss: where the model stands still it is 0",
-    _SECTION_3,
-    "identity",
-    hypotheses=(_AVERAGE, "w_t+1 = w_t"),
-)
-def vanishing_sum(rng: np.random.Generator) -> Finding:
-    game = _standing_still(draw_game(rng, most=4))
-    return equal_to(sum(shapley(game.utility, len(game.models))), 0, instance=game.words())
+def standing_still(rng: np.random.Generator) -> list[RoundGame]:
+    """Draw a round after which the model is what it was before."""
+    game = draw_game(rng, most=4)
+    return [game._replace(before=game.mean(range(len(game.models))))]
+
+
+@step("greedyfed:vanishing-sum", _SECTION_3, standing_still, kind="identity", hypotheses=(_AVERAGE, "w_t+1 = w_t"))
+def vanishing_sum(game: RoundGame) -> Chain:
+    """|sum_k SV_k| is the change of the validation loss: where the model stands still it is 0"""
+    return sum(game.values), "=", 0
 
 
 @claim(
@@ -408,14 +424,10 @@ def vanishing_sum(rng: np.random.Generator) -> Finding:
     remark="One client undoes the other: the model stands still for ever, with values 1 and -1 in every round.",
 )
 def vanishing_values() -> Finding:
-    one, zero, two = ((Fraction(x),) for x in (1, 0, 2))
+    one, zero, two = map(vector, (1, 0, 2))
     game = RoundGame(before=one, models=(zero, two), sizes=(1, 1), curvatures=one, center=zero)
     change = abs(game.loss(game.before) - game.loss(game.mean((0, 1))))
-    return worst_of(at_most(abs(value), change, instance=game.words()) for value in shapley(game.utility, 2))
-
-
-def _standing_still(game: RoundGame) -> RoundGame:
-    return game._replace(before=game.mean(range(len(game.models))))
+    return worst_of(at_most(abs(value), change, instance=game.instance) for value in game.values)
 
 
 @claim(

@@ -1,46 +1,36 @@
 """Where small steps of Power-of-Choice settle: a floor that is known, and the inequality behind the floor theorem."""
 
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.exact.floor import error_floor
-from fedtheory.rational._averaging import RationalRun
-from fedtheory.rational._constants import observed_gradient_bound
-from fedtheory.rational._words import federation_in_words, in_words, run_in_words
-from fedtheory.rational.draws import draw_noise, whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import difference, norm2, vector
+from fedtheory.instances._format import format_federation, format_run
+from fedtheory.instances.draws import draw_noise, whole
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.observed import observed_gradient_bound
+from fedtheory.instances.runs import RationalRun
+from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import power_of_choice
-from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
 
-class Crossing(NamedTuple):
-    """Two parabolas that cross, between their minimizers, at the point where the larger of them is smallest."""
+def draw_crossing(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]:
+    """Draw two parabolas that cross between their minimizers, and the point where the larger of them is smallest.
 
-    federation: RationalQuadratics
-    floor: tuple[Fraction]
-
-
-def draw_crossing(rng: np.random.Generator) -> Crossing:
-    """Draw curvatures, centers on both sides of a point, weights, and minima that make the losses equal there."""
+    Their minima make the losses equal there.
+    """
     floor = Fraction(whole(rng, -4, 4), 2)
-    stiffness = [Fraction(2) ** whole(rng, -2, 2) for _ in range(2)]
+    h = [Fraction(2) ** whole(rng, -2, 2) for _ in range(2)]
     reach = [Fraction(whole(rng, 1, 8), 2) for _ in range(2)]
     share = Fraction(whole(rng, 1, 7), 8)
-    excess = [h * r * r / 2 for h, r in zip(stiffness, reach, strict=True)]
-    fed = RationalQuadratics(
-        curvatures=((stiffness[0],), (stiffness[1],)),
-        centers=((floor - reach[0],), (floor + reach[1],)),
-        weights=(share, 1 - share),
-        minima=(max(excess) - excess[0], max(excess) - excess[1]),
-    )
-    return Crossing(fed, (floor,))
+    excess = [a * r * r / 2 for a, r in zip(h, reach, strict=True)]
+    centers = (vector(floor - reach[0]), vector(floor + reach[1]))
+    minima = vector(max(excess) - excess[0], max(excess) - excess[1])
+    fed = RationalQuadratics((vector(h[0]), vector(h[1])), centers, vector(share, 1 - share), minima)
+    return fed, vector(floor)
 
 
 @claim(
@@ -50,9 +40,12 @@ def draw_crossing(rng: np.random.Generator) -> Crossing:
     "identity",
 )
 def floor_of_two_parabolas(rng: np.random.Generator) -> Finding:
+    from fedtheory.exact.floor import error_floor
+    from fedtheory.selection.power_of_choice import PowerOfChoice
+
     fed, floor = draw_crossing(rng)
     found = error_floor(fed.rounded(), PowerOfChoice(1, 2)).minimizer[0]
-    return equal_to(float(found), float(floor[0]), instance=federation_in_words(fed), scale=1.0)
+    return equal_to(float(found), float(floor[0]), instance=format_federation(fed), scale=1.0)
 
 
 def round_bound(
@@ -77,20 +70,14 @@ def round_bound(
 )
 def one_round_settles(rng: np.random.Generator) -> Finding:
     fed, floor = draw_crossing(rng)
-    local_steps = whole(rng, 1, 4)
+    tau = whole(rng, 1, 4)
     eta = Fraction(whole(rng, 1, 8), 8) / fed.smoothness
     start = floor if whole(rng, 0, 3) == 0 else vector(Fraction(whole(rng, -16, 16), 4))
+    noise = draw_noise(rng, 1)
     run = RationalRun(
-        federation=fed,
-        select=lambda w: power_of_choice(fed.weights, fed.losses(w), 1, 2),
-        local_steps=local_steps,
-        step_size=lambda _: eta,
-        initial=start,
-        num_steps=local_steps,
-        noise=draw_noise(rng, 1),
+        fed, lambda w: power_of_choice(fed.weights, fed.losses(w), 1, 2), tau, lambda _: eta, start, tau, noise
     )
-    start2 = norm2(difference(start, floor))
-    end2 = Fraction(run.snapshots[local_steps].mean(lambda at: norm2(difference(at.average, floor))))
+    end2 = Fraction(run.snapshots[tau].mean(lambda at: norm2(at.average - floor)))
     G2 = observed_gradient_bound(run)
-    bound = round_bound(start2, step_size=eta, local_steps=local_steps, fed=fed, G2=G2)
-    return at_most(end2, bound, instance=run_in_words(run, law="largest loss of two", floor=in_words(floor)))
+    bound = round_bound(norm2(start - floor), step_size=eta, local_steps=tau, fed=fed, G2=G2)
+    return at_most(end2, bound, instance=format_run(run, law="largest loss of two", floor=str(floor)))

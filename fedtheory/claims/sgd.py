@@ -1,58 +1,41 @@
 """Clients that differ at the minimizer: steps, horizons, the quadratics that attain bounds, and worst cases."""
 
 import itertools
-from collections.abc import Iterable
+import math
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import fedavg, sgd
 from fedtheory.claims._comparisons import as_texts
-from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2
+from fedtheory.instances._format import format_federation
+from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
+from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
-from fedtheory.worst_case.problem import Problem
 
 
-class Start(NamedTuple):
-    """A federation, a model, a step size, the constants that bounds take, and an instance in words."""
+class Start:
+    """A federation, a model w, a step size up to ``longest/L``, which is excluded, and the constants of the bounds."""
 
-    federation: RationalQuadratics
-    model: Vector
-    step_size: Fraction
-    known: dict[str, Any]
-    words: dict[str, Any]
+    def __init__(self, rng: np.random.Generator, longest: int = 3, *, is_balanced: bool = False) -> None:
+        self.fed = fed = draw_federation(rng, equal_weights=is_balanced)
+        self.w = draw_model(rng, fed.dim) + fed.minimizer
+        self.eta = longest * Fraction(whole(rng, 1, 15), 16) / fed.smoothness
+        zeta2 = inner(fed.weights, list(map(norm2, fed.gradients(fed.minimizer))))
+        self.known = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": self.eta, "zeta2": zeta2}
+        self.instance: dict[str, Any] = {**format_federation(fed), "model": str(self.w), "step_size": str(self.eta)}
 
+    def away2(self, w: Vector) -> Fraction:
+        """``|w - w*|^2``."""
+        return norm2(w - self.fed.minimizer)
 
-def zeta2(fed: RationalQuadratics) -> Fraction:
-    """Return ``sum_k p_k |grad F_k(w*)|^2``."""
-    return inner(fed.weights, [norm2(gradient) for gradient in fed.gradients(fed.minimizer)])
-
-
-def draw_start(rng: np.random.Generator, longest: int = 3, *, is_balanced: bool = False) -> Start:
-    """Draw a federation, a model relative to w*, and a step size up to ``longest/L``, which is excluded."""
-    fed = draw_federation(rng, equal_weights=is_balanced)
-    model = added(draw_model(rng, fed.dim), fed.minimizer)
-    step_size = longest * Fraction(whole(rng, 1, 15), 16) / fed.smoothness
-    known = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": step_size, "zeta2": zeta2(fed)}
-    words = {**federation_in_words(fed), "model": in_words(model), "step_size": str(step_size)}
-    return Start(fed, model, step_size, known, words)
-
-
-def moved(fed: RationalQuadratics, client: int, model: Vector, step_size: Fraction) -> Vector:
-    """Return a client's model after a gradient step."""
-    return combination((Fraction(1), -step_size), (model, fed.gradient(client, model)))
-
-
-def average(models: Iterable[Vector]) -> Vector:
-    """Return the mean of some models."""
-    models = list(models)
-    return combination([Fraction(1, len(models))] * len(models), models)
+    def moved(self, k: int, w: Vector) -> Vector:
+        """Return a client's model after a gradient step."""
+        return w - self.eta * self.fed.gradient(k, w)
 
 
 @claim(
@@ -62,19 +45,12 @@ def average(models: Iterable[Vector]) -> Vector:
     looseness=1.01,
 )
 def fixed_step_distance(rng: np.random.Generator) -> Finding:
-    start, num_steps = draw_start(rng, 2), whole(rng, 1, 3)
-    fed, law = start.federation, {start.model: Fraction(1)}
+    s, num_steps = Start(rng, 2), whole(rng, 1, 3)
+    law, client = Law.certain(s.w), Law(enumerate(s.fed.weights))
     for _ in range(num_steps):
-        after: dict[tuple[Fraction, ...], Fraction] = {}
-        for model, chance in law.items():
-            for k, p in enumerate(fed.weights):
-                reached = moved(fed, k, model, start.step_size)
-                after[reached] = after.get(reached, Fraction(0)) + chance * p
-        law = after
-    away = {model: norm2(difference(model, fed.minimizer)) for model in (start.model, *law)}
-    expected = sum((chance * away[model] for model, chance in law.items()), start=Fraction(0))
-    bound = sgd.fixed_step_distance(num_steps, num_selected=1, initial_distance2=away[start.model], **start.known)
-    return at_most(expected, bound, instance=start.words | {"num_steps": num_steps})
+        law = law.then(lambda w: client.map(lambda k: s.moved(k, w)))
+    bound = sgd.fixed_step_distance(num_steps, num_selected=1, initial_distance2=s.away2(s.w), **s.known)
+    return at_most(Fraction(law.mean(s.away2)), bound, instance=s.instance | {"num_steps": num_steps})
 
 
 @claim(
@@ -84,7 +60,7 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
     "identity",
 )
 def floor_is_fixed(rng: np.random.Generator) -> Finding:
-    known = draw_start(rng, 2).known | {"num_selected": whole(rng, 1, 5)}
+    known = Start(rng, 2).known | {"num_selected": whole(rng, 1, 5)}
     known["zeta2"] = Fraction(whole(rng, 1, 40), 8)
     # From the floor the bound on many steps stays there.
     once, twice = (sgd.fixed_step_distance.terms(n, initial_distance2=Fraction(0), **known)["floor"] for n in (1, 2))
@@ -99,15 +75,14 @@ def floor_is_fixed(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def local_steps_round(rng: np.random.Generator) -> Finding:
-    start, tau = draw_start(rng, 1), whole(rng, 1, 4)
-    fed, longer = start.federation, Fraction(whole(rng, 8, 15), 8) / (1 + start.known["mu"] / start.known["L"])
-    eta = start.step_size * longer
-    models = [start.model] * fed.num_clients
+    s, tau = Start(rng, 1), whole(rng, 1, 4)
+    s.eta *= Fraction(whole(rng, 8, 15), 8) / (1 + s.known["mu"] / s.known["L"])
+    models = [s.w] * s.fed.num_clients
     for _ in range(tau):
-        models = [moved(fed, k, model, eta) for k, model in enumerate(models)]
-    after, away = (norm2(difference(model, fed.minimizer)) for model in (combination(fed.weights, models), start.model))
-    bound = sgd.local_steps_round(away, local_steps=tau, **start.known | {"step_size": eta})
-    return at_most(after, bound, instance=start.words | {"step_size": str(eta), "local_steps": tau})
+        models = [s.moved(k, w) for k, w in enumerate(models)]
+    bound = sgd.local_steps_round(s.away2(s.w), local_steps=tau, **s.known | {"step_size": s.eta})
+    instance = s.instance | {"step_size": str(s.eta), "local_steps": tau}
+    return at_most(s.away2(combination(s.fed.weights, models)), bound, instance=instance)
 
 
 @claim(
@@ -118,16 +93,11 @@ def local_steps_round(rng: np.random.Generator) -> Finding:
     hypotheses=("step_size <= 1/L, and less where all curvatures are the same",),
 )
 def heterogeneity_and_gap(rng: np.random.Generator) -> Finding:
-    start, tau = draw_start(rng, 1), whole(rng, 1, 4)
-    known, fed = start.known, start.federation
-    others = {name: known[name] for name in ("mu", "L", "step_size")} | {"objective_gap": fed.objective_gap}
-    away = norm2(difference(start.model, fed.minimizer))
-    mine = sgd.local_steps_round(away, local_steps=tau, **known)
-    return at_most(mine, fedavg.one_round(away, local_steps=tau, **others), instance=start.words | {"local_steps": tau})
-
-
-def _away(start: Start) -> Fraction:
-    return norm2(difference(start.model, start.federation.minimizer))
+    s, tau = Start(rng, 1), whole(rng, 1, 4)
+    others = {name: s.known[name] for name in ("mu", "L", "step_size")} | {"objective_gap": s.fed.objective_gap}
+    mine = sgd.local_steps_round(s.away2(s.w), local_steps=tau, **s.known)
+    with_gap = fedavg.one_round(s.away2(s.w), local_steps=tau, **others)
+    return at_most(mine, with_gap, instance=s.instance | {"local_steps": tau})
 
 
 @claim(
@@ -137,17 +107,12 @@ def _away(start: Start) -> Fraction:
     looseness=1.01,
 )
 def drawn_step(rng: np.random.Generator) -> Finding:
-    start, m = draw_start(rng), whole(rng, 1, 2)
-    fed = start.federation
-    after = [difference(moved(fed, k, start.model, start.step_size), fed.minimizer) for k in range(fed.num_clients)]
-    expected = Fraction(0)
-    for drawn in itertools.product(range(fed.num_clients), repeat=m):
-        chance = Fraction(1)
-        for k in drawn:
-            chance *= fed.weights[k]
-        expected += chance * norm2(average(after[k] for k in drawn))
-    bound = sgd.drawn_step(_away(start), num_selected=m, **start.known)
-    return at_most(expected, bound, instance=start.words | {"num_selected": m})
+    s, m = Start(rng), whole(rng, 1, 2)
+    after = [s.moved(k, s.w) for k in range(s.fed.num_clients)]
+    drawn = Law(enumerate(s.fed.weights)) ** m
+    expected = Fraction(drawn.mean(lambda chosen: s.away2(average([after[k] for k in chosen]))))
+    bound = sgd.drawn_step(s.away2(s.w), num_selected=m, **s.known)
+    return at_most(expected, bound, instance=s.instance | {"num_selected": m})
 
 
 @claim(
@@ -157,13 +122,13 @@ def drawn_step(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def subset_step(rng: np.random.Generator) -> Finding:
-    start = draw_start(rng, is_balanced=True)
-    fed, m = start.federation, whole(rng, 1, start.federation.num_clients)
-    after = [difference(moved(fed, k, start.model, start.step_size), fed.minimizer) for k in range(fed.num_clients)]
-    chosen = [norm2(average(models)) for models in itertools.combinations(after, m)]
-    counts = {"num_clients": fed.num_clients, "num_selected": m}
-    bound = sgd.subset_step(_away(start), **counts, **start.known)
-    return at_most(sum(chosen) / len(chosen), bound, instance=start.words | counts)
+    s = Start(rng, is_balanced=True)
+    K, m = s.fed.num_clients, whole(rng, 1, s.fed.num_clients)
+    after = [s.moved(k, s.w) for k in range(K)]
+    chosen = [s.away2(average(models)) for models in itertools.combinations(after, m)]
+    counts = {"num_clients": K, "num_selected": m}
+    bound = sgd.subset_step(s.away2(s.w), **counts, **s.known)
+    return at_most(sum(chosen) / math.comb(K, m), bound, instance=s.instance | counts)
 
 
 @claim(
@@ -210,6 +175,8 @@ def two_steps_guess() -> Finding:
     # All roots are rational: the bound is 81/16 after a step.
     known = {"mu": Fraction(1, 2), "L": Fraction(1), "step_size": Fraction(1), "zeta2": Fraction(63, 16)}
     twice = sgd.drawn_step(sgd.drawn_step(1, num_selected=1, **known), num_selected=1, **known)
+    from fedtheory.worst_case.problem import Problem
+
     p = Problem()
     functions = [p.function(mu=known["mu"], L=known["L"]) for _ in range(2)]
     best, w = (functions[0] + functions[1]).minimizer(), p.point("start")

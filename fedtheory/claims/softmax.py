@@ -9,7 +9,7 @@ from fedtheory._support.validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
-from fedtheory.rational.draws import whole
+from fedtheory.instances.draws import whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of

@@ -1,15 +1,15 @@
 """Where averaging and normalized averaging come to rest, on random quadratics in rationals."""
 
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory.bounds import stationary as st
-from fedtheory.rational._words import in_words
-from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
-from fedtheory.rational.stationary_points import StationaryPoints
-from fedtheory.rational.vectors import Vector, difference, norm2
+from fedtheory.claims._comparisons import Chain, step
+from fedtheory.instances._format import format_vectors
+from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.stationary_points import StationaryPoints
+from fedtheory.instances.vectors import Vector, inner, norm2, vector
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
@@ -19,108 +19,92 @@ _GUESS = Statement(st.PAPER, "Appendix", equation="FedNova with a fixed step siz
 _LINEAR = ("all clients take part with exact gradients and a fixed step size",)
 
 
-class _Case(NamedTuple):
-    """Clients with full Hessians, a step size up to 1/L, and local steps of their own."""
-
-    fed: StationaryPoints
-    step_size: Fraction
-    local_steps: tuple[int, ...]
-    mu: Fraction
-    L: Fraction
-
-    @property
-    def words(self) -> dict[str, object]:
-        return {
-            "hessians": "; ".join(", ".join(map(in_words, h)) for h in self.fed.hessians),
-            "centers": ", ".join(map(in_words, self.fed.centers)),
-            "weights": in_words(self.fed.weights),
-            "step_size": str(self.step_size),
-            "local_steps": str(self.local_steps),
-        }
-
-
 def _turned(diagonal: Vector, turns: bool) -> tuple[Vector, ...]:
     """Return a symmetric matrix with these eigenvalues, turned by the angle of 3/5 and 4/5 or not at all."""
     if len(diagonal) == 1:
         return (diagonal,)
     a, b = diagonal
-    c, s = (Fraction(3, 5), Fraction(4, 5)) if turns else (Fraction(1), Fraction(0))
+    c, s = vector("3/5", "4/5") if turns else vector(1, 0)
     across = c * s * (a - b)
-    return (c * c * a + s * s * b, across), (across, s * s * a + c * c * b)
+    return vector(c * c * a + s * s * b, across), vector(across, s * s * a + c * c * b)
 
 
-def _draw(rng: np.random.Generator, *, equal: bool = False) -> _Case:
-    drawn = draw_federation(rng)
-    hessians = tuple(_turned(h, whole(rng, 0, 1) == 1) for h in drawn.curvatures)
-    share = pick(rng, [Fraction(1), *(Fraction(whole(rng, 1, 9), 10) for _ in range(2))])
-    first = whole(rng, 1, 4)
-    steps = tuple(first if equal else whole(rng, 1, 4) for _ in hessians)
-    fed = StationaryPoints(hessians, drawn.centers, drawn.weights)
-    return _Case(fed, share / drawn.smoothness, steps, drawn.strong_convexity, drawn.smoothness)
+class Case:
+    """Clients with full Hessians, a step size up to 1/L, local steps of every client, and a model."""
+
+    def __init__(self, rng: np.random.Generator, *, equal: bool = False) -> None:
+        drawn = draw_federation(rng)
+        hessians = tuple(_turned(h, whole(rng, 0, 1) == 1) for h in drawn.curvatures)
+        share = pick(rng, [Fraction(1), *(Fraction(whole(rng, 1, 9), 10) for _ in range(2))])
+        first = whole(rng, 1, 4)
+        self.taus = tuple(first if equal else whole(rng, 1, 4) for _ in hessians)
+        self.fed, self.eta = StationaryPoints(hessians, drawn.centers, drawn.weights), share / drawn.smoothness
+        self.mu, self.L, self.model = drawn.strong_convexity, drawn.smoothness, draw_model(rng, drawn.dim)
+
+    @property
+    def effective(self) -> Fraction:
+        """Mean number of local steps."""
+        return inner(self.fed.weights, [Fraction(tau) for tau in self.taus])
+
+    @property
+    def instance(self) -> dict[str, object]:
+        """The numbers."""
+        return {
+            "hessians": "; ".join(map(format_vectors, self.fed.hessians)),
+            "centers": format_vectors(self.fed.centers),
+            "weights": str(self.fed.weights),
+            "step_size": str(self.eta),
+            "local_steps": str(self.taus),
+            "model": str(self.model),
+        }
 
 
-@claim(
-    "stationary:averaging",
-    "A round of averaging leaves its stationary point where it is",
-    _POINT,
-    "identity",
-    hypotheses=_LINEAR,
-)
-def averaging(rng: np.random.Generator) -> Finding:
-    case = _draw(rng)
-    point = case.fed.averaging(case.step_size, case.local_steps)
-    after = case.fed.round(point, case.step_size, case.local_steps)
-    return equal_to(norm2(difference(after, point)), Fraction(0), instance=case.words)
+def case(rng: np.random.Generator) -> list[Case]:
+    return [Case(rng)]
 
 
-@claim(
-    "stationary:normalized",
-    "A round of FedNova leaves its stationary point where it is",
-    _POINT,
-    "identity",
-    hypotheses=_LINEAR,
-)
-def normalized(rng: np.random.Generator) -> Finding:
-    case = _draw(rng)
-    point = case.fed.normalized(case.step_size, case.local_steps)
-    after = case.fed.round(point, case.step_size, case.local_steps, normalize=True)
-    return equal_to(norm2(difference(after, point)), Fraction(0), instance=case.words)
+def case_of_fednova(rng: np.random.Generator) -> list[Case]:
+    """Draw clients whose step size is less than 2 over the effective number of steps, too."""
+    s = Case(rng)
+    s.eta *= min(Fraction(1), Fraction(19, 10) / s.effective)
+    return [s]
 
 
-@claim(
-    "stationary:contraction",
-    "Two rounds of averaging come closer to the stationary point as fast as gradient steps contract",
-    st.averaging_distance,
-    looseness=1.01,
-)
-def contraction(rng: np.random.Generator) -> Finding:
-    case = _draw(rng)
-    point, model = case.fed.averaging(case.step_size, case.local_steps), draw_model(rng, len(case.fed.centers[0]))
-    first = norm2(difference(model, point))
+def equal_case(rng: np.random.Generator) -> list[Case]:
+    return [Case(rng, equal=True)]
+
+
+@step("stationary:averaging", _POINT, case, kind="identity", hypotheses=_LINEAR)
+def averaging(s: Case) -> Chain:
+    """A round of averaging leaves its stationary point where it is"""
+    point = s.fed.averaging(s.eta, s.taus)
+    return norm2(s.fed.round(point, s.eta, s.taus) - point), "=", 0
+
+
+@step("stationary:normalized", _POINT, case, kind="identity", hypotheses=_LINEAR)
+def normalized(s: Case) -> Chain:
+    """A round of FedNova leaves its stationary point where it is"""
+    point = s.fed.normalized(s.eta, s.taus)
+    return norm2(s.fed.round(point, s.eta, s.taus, normalize=True) - point), "=", 0
+
+
+@step("stationary:contraction", st.averaging_distance, case)
+def contraction(s: Case) -> Chain:
+    """Two rounds of averaging come closer to the stationary point as fast as gradient steps contract"""
+    point, model = s.fed.averaging(s.eta, s.taus), s.model
     for _ in range(2):
-        model = case.fed.round(model, case.step_size, case.local_steps)
-    bound = st.averaging_distance(
-        2, step_size=case.step_size, mu=case.mu, L=case.L, local_steps=min(case.local_steps), stationary_distance2=first
-    )
-    return at_most(norm2(difference(model, point)), bound, instance=case.words)
+        model = s.fed.round(model, s.eta, s.taus)
+    known = {"step_size": s.eta, "mu": s.mu, "L": s.L, "stationary_distance2": norm2(s.model - point)}
+    return norm2(model - point), "<=", st.averaging_distance(2, local_steps=min(s.taus), **known)
 
 
-@claim(
-    "stationary:normalized-contraction",
-    "A round of FedNova comes closer to the stationary point, as far as a client of curvature mu with the most steps",
-    st.normalized_round,
-    looseness=1.01,
-)
-def normalized_contraction(rng: np.random.Generator) -> Finding:
-    case = _draw(rng)
-    fed, counts = case.fed, case.local_steps
-    effective = sum((p * t for p, t in zip(fed.weights, counts, strict=True)), start=Fraction(0))
-    eta = case.step_size * min(Fraction(1), Fraction(19, 10) / effective)
-    point, model = fed.normalized(eta, counts), draw_model(rng, len(fed.centers[0]))
-    after = fed.round(model, eta, counts, normalize=True)
-    constants = {"step_size": eta, "mu": case.mu, "L": case.L, "effective_steps": effective}
-    bound = st.normalized_round(norm2(difference(model, point)), local_steps=max(counts), **constants)
-    return at_most(norm2(difference(after, point)), bound, instance=case._replace(step_size=eta).words)
+@step("stationary:normalized-contraction", st.normalized_round, case_of_fednova)
+def normalized_contraction(s: Case) -> Chain:
+    """A round of FedNova comes closer to the stationary point, as far as a client of curvature mu with the most
+    steps"""
+    point, after = s.fed.normalized(s.eta, s.taus), s.fed.round(s.model, s.eta, s.taus, normalize=True)
+    known = {"step_size": s.eta, "mu": s.mu, "L": s.L, "effective_steps": s.effective}
+    return norm2(after - point), "<=", st.normalized_round(norm2(s.model - point), local_steps=max(s.taus), **known)
 
 
 @claim(
@@ -129,14 +113,13 @@ def normalized_contraction(rng: np.random.Generator) -> Finding:
     _GUESS,
     "refuted conjecture",
     hypotheses=_LINEAR,
-    instances=(1, 1),
     remark="with 1 and 9 steps of parabolas a round multiplies the error by -16/9, where averaging is done at once",
 )
-def fednova_diverges(_: np.random.Generator) -> Finding:
-    one = Fraction(1)
-    fed = StationaryPoints((((one,),),) * 2, ((Fraction(0),),) * 2, (one / 2,) * 2)
-    after = fed.round((one,), one, (1, 9), normalize=True)
-    return at_most(norm2(after), one, instance={"local_steps": "(1, 9)", "step_size": "1"})
+def fednova_diverges() -> Finding:
+    one = vector(1)
+    fed = StationaryPoints(((one,),) * 2, (vector(0),) * 2, vector("1/2", "1/2"))
+    after = fed.round(one, Fraction(1), (1, 9), normalize=True)
+    return at_most(norm2(after), norm2(one), instance={"local_steps": "(1, 9)", "step_size": "1"})
 
 
 @claim(
@@ -147,35 +130,25 @@ def fednova_diverges(_: np.random.Generator) -> Finding:
     hypotheses=_LINEAR,
 )
 def unbiased(rng: np.random.Generator) -> Finding:
-    case = _draw(rng, equal=True)
-    fed, steps = case.fed, case.local_steps
+    s = Case(rng, equal=True)
     if whole(rng, 0, 1):
-        fed = StationaryPoints(fed.hessians[:1] * len(steps), fed.centers, fed.weights)
+        s.fed = StationaryPoints(s.fed.hessians[:1] * len(s.taus), s.fed.centers, s.fed.weights)
     else:
-        steps = (1,) * len(steps)
-    off = norm2(difference(fed.averaging(case.step_size, steps), fed.minimizer))
-    shown = case._replace(fed=fed, local_steps=steps).words
-    return equal_to(off, Fraction(0), instance=shown)
+        s.taus = (1,) * len(s.taus)
+    return equal_to(norm2(s.fed.averaging(s.eta, s.taus) - s.fed.minimizer), Fraction(0), instance=s.instance)
 
 
-@claim(
-    "stationary:second-order",
-    "After eta e1 + eta^2 e2 the bias of averaging is of third order: a tenth of eta leaves about a thousandth of it",
-    _POINT,
-    "rate",
-    hypotheses=_LINEAR,
-)
-def second_order(rng: np.random.Generator) -> Finding:
-    case = _draw(rng, equal=True)
-    tau, first = case.local_steps[0], 1 / (10_000 * case.L)
-    e1, e2 = case.fed.bias(tau)
+@step("stationary:second-order", _POINT, equal_case, kind="rate", hypotheses=_LINEAR)
+def second_order(s: Case) -> Chain:
+    """After eta e1 + eta^2 e2 the bias of averaging is of third order: a tenth of eta leaves about a thousandth of
+    it"""
+    first, (e1, e2) = 1 / (10_000 * s.L), s.fed.bias(s.taus[0])
 
     def rest(eta: Fraction) -> Fraction:
-        point = difference(case.fed.averaging(eta, case.local_steps), case.fed.minimizer)
-        return norm2(tuple(x - eta * a - eta**2 * b for x, a, b in zip(point, e1, e2, strict=True)))
+        return norm2(s.fed.averaging(eta, s.taus) - s.fed.minimizer - eta * e1 - eta**2 * e2)
 
     # squared: a millionth, and a per cent for the next order, which is 10^-4 tau of this one
-    return at_most(rest(first / 10), Fraction(101, 100) * rest(first) / 10**6, instance=case.words)
+    return rest(first / 10), "<=", Fraction(101, 100) * rest(first) / 10**6
 
 
 @claim(
@@ -187,7 +160,7 @@ def second_order(rng: np.random.Generator) -> Finding:
     remark="normalizing repairs the limit of short steps only: here 3439/7439 is in the place of 1/2",
 )
 def fednova_guess() -> Finding:
-    one, half = Fraction(1), Fraction(1, 2)
-    fed = StationaryPoints((((one,),),) * 2, ((Fraction(0),), (one,)), (half, half))
+    one = vector(1)
+    fed = StationaryPoints(((one,),) * 2, (vector(0), one), vector("1/2", "1/2"))
     point = fed.normalized(Fraction(1, 10), (1, 4))
     return equal_to(point[0], fed.minimizer[0], instance={"local_steps": "(1, 4)", "step_size": "1/10"})

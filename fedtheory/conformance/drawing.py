@@ -11,8 +11,8 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.federation.prioritized import Prioritized, prioritize
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.rational.draws import draw_federation
-from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.instances.draws import draw_federation
+from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, JointLaw, NiceSampling, Sampling
 from fedtheory.statistics.law import Law
 from fedtheory.valuation.games import MOST_PLAYERS
@@ -376,7 +376,7 @@ def _prioritized(fed: QuadraticFederation, mask: list[bool]) -> Prioritized:
 
 
 def rational_federations() -> SearchStrategy[RationalQuadratics]:
-    """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.rational``).
+    """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.instances``).
 
     Returns
     -------

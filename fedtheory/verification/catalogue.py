@@ -59,14 +59,14 @@ def _claims_in(package: ModuleType) -> dict[str, Claim]:
     return found
 
 
-def _with_that_key(key: object) -> Claim | None:
+def _with_that_key(key: str) -> Claim | None:
     """Return the claim of a full key if it is in the package of its paper, so that no other paper is imported."""
-    paper, colon, _ = key.partition(":") if isinstance(key, str) else ("", "", "")
-    home = f"{claims.__name__}.{paper.replace('-', '_')}"
-    if not colon or not paper.replace("-", "_").isidentifier() or importlib.util.find_spec(home) is None:
+    paper, colon, _ = key.partition(":")
+    module = paper.replace("-", "_")
+    if not colon or not module.isidentifier() or importlib.util.find_spec(f"{claims.__name__}.{module}") is None:
         return None
-    package = importlib.import_module(home)
-    return _claims_in(package).get(str(key)) if hasattr(package, "__path__") else None
+    package = importlib.import_module(f"{claims.__name__}.{module}")
+    return _claims_in(package).get(key) if hasattr(package, "__path__") else None
 
 
 def known_bounds() -> dict[str, Bound]:
@@ -103,10 +103,11 @@ def select_claims(
     >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
     {'greedyfed'}
     """
-    if among is None and paper is None and kind is None and (found := _with_that_key(keys)):
+    asked = [keys] if isinstance(keys, str) else list(keys or [])
+    if among is paper is kind is None and len(asked) == 1 and (found := _with_that_key(asked[0])):
         return [found]
     known = known_claims() if among is None else claims_of(among) if isinstance(among, str | Path) else among
-    named = _named(known, keys)
+    named = _named(known, asked if keys is not None else None)
     if paper is not None:
         validate.choice("paper", paper, tuple(sorted({claim.statement.paper.key for claim in known.values()})))
     if kind is not None:

@@ -1,8 +1,11 @@
 """Whether a wrong claim is refuted, by a seeded instance or by a search; both stop at the first that breaks it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
+
+import pytest
 
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
@@ -32,3 +35,32 @@ def refuted(
         hunt(mutant, evaluations=2 * num_instances, rng=rng, start=start, small=False) for start in reversed(starts)
     )
     return any(found.worst.holds is False for found in hunts)
+
+
+def multiply(monkeypatch: pytest.MonkeyPatch, home: Any, name: str, factor: Any) -> None:
+    """Multiply what a function of a module, or a method, property or attribute of a class, gives."""
+    if isinstance(home, type) and name not in vars(home):
+        monkeypatch.setattr(home, "__init__", _multiplied_at_the_start(vars(home)["__init__"], name, factor))
+        return
+    honest = vars(home)[name]
+    changed: Any = lambda *args, **kwargs: _times(factor, honest(*args, **kwargs))  # noqa: E731
+    if isinstance(honest, property | cached_property):
+        compute: Any = honest.fget if isinstance(honest, property) else honest.func
+        changed = property(lambda self: _times(factor, compute(self)))
+    elif hasattr(honest, "terms"):
+        changed.terms, changed.hypotheses = honest.terms, honest.hypotheses
+    monkeypatch.setattr(home, name, changed)
+
+
+def _multiplied_at_the_start(honest: Any, name: str, factor: Any) -> Any:
+    def init(self: Any, *args: Any, **options: Any) -> None:
+        honest(self, *args, **options)
+        setattr(self, name, _times(factor, getattr(self, name)))
+
+    return init
+
+
+def _times(factor: Any, value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return type(value)(factor * x for x in value)
+    return [factor * x for x in value] if isinstance(value, Iterator) else factor * value

@@ -16,8 +16,8 @@ from fedtheory.exact.floor import error_floor
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
-from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.vectors import vector
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -62,13 +62,14 @@ def shifted(skew: SelectionSkew, name: str, by: float) -> SelectionSkew:
 
 
 def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
-    honest = selection_skew
+    honest = skews.selection_skew
     monkeypatch.setattr(
         skews, "selection_skew", lambda *given, **options: shifted(honest(*given, **options), "rho_tilde", -0.01)
     )
     assert refuted(skews.skew_order, num_instances=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "name", "moves"),
     [
@@ -169,12 +170,14 @@ def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
     assert refuted(exact.small_step_bias, num_instances=100)
 
 
+@pytest.mark.slow
 def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_run():
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     wrong = {9: error_floor(fed, PowerOfChoice(3, 10))}
     assert [finding.holds for finding in exact.long_run_findings(wrong)] == [False]
 
 
+@pytest.mark.slow
 def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_run(monkeypatch):
     def with_fewer(fed, strategy, **known):
         return mean_field_gap(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)

@@ -31,6 +31,7 @@ def test_what_is_ranked_is_an_erratum() -> None:
     assert sorted(ranked) == sorted(set(ranked) & {claim.key for claim in ERRATA})
 
 
+@pytest.mark.slow
 def test_each_erratum_has_a_line_with_an_instance_that_breaks_it_and_the_heaviest_come_first() -> None:
     found = page.errata()
     assert {claim.key for claim, _ in found} == {claim.key for claim in ERRATA}

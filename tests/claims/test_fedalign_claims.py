@@ -8,12 +8,11 @@ import pytest
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims.fedalign import appendix_a, theorems
-from fedtheory.rational import _alignment as alignment
-from fedtheory.rational._alignment import AlignedRun, two_parabolas
-from fedtheory.rational._rounds import gap
-from fedtheory.rational._run_draws import DrawnAlignment, draw_alignment
-from fedtheory.rational._step_sizes import short_steps
-from fedtheory.rational.vectors import vector
+from fedtheory.instances import runs
+from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
+from fedtheory.instances.runs import AlignedRun, gap, two_parabolas
+from fedtheory.instances.step_sizes import short_steps
+from fedtheory.instances.vectors import vector
 from fedtheory.sampling import cohorts as selections
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.verdicts import examine
@@ -33,14 +32,14 @@ def test_the_printed_theorem_fails_by_the_hand_computed_gaps():
 
 @pytest.mark.parametrize("local_steps", [2, 3])
 def test_the_same_instance_is_within_the_printed_bound_for_more_local_steps(local_steps):
-    run = two_parabolas((Q(1), Q(0), Q(0)), local_steps)
+    run = two_parabolas(vector(1, 0, 0), local_steps)
     drawn = DrawnAlignment(run, {})
     assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
     assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap, Q(8), 0).holds
 
 
 def test_with_a_constant_threshold_only_the_first_horizon_fails():
-    run = two_parabolas((Q(1),) * 4)
+    run = two_parabolas(vector(1, 1, 1, 1))
     assert (run.priority_weights, run.included_gaps) == ([Q(1, 2)] * 4, [Q(1, 4)] * 4)
     rhos = fa.rho(run.included_gaps, mu=Q(1), L=Q(1), gamma=Q(8), local_steps=1, first_step=1)
     # G2 = 1 is the squared gradient of the other client at 0; theta and Gamma do not matter with Gamma = 0.
@@ -74,7 +73,7 @@ def changed(bound, summands, factor):
     [
         (["contraction"], Q(9, 10)),
         (["noise"], Q(9, 10)),
-        (["bias"], Q(1, 2)),
+        pytest.param(["bias"], Q(1, 2), marks=pytest.mark.slow),
         # Either of the two covers what the other one is for on small instances, but not both can go.
         (["drift", "heterogeneity"], Q(0)),
     ],
@@ -95,7 +94,7 @@ def test_the_one_step_inequality_needs_its_terms(summands, factor):
         (["bias"], Q(1, 2)),
         # G2 counts the noise, and 2 L Gamma the spread of the gradients at w*: one term covers for another.
         (["sampling", "noise"], Q(0)),
-        (["sampling", "heterogeneity"], Q(0)),
+        pytest.param(["sampling", "heterogeneity"], Q(0), marks=pytest.mark.slow),
     ],
 )
 def test_the_one_step_inequality_with_drawn_priority_clients_needs_its_terms(summands, factor):
@@ -106,7 +105,7 @@ def test_the_one_step_inequality_with_drawn_priority_clients_needs_its_terms(sum
 @pytest.mark.parametrize(
     ("claim", "summand", "factor"),
     [
-        (theorems.theorem_1, "noise", Q(0)),
+        pytest.param(theorems.theorem_1, "noise", Q(0), marks=pytest.mark.slow),
         (theorems.theorem_1, "initial", Q(1, 2)),
         (theorems.theorem_1, "bias", Q(0)),
         (theorems.theorem_a9, "initial", Q(1, 2)),
@@ -124,7 +123,7 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
         return honest([share] * len(shares), num_draws)
 
     honest = selections.with_replacement
-    monkeypatch.setattr(alignment, "with_replacement", uniform)
+    monkeypatch.setattr(runs, "with_replacement", uniform)
     assert refuted(appendix_a.lemma_a7, appendix_a.lemma_a7.check)
 
 
@@ -167,7 +166,7 @@ def test_the_corrected_theorem_with_sums_from_one_is_refuted():
 
 
 def test_an_included_client_is_one_whose_loss_is_closer_than_the_threshold():
-    run = two_parabolas((Q(1, 2),))
+    run = two_parabolas(vector("1/2"))
     # |F_2(0) - F_1(0)| = 1/2 is not less than 1/2.
     assert run.included(vector(0), Q(1, 2)) == ()
     assert run.included(vector(0), Q(51, 100)) == (1,)

@@ -11,12 +11,11 @@ import pytest
 from fedtheory.bounds import fedavg
 from fedtheory.claims import fedavg as claims
 from fedtheory.claims.fedavg import own_constants, own_steps
-from fedtheory.rational._averaging import RationalRun, constant_law
-from fedtheory.rational._noises import no_noise
-from fedtheory.rational._rounds import gap
-from fedtheory.rational._run_draws import Drawn
-from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.vectors import vector
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.noise import no_noise
+from fedtheory.instances.run_draws import Drawn
+from fedtheory.instances.runs import RationalRun, constant_law, gap
+from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.verification.findings import Finding, at_most
 from tests.claims.refutation import refuted
@@ -47,7 +46,9 @@ def without(bound: Any, *summands: str) -> Callable[..., Any]:
     return mutant
 
 
-@pytest.mark.parametrize("summands", [("noise",), ("contraction",), ("drift", "heterogeneity")])
+@pytest.mark.parametrize(
+    "summands", [("noise",), ("contraction",), pytest.param(("drift", "heterogeneity"), marks=pytest.mark.slow)]
+)
 def test_the_one_step_inequality_needs_its_summands(monkeypatch: pytest.MonkeyPatch, summands: tuple[str, ...]) -> None:
     monkeypatch.setattr(claims, "fedavg", SimpleNamespace(one_step=without(fedavg.one_step, *summands)))
     assert refuted(claims.one_step)

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice import lemmas, theorems, weighted
+from fedtheory.claims.power_of_choice import appendix_b, appendix_e, theorems
 from fedtheory.errors import AssumptionViolated
-from fedtheory.rational._averaging import RationalRun, constant_law
-from fedtheory.rational._constants import skew
-from fedtheory.rational._noises import two_point_noise
-from fedtheory.rational._run_draws import Drawn, draw_run
-from fedtheory.rational._step_sizes import short_steps
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import vector
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.noise import two_point_noise
+from fedtheory.instances.observed import skew
+from fedtheory.instances.run_draws import Drawn, draw_run
+from fedtheory.instances.runs import RationalRun, constant_law
+from fedtheory.instances.step_sizes import short_steps
+from fedtheory.instances.vectors import vector
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_claims
@@ -51,7 +51,14 @@ def one_step_check(bound: Any) -> Callable[[Any], Finding]:
 
 
 # Seeds are of searches that get there soon.
-@pytest.mark.parametrize(("term", "rng"), [("drift", 0), ("heterogeneity", 0), ("bias", 4)])
+@pytest.mark.parametrize(
+    ("term", "rng"),
+    [
+        pytest.param("drift", 0, marks=pytest.mark.slow),
+        ("heterogeneity", 0),
+        pytest.param("bias", 4, marks=pytest.mark.slow),
+    ],
+)
 def test_the_one_step_inequality_needs_its(term: str, rng: int) -> None:
     assert refuted(theorems.one_step, one_step_check(without(poc.one_step, term)), 300, rng)
 
@@ -82,7 +89,7 @@ def test_the_one_step_contraction_cannot_be_twice_as_fast() -> None:
     assert refuted(theorems.one_step, one_step_check(faster))
 
 
-@pytest.mark.parametrize("term", ["vanishing", "step floor", "bias"])
+@pytest.mark.parametrize("term", ["vanishing", pytest.param("step floor", marks=pytest.mark.slow), "bias"])
 def test_the_refined_fixed_step_theorem_needs_each_of_its_terms(term: str) -> None:
     check = theorems.against_fixed_steps(without(poc.refined_fixed_step_gap, term), "rho_diagonal", "initial_distance2")
     assert refuted(theorems.theorem_a1_refined, check, 300)
@@ -90,7 +97,11 @@ def test_the_refined_fixed_step_theorem_needs_each_of_its_terms(term: str) -> No
 
 @pytest.mark.parametrize(
     ("argument", "change", "rng"),
-    [("objective_gap", lambda _: 0, 0), ("local_steps", lambda _: 1, 3), ("rho_diagonal", lambda rho: 2 * rho, 0)],
+    [
+        ("objective_gap", lambda _: 0, 0),
+        pytest.param("local_steps", lambda _: 1, 3, marks=pytest.mark.slow),
+        ("rho_diagonal", lambda rho: 2 * rho, 0),
+    ],
 )
 def test_the_refined_fixed_step_theorem_needs_its_arguments(
     argument: str, change: Callable[[Any], Any], rng: int
@@ -100,6 +111,7 @@ def test_the_refined_fixed_step_theorem_needs_its_arguments(
     assert refuted(theorems.theorem_a1_refined, check, 600, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mutant",
     [
@@ -114,6 +126,7 @@ def test_the_closed_form_is_too_loose_to_miss_terms_that_the_one_step_inequality
     assert not refuted(theorems.theorem_31, theorems.against_decaying_steps(mutant, "rho_diagonal", 12), 25)
 
 
+@pytest.mark.slow
 def test_the_refined_decaying_theorem_needs_the_objective_gap_and_the_vanishing_term() -> None:
     mutants = [
         given(poc.refined_decaying_steps_gap, "objective_gap", lambda _: 0),
@@ -124,14 +137,15 @@ def test_the_refined_decaying_theorem_needs_the_objective_gap_and_the_vanishing_
 
 
 def test_the_repaired_weighted_theorem_needs_its_vanishing_term() -> None:
-    check = weighted.against_weighted_average(without(poc.weighted_average_gap, "vanishing"), "rho_diagonal", 1)
-    assert refuted(weighted.equation_85, check)
+    check = appendix_e.against_weighted_average(without(poc.weighted_average_gap, "vanishing"), "rho_diagonal", 1)
+    assert refuted(appendix_e.equation_85, check)
 
 
+@pytest.mark.slow
 def test_the_drift_grows_with_the_number_of_local_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = poc.client_drift
     monkeypatch.setattr(poc, "client_drift", lambda eta, local_steps, G2: honest(eta, local_steps=2, G2=G2) / 2)
-    assert refuted(lemmas.lemma_b2_refined, lemmas.lemma_b2_refined.check)
+    assert refuted(appendix_b.lemma_b2_refined, appendix_b.lemma_b2_refined.check)
 
 
 def test_uniform_draws_from_unequal_weights_do_not_have_skew_one() -> None:

@@ -8,25 +8,16 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, improvement_factors, lemma1, probabilities
-from fedtheory.claims.optimal_client_sampling._checks import distance2_after, round_constants
-from fedtheory.rational._sampled_rounds import optimal_law
-from fedtheory.rational.vectors import norm2
+from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, many_rounds, probabilities
+from fedtheory.claims.optimal_client_sampling._situations import Norms
+from fedtheory.instances.sampled_rounds import optimal_law
+from fedtheory.instances.vectors import vector
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken
-from tests.environment import thinned
 
 CLAIMS = select_claims("optimal-client-sampling:")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", thinned([claim.key for claim in CLAIMS if not claim.is_single], 32))
-def test_the_verdict_is_the_expected_one_on_many_instances(key) -> None:
-    (claim,) = (claim for claim in CLAIMS if claim.key == key)
-    assert examine(claim, claim.num_instances("thorough"), rng=2).as_expected
 
 
 def weakened(bound, summand, factor):
@@ -42,25 +33,27 @@ def weakened(bound, summand, factor):
     ("claim", "name", "summand", "factor"),
     [
         (dsgd.dsgd_second_moment, "dsgd_second_moment", "clients", Q(99, 100)),
-        (dsgd.dsgd_strongly_convex, "dsgd_strongly_convex", "noise", Q(9, 10)),
-        (dsgd.dsgd_strongly_convex, "dsgd_strongly_convex", "descent", Q(11, 10)),
-        (dsgd.strongly_convex_attained, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
-        (dsgd.strongly_convex_clients, "dsgd_convex_clients", "heterogeneity", Q(1, 4)),
-        (dsgd.strongly_convex_clients, "dsgd_convex_clients", "noise", Q(9, 10)),
-        (dsgd.two_rounds, "dsgd_contraction", "contraction", Q(1, 2)),
-        (dsgd.full_participation, "full_participation", "noise", Q(99, 100)),
-        (dsgd.dsgd_nonconvex, "dsgd_nonconvex", "noise", Q(2, 3)),
-        (dsgd.dsgd_nonconvex, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
+        (dsgd.theorem_13, "dsgd_strongly_convex", "noise", Q(9, 10)),
+        pytest.param(dsgd.theorem_13, "dsgd_strongly_convex", "descent", Q(11, 10), marks=pytest.mark.slow),
+        (dsgd.theorem_13_attained, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
+        pytest.param(
+            dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "heterogeneity", Q(1, 4), marks=pytest.mark.slow
+        ),
+        (dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "noise", Q(9, 10)),
+        (many_rounds.theorem_13_two_rounds, "dsgd_contraction", "contraction", Q(1, 2)),
+        (dsgd.equation_21, "full_participation", "noise", Q(99, 100)),
+        pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "noise", Q(2, 3), marks=pytest.mark.slow),
+        pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "heterogeneity", Q(1, 4), marks=pytest.mark.slow),
         (fedavg.lemma_21, "perturbed_inner_product", "convexity", Q(2)),
         (fedavg.lemma_21_attained, "perturbed_inner_product", "displacement", Q(99, 100)),
         (fedavg.drift, "client_drift", "noise", Q(1, 3)),
-        (fedavg.second_moment_identity, "estimator_second_moment", "sampling", Q(99, 100)),
+        (fedavg.second_moment, "estimator_second_moment", "sampling", Q(99, 100)),
         (fedavg.fedavg_second_moment, "fedavg_second_moment", "noise", Q(1, 2)),
-        (fedavg.fedavg_strongly_convex, "fedavg_strongly_convex", "noise", Q(1, 2)),
-        (fedavg.per_client, "fedavg_strongly_convex_per_client", "descent", Q(6)),
-        (fedavg.convex_clients, "fedavg_convex_clients", "noise", Q(1, 2)),
-        (fedavg.fedavg_nonconvex, "fedavg_nonconvex", "descent", Q(4)),
-        (lemma1.decomposition, "estimator_error", "updates", Q(99, 100)),
+        (fedavg.theorem_17, "fedavg_strongly_convex", "noise", Q(1, 2)),
+        (fedavg.theorem_17_per_client, "fedavg_strongly_convex_per_client", "descent", Q(6)),
+        (fedavg.theorem_17_convex_clients, "fedavg_convex_clients", "noise", Q(1, 2)),
+        (fedavg.theorem_18, "fedavg_nonconvex", "descent", Q(4)),
+        (lemma1.identity_3, "estimator_error", "updates", Q(99, 100)),
     ],
     ids=lambda value: getattr(value, "key", None) or str(value),
 )
@@ -115,30 +108,26 @@ def test_a_worse_closed_form_loses_against_the_solver_and_against_moves(monkeypa
 
 
 def test_one_rescaling_less_is_not_enough(monkeypatch) -> None:
-    honest = improvement_factors.enough_rescalings
-    monkeypatch.setattr(improvement_factors, "enough_rescalings", lambda t, m: max(0, honest(t, m) - 1))
-    assert broken(improvement_factors.approximate_exact, 400)
+    honest = probabilities.enough_rescalings
+    monkeypatch.setattr(probabilities, "enough_rescalings", lambda s: max(0, honest(s) - 1))
+    assert broken(probabilities.approximate_exact, 400)
 
 
 def test_the_per_client_variant_fails_by_these_numbers() -> None:
-    drawn, fed = dsgd.unequal_pair("1/2", "1/10")
-    assert distance2_after(drawn, fed) == Q(43, 1800) > dsgd.variant(drawn, fed) == Q(767, 32400)
-    theorem = ocs.dsgd_strongly_convex(**round_constants(drawn, fed), objective_gap=fed.objective_gap)
-    assert theorem == Q(29, 1200) > Q(43, 1800)
+    s = dsgd.unequal_pair("1/2", "1/10")
+    assert dsgd.per_client_variant(s) == (Q(43, 1800), "<=", Q(767, 32400))
+    assert ocs.dsgd_strongly_convex(**s.known, objective_gap=s.Gamma) == Q(29, 1200) > Q(43, 1800) > Q(767, 32400)
     # At the longest step the R^k term vanishes.
-    drawn, fed = dsgd.unequal_pair("5/6", "3/5")
-    assert round(float(distance2_after(drawn, fed)), 6) == 0.152222
-    assert round(float(dsgd.variant(drawn, fed)), 6) == 0.135556
+    measured, _, predicted = dsgd.per_client_variant(dsgd.unequal_pair("5/6", "3/5"))
+    assert (round(float(measured), 6), round(float(predicted), 6)) == (0.152222, 0.135556)
     # Weighted gradients 2/3 * 1/2 and 1/3 * 1/2 in length, one client expected: p = (2/3, 1/3), gamma = 5/9.
-    drawn, fed = dsgd.unequal_pair("1/2", "1/10", law=optimal_law(Q(1)), noise_factor=0)
-    assert drawn.gamma == Q(5, 9)
-    assert round(float(distance2_after(drawn, fed)), 7) == 0.0236111
-    assert round(float(dsgd.variant(drawn, fed)), 7) == 0.0235123
+    s = dsgd.unequal_pair("1/2", "1/10", law=optimal_law(Q(1)), noise_factor=0)
+    assert s.round.gamma == Q(5, 9)
+    measured, _, predicted = dsgd.per_client_variant(s)
+    assert (round(float(measured), 7), round(float(predicted), 7)) == (0.0236111, 0.0235123)
 
 
 def test_the_correlation_of_noise_and_gradients_shows_by_these_numbers() -> None:
-    (paths,) = fedavg.concave_client().clients
-    assert paths.mean(lambda path: norm2(path.update)) == Q("1.655")
     finding = fedavg.uncorrelated_noise.check(np.random.default_rng(0))
     assert (finding.measured, finding.predicted) == (Q("1.655"), Q("1.605"))
 
@@ -150,7 +139,7 @@ def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
         best = rational_probabilities(updates, budget)
         variances.append(variance(np.array(updates, dtype=object), np.array(best, dtype=object)))
     assert variances == [Q(1, 2), Q(11, 18), Q(1, 6)]
-    assert improvement_factors.improvement((Q(3), Q(1), Q(2)), Q(1)) == Q(11, 14)
+    assert probabilities.alpha(Norms(vector(3, 1, 2), Q(1))) == Q(11, 14)
 
 
 def test_what_is_said_without_rescaling_lists_that_none_is_made() -> None:

@@ -4,34 +4,24 @@
 
 from dataclasses import replace
 from fractions import Fraction as Q
-from functools import cached_property
 
 import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.claims import _comparisons
 from fedtheory.claims import fedavg as fedavg_claims
-from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, many_rounds
-from fedtheory.rational import _run_draws as round_draws
-from fedtheory.rational._sampled_rounds import SampledRound, uniform_law
-from fedtheory.rational._wells import PhiClients
-from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
-from fedtheory.rational.vectors import vector
+from fedtheory.claims.optimal_client_sampling import _situations, dsgd, fedavg, lemma1, many_rounds
+from fedtheory.claims.optimal_client_sampling._situations import QuadraticRound
+from fedtheory.instances.federations import RationalQuadratics, Wells, opposite_clients
+from fedtheory.instances.sampled_rounds import SampledRound, draw_quadratic_round, uniform_law
+from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import equal_to
-from tests.claims.refutation import refuted
+from fedtheory.verification.findings import at_most, equal_to
+from tests.claims.refutation import multiply, refuted
 
 LESS, MORE = Q(99, 100), Q(101, 100)
-
-
-def multiplied(honest, factor):
-    """What was, times a factor: a function, a method, or a property."""
-    if isinstance(honest, property):
-        return property(lambda self: factor * honest.fget(self))
-    if isinstance(honest, cached_property):
-        return property(lambda self: factor * honest.func(self))
-    return lambda *args, **kwargs: factor * honest(*args, **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -39,27 +29,26 @@ def multiplied(honest, factor):
     [
         (dsgd.equations_8_9, RationalQuadratics, "strong_convexity", MORE),
         (dsgd.equations_8_9, RationalQuadratics, "smoothness", LESS),
-        (dsgd.smooth_wells, PhiClients, "smoothness", LESS),
-        (dsgd.remark_10, PhiClients, "dissimilarity", LESS),
+        (dsgd.smooth_wells, Wells, "smoothness", LESS),
+        (dsgd.remark_10, Wells, "dissimilarity", LESS),
         (dsgd.equation_34, SampledRound, "second_moment", LESS),
-        (dsgd.equation_37, dsgd, "distance2_after", MORE),
+        (dsgd.equation_37, QuadraticRound, "after", MORE),
         (dsgd.equation_37, SampledRound, "second_moment", Q(1, 2)),
         (dsgd.equation_37, SampledRound, "second_moment", Q(3)),
-        (dsgd.equation_38, round_draws, "_longest_step", MORE),
+        (dsgd.equation_38, QuadraticRound, "eta", MORE),
         (dsgd.equation_38, SampledRound, "gamma", Q(1, 4)),
         (fedavg.remark_14, ocs, "full_participation", MORE),
         (fedavg.remark_14, ocs, "dsgd_contraction", MORE),
         (fedavg.remark_14_uniform, SampledRound, "gamma", MORE),
         (fedavg.algorithm_3_is_dsgd, SampledRound, "local_step_size", MORE),
         (many_rounds.equation_22, ocs, "full_participation_distance", LESS),
-        (many_rounds.fedavg_two_rounds, ocs, "fedavg_contraction", LESS),
-        (lemma1.quadratic_form, lemma1, "estimator_variance", MORE),
+        (many_rounds.theorem_17_two_rounds, ocs, "fedavg_contraction", LESS),
+        (lemma1.equation_30, lemma1, "estimator_variance", MORE),
     ],
     ids=lambda value: getattr(value, "key", str(value)),
 )
 def test_a_step_with_one_number_changed_is_refuted(claim, home, name, factor, monkeypatch):
-    honest = vars(home)[name] if isinstance(home, type) else getattr(home, name)
-    monkeypatch.setattr(home, name, multiplied(honest, factor))
+    multiply(monkeypatch, home, name, factor)
     assert refuted(claim, claim.check, 100)
 
 
@@ -71,11 +60,18 @@ def test_a_step_with_one_number_changed_is_refuted(claim, home, name, factor, mo
         (1, Q(1, 20), [1, Q(24, 25), Q(4, 5), Q(1, 4)]),
     ],
 )
-def test_what_the_step_sizes_give_is_attained_by_the_longest_steps(factor, step_size, ratios):
-    fed = opposite_clients()
+def test_what_the_step_sizes_give_is_attained_by_the_longest_steps(factor, step_size, ratios, monkeypatch):
+    fed, found = opposite_clients(), []
     drawn = SampledRound(fed.gradient, fed.weights, vector(1), uniform_law(Q(1, 2)), step_size, 2, Q(2), Q(factor))
-    found = dsgd.allowed_steps(drawn, fed.smoothness, {})
-    assert [finding.measured / finding.predicted for finding in found] == ratios
+
+    def compared(measured, predicted, *, instance):
+        found.append(measured / predicted)
+        return at_most(measured, predicted, instance=instance)
+
+    monkeypatch.setattr(_situations, "draw_quadratic_round", lambda *_, **__: (drawn, fed, {}))
+    monkeypatch.setitem(_comparisons._RELATIONS, "<=", compared)
+    dsgd.equation_38.check(np.random.default_rng(0))
+    assert found == ratios
 
 
 @pytest.mark.parametrize("name", ["relative_noise", "sigma2"])
@@ -152,7 +148,7 @@ def test_algorithm_3_with_several_steps_is_not_dsgd():
     claim = fedavg.algorithm_3_is_dsgd
 
     def check(rng):
-        drawn, _, _ = round_draws.draw_quadratic_round(rng, longest_round=2)
+        drawn, _, _ = draw_quadratic_round(rng, longest_round=2)
         mine, one_step = fedavg.algorithm_3(drawn), replace(drawn, local_steps=1)
         return equal_to(int(mine == one_step.models), 1)
 
@@ -160,12 +156,17 @@ def test_algorithm_3_with_several_steps_is_not_dsgd():
     assert claim.key in known_claims()
 
 
-def test_two_rounds_are_drawn_with_steps_up_to_the_longest_that_the_theorems_allow():
-    rng = np.random.default_rng(2)
+def test_two_rounds_are_drawn_with_steps_up_to_the_longest_that_the_theorems_allow(monkeypatch):
     shares = set()
-    for start in (many_rounds.draw_fedavg(rng) for _ in range(100)):
-        first, L, gamma = start.first, start.clients.smoothness, start.budget / 2
+
+    def record(first, fed, _, instance):
         if first.local_steps == 1:  # with more of them noise is left out, after the step was drawn
-            M = first.noise_factor**2
+            M, L, gamma = first.noise_factor**2, fed.smoothness, Q(instance["expected_size"]) / 2
             shares.add(8 * L * first.step_size * max(2 + M, (1 + max(first.weights) * M) / gamma))
+        return at_most(0, 1)
+
+    monkeypatch.setattr(many_rounds, "after_two_rounds", record)
+    rng = np.random.default_rng(2)
+    for _ in range(100):
+        many_rounds.theorem_17_two_rounds.check(rng)
     assert shares == {Q(1, 4), Q(1, 2), Q(3, 4), Q(1)}

@@ -9,7 +9,7 @@ import pytest
 from fedtheory.claims import _comparisons
 from fedtheory.claims.power_of_choice import whole_rounds
 from fedtheory.errors import OracleError
-from fedtheory.rational._constants import Skews
+from fedtheory.instances.observed import Skews
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.instances import replay

@@ -32,6 +32,7 @@ def smallest(self, weights, num_rounds):
     return dataclasses.replace(rules, select=take_smallest)
 
 
+@pytest.mark.slow  # simulations
 @pytest.mark.parametrize(
     ("claim", "mutant"),
     [(variants.rpow_d, starting_at_zero), (variants.cpow_d, exact_losses), (variants.cpow_d, smallest)],
@@ -42,6 +43,7 @@ def test_a_wrong_law_is_caught(monkeypatch, claim, mutant):
     assert broken(claim, rng=2)
 
 
+@pytest.mark.slow
 def test_a_late_group_is_caught(monkeypatch):
     honest = AlternatingGroups.attendance
 

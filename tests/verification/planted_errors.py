@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.rational.draws import draw_federation, draw_model
-from fedtheory.rational.vectors import combination, difference, inner, scaled
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.vectors import combination, norm2
 from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import NONNEGATIVE
 from fedtheory.theorem.paper import Paper, Statement
@@ -20,10 +20,6 @@ from fedtheory.verification import Claim, Finding, at_least, at_most, claim
 PAPER = Paper("plants", "Planted errors", "Nobody", 2026)
 Rng = np.random.Generator
 Lemma = Callable[[Rng, bool, bool], Finding]
-
-
-def norm2(vector: Any) -> Any:
-    return inner(vector, vector)
 
 
 def _base(value: Any, given: bool) -> Any:
@@ -36,7 +32,7 @@ def descent(rng: Rng, false: bool, based: bool) -> Finding:
     L, w = fed.smoothness / (2 if false else 1), draw_model(rng, fed.dim)
     eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
     g = combination(fed.weights, fed.gradients(w))
-    old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
+    old, new = fed.gap(w), fed.gap(w - eta * g)
     return at_most(new, old - eta * (1 - L * eta / 2) * norm2(g), baseline=_base(old, based), instance={"eta": eta})
 
 
@@ -70,8 +66,8 @@ def long_step(rng: Rng, false: bool, based: bool) -> Finding:
     fed = draw_federation(rng)
     start, center = draw_model(rng, fed.dim), fed.minimizer
     eta = int(rng.integers(1, 13 if false else 9)) / (8 * fed.smoothness)
-    new = difference(start, scaled(eta, combination(fed.weights, fed.gradients(start))))
-    old2, new2 = norm2(difference(start, center)), norm2(difference(new, center))
+    new = start - eta * combination(fed.weights, fed.gradients(start))
+    old2, new2 = norm2(start - center), norm2(new - center)
     return at_most(new2, (1 - eta * fed.strong_convexity) ** 2 * old2, baseline=_base(old2, based))
 
 
@@ -111,8 +107,8 @@ def local_sgd(rng: Rng, false: bool, based: bool) -> Finding:
     fed = draw_federation(rng)
     start = draw_model(rng, fed.dim)
     eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
-    new = difference(start, scaled(eta, combination(fed.weights, fed.gradients(start))))
-    old2, new2 = norm2(difference(start, fed.minimizer)), norm2(difference(new, fed.minimizer))
+    new = start - eta * combination(fed.weights, fed.gradients(start))
+    old2, new2 = norm2(start - fed.minimizer), norm2(new - fed.minimizer)
     L = fed.smoothness / (2 if false else 1)
     return at_most(
         new2,
@@ -128,7 +124,7 @@ def progress(rng: Rng, false: bool, based: bool) -> Finding:
     w = draw_model(rng, fed.dim)
     eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
     g = combination(fed.weights, fed.gradients(w))
-    old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
+    old, new = fed.gap(w), fed.gap(w - eta * g)
     least = old + (Fraction(3, 4) if false else Fraction(1, 2)) * eta * norm2(g)
     return at_least(2 * old - new, least, baseline=_base(old, based))
 
@@ -174,11 +170,11 @@ def local_descent(rng: Rng, false: bool, based: bool) -> Finding:
     fed = draw_federation(rng)
     w = draw_model(rng, fed.dim)
     eta = Fraction(1, 2 ** int(rng.integers(0, 12))) / fed.smoothness
-    local = [difference(w, scaled(Fraction(1, 32), draw_model(rng, fed.dim))) for _ in fed.weights]
-    spread = sum(p * norm2(difference(w, v)) for p, v in zip(fed.weights, local, strict=True))
+    local = [w - Fraction(1, 32) * draw_model(rng, fed.dim) for _ in fed.weights]
+    spread = sum(p * norm2(w - v) for p, v in zip(fed.weights, local, strict=True))
     gradients = [fed.gradients(v)[k] for k, v in enumerate(local)]
     g, full = combination(fed.weights, gradients), combination(fed.weights, fed.gradients(w))
-    old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
+    old, new = fed.gap(w), fed.gap(w - eta * g)
     L = max(max(h) for h in fed.curvatures)
     L = L / 2 if false else L
     bound = _local_descent(old, step_size=eta, L=L, gradient2=norm2(full), spread=spread)

@@ -7,7 +7,7 @@ import pytest
 from fedtheory import bounds, claims
 from fedtheory._support.wording import close_to
 from fedtheory.bounds import power_of_choice
-from fedtheory.claims.power_of_choice import lemmas
+from fedtheory.claims.power_of_choice import appendix_b
 from fedtheory.verification import catalogue
 from fedtheory.verification.catalogue import known_bounds, known_claims, select_claims
 
@@ -42,7 +42,7 @@ def test_two_claims_with_one_key_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         assert package is claims
         from dataclasses import replace
 
-        return iter([("a", lemmas.lemma_b1), ("b", replace(lemmas.lemma_b1, title="another"))])
+        return iter([("a", appendix_b.lemma_b1), ("b", replace(appendix_b.lemma_b1, title="another"))])
 
     monkeypatch.setattr(catalogue, "members", twice)
     with pytest.raises(ValueError, match="claim keys must be unique, got 'power-of-choice:lemma-b1' twice"):

@@ -7,19 +7,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.rational._alignment import AlignedRun
-from fedtheory.rational._noises import no_noise
-from fedtheory.rational._rounds import gap
-from fedtheory.rational._run_draws import draw_alignment
-from fedtheory.rational._step_sizes import delay
-from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
-from fedtheory.selection.loss_matching import matches
+from fedtheory.claims._comparisons import Chain, compared
+from fedtheory.instances._format import format_federation
+from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.noise import no_noise
+from fedtheory.instances.run_draws import draw_alignment
+from fedtheory.instances.runs import AlignedRun, gap
+from fedtheory.instances.step_sizes import delay
+from fedtheory.instances.vectors import Vector, combination, norm2
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 _AFTER_THEOREM_1 = "Section 3.2"
 
@@ -37,14 +35,8 @@ def _sums(run: AlignedRun) -> dict[str, Any]:
 )
 def theta_range(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
-    findings = []
-    for first_step in (0, 1):
-        for theta in fa.theta(run.priority_weights, first_step=first_step, **_sums(run)):
-            findings += [
-                at_most(theta, Fraction(1), instance=instance),
-                at_least(theta, Fraction(0), instance=instance),
-            ]
-    return worst_of(findings)
+    thetas = (fa.theta(run.priority_weights, first_step=first, **_sums(run)) for first in (0, 1))
+    return compared([(0, "<=", theta, "<=", 1) for each in thetas for theta in each], instance)
 
 
 def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fraction], dict[str, Any]]:
@@ -52,7 +44,7 @@ def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fra
     rounds = whole(rng, 1, 4)
     shares = [Fraction(whole(rng, 0, 8), 4) for _ in range(rounds)]
     more = [share + Fraction(whole(rng, 0, 8), 4) for share in shares]
-    return shares, more, {"included shares": in_words(tuple(shares)), "more": in_words(tuple(more))}
+    return shares, more, {"included shares": str(Vector(shares)), "more": str(Vector(more))}
 
 
 @claim(
@@ -64,10 +56,8 @@ def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fra
 def theta_falls(rng: np.random.Generator) -> Finding:
     shares, more, instance = _draw_inclusions(rng)
     known: dict[str, Any] = {"gamma": Fraction(whole(rng, 8, 40)), "local_steps": whole(rng, 1, 5)}
-    pairs = zip(
-        fa.theta([1 / (1 + s) for s in more], **known), fa.theta([1 / (1 + s) for s in shares], **known), strict=True
-    )
-    return worst_of(at_most(low, high, instance=instance) for low, high in pairs)
+    fewer, lower = (fa.theta([1 / (1 + s) for s in each], **known) for each in (shares, more))
+    return compared([(low, "<=", high) for low, high in zip(lower, fewer, strict=True)], instance)
 
 
 @claim(
@@ -81,12 +71,7 @@ def threshold_zero(rng: np.random.Generator) -> Finding:
     fed, horizon, sums = run.federation, run.num_steps, _sums(run)
     rho = fa.rho(run.included_gaps, mu=fed.strong_convexity, L=fed.smoothness, **sums)[-1]
     theta = fa.theta(run.priority_weights, **sums)[-1]
-    return worst_of(
-        [
-            equal_to(rho, Fraction(0), instance=instance),
-            equal_to(theta, horizon / (horizon + sums["gamma"] - 2), instance=instance),
-        ]
-    )
+    return compared([(rho, "=", 0), (theta, "=", horizon / (horizon + sums["gamma"] - 2))], instance)
 
 
 @claim(
@@ -110,6 +95,8 @@ def theta_one() -> Finding:
     remark="the definition of the indicator after eq. (9) has <, with which it is true",
 )
 def comparison() -> Finding:
+    from fedtheory.selection.loss_matching import matches
+
     # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
     losses = [(3 - 1) ** 2 / 2] * 2
     included = int(matches([losses], [1, 0], [0], "<=").matched[0, 1])
@@ -165,51 +152,46 @@ def priority_alone(rng: np.random.Generator) -> Finding:
     run = replace(run, noise=no_noise(run.federation.dim))
     fed, first, w = run.federation, len(run.priority), run.initial
     # Federated averaging on the priority clients alone, written out.
-    for number in range(len(run.thresholds)):
+    for number in range(run.num_rounds):
         local = [w] * first
-        for step in range(number * run.local_steps, (number + 1) * run.local_steps):
-            gradients = [fed.gradient(k, at) for k, at in enumerate(local)]
-            local = [
-                combination((Fraction(1), -run.step_size(step)), pair) for pair in zip(local, gradients, strict=True)
-            ]
+        for t in range(number * run.local_steps, (number + 1) * run.local_steps):
+            local = [at - run.step_size(t) * fed.gradient(k, at) for k, at in enumerate(local)]
         w = combination(fed.weights[:first], local)
     return equal_to(gap(run, run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})
 
 
 _ASSUMED_IN = "Section 3.2"
-_PARABOLA = RationalQuadratics((vector(1),), (vector(0),), vector(1), vector(0))
-
-
-def tangent(fed: RationalQuadratics, client: int, at: Vector, to: Vector) -> Fraction:
-    """Return ``<to - at, grad F_k(at)>``."""
-    return inner(difference(to, at), fed.gradient(client, at))
-
-
-def _as_printed(u: int, v: int, *, smooth: bool) -> Finding:
-    fed, at_u, at_v = _PARABOLA, vector(u), vector(v)
-    # The gradient is taken at v, and the step is u - v.
-    right = fed.excess(0, at_u) + tangent(fed, 0, at_v, at_u) + norm2(difference(at_u, at_v)) / 2
-    instance = {"f(w)": "w^2/2", "mu = L": "1", "u": str(u), "v": str(v)}
-    return (at_most if smooth else at_least)(fed.excess(0, at_v), right, instance=instance)
-
-
 _EXCHANGED = "u and v are exchanged on one side: with them the gradient belongs to u, and the step is v - u"
 
-assumption_1_printed = claim(
+
+def _as_printed(u: int, v: int) -> tuple[Fraction, Fraction, dict[str, str]]:
+    """Both sides for f(w) = w^2/2 with mu = L = 1: the gradient is taken at v, and the step is u - v."""
+    right = Fraction(u**2, 2) + (u - v) * v + Fraction((u - v) ** 2, 2)
+    return Fraction(v**2, 2), right, {"f(w)": "w^2/2", "mu = L": "1", "u": str(u), "v": str(v)}
+
+
+@claim(
     "fedalign:assumption-1-printed",
     "f(v) <= f(u) + (u - v)' grad f(v) + L/2 |u - v|^2 for an L-smooth f",
     Statement(fa.PAPER, _ASSUMED_IN, "Assumption 1"),
     "erratum",
     remark=_EXCHANGED,
-)(lambda: _as_printed(0, 1, smooth=True))
+)
+def assumption_1_printed() -> Finding:
+    left, right, instance = _as_printed(0, 1)
+    return at_most(left, right, instance=instance)
 
-assumption_2_printed = claim(
+
+@claim(
     "fedalign:assumption-2-printed",
     "f(v) >= f(u) + (u - v)' grad f(v) + mu/2 |u - v|^2 for a mu-strongly convex f",
     Statement(fa.PAPER, _ASSUMED_IN, "Assumption 2"),
     "erratum",
     remark=_EXCHANGED,
-)(lambda: _as_printed(1, 0, smooth=False))
+)
+def assumption_2_printed() -> Finding:
+    left, right, instance = _as_printed(1, 0)
+    return at_least(left, right, instance=instance)
 
 
 @claim(
@@ -221,11 +203,11 @@ assumption_2_printed = claim(
 def assumptions_1_2(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     u, v = draw_model(rng, fed.dim), draw_model(rng, fed.dim)
-    instance = {**federation_in_words(fed), "u": in_words(u), "v": in_words(v)}
-    findings = []
-    for k in range(fed.num_clients):
-        linear = fed.excess(k, u) + tangent(fed, k, u, v)
-        square = norm2(difference(u, v)) / 2
-        findings.append(at_most(fed.excess(k, v), linear + max(fed.curvatures[k]) * square, instance=instance))
-        findings.append(at_least(fed.excess(k, v), linear + min(fed.curvatures[k]) * square, instance=instance))
-    return worst_of(findings)
+    square, chains = norm2(u - v) / 2, list[Chain]()
+    for k, h in enumerate(fed.curvatures):
+        tangent = fed.excess(k, u) + (v - u) @ fed.gradient(k, u)
+        chains += [
+            (fed.excess(k, v), "<=", tangent + max(h) * square),
+            (fed.excess(k, v), ">=", tangent + min(h) * square),
+        ]
+    return compared(chains, {**format_federation(fed), "u": str(u), "v": str(v)})

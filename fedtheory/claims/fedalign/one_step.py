@@ -1,206 +1,168 @@
 """FedALIGN, Appendix A.3: every step of the proof of Lemma A.6, as printed and as meant, on any local models."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, final
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._comparisons import ascending
-from fedtheory.rational._alignment import AlignedRun, two_parabolas
-from fedtheory.rational._noises import two_point_noise
-from fedtheory.rational._rounds import Snapshot, distance2
-from fedtheory.rational._run_draws import draw_alignment
-from fedtheory.rational._step_sizes import short_steps
-from fedtheory.rational._words import in_words
-from fedtheory.rational.draws import draw_model, pick, whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled, vector
+from fedtheory.claims._comparisons import Chain, step
+from fedtheory.instances._format import format_vectors
+from fedtheory.instances.draws import draw_model, pick, whole
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.noise import two_point_noise
+from fedtheory.instances.run_draws import draw_alignment
+from fedtheory.instances.runs import AlignedRun, Snapshot, distance2, two_parabolas
+from fedtheory.instances.step_sizes import short_steps
+from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+
+line = partial(Statement, fa.PAPER, "Appendix A.3")
+_SHORT = ("step_size <= 1/(4 L)",)
+_GIVEN = "E_t and D_t are taken given the inclusions"
+_CLIENTS = "w^2/2 (priority), (w - 1)^2/2"
 
 Group = Literal["all", "priority", "others"]
 GROUPS: tuple[Group, ...] = ("priority", "others")
 
 
-@final
-@dataclass(frozen=True)
 class State:
-    """The included clients of a round, their local models, and the step size of the step that comes.
+    """The included clients of a round before a step, with their local models, weights p'_k, and the paper's letters.
 
-    Attributes
-    ----------
-    federation
-        All clients, the priority clients first.
-    at
-        The local models of the included clients, with their weights p'_k.
-    step_size
-        eta_t.
-    instance
-        The numbers that define the state, in words.
+    ``nu`` is 2 eta (1 - 2 L eta), which the paper calls gamma_t, and ``g`` the sum of p'_k I_k grad F_k(w_k).
     """
 
-    federation: RationalQuadratics
-    at: Snapshot
-    step_size: Fraction
-    instance: dict[str, Any]
+    def __init__(self, fed: RationalQuadratics, at: Snapshot, eta: Fraction, instance: dict[str, Any]) -> None:
+        self.fed, self.at, self.eta, self.instance = fed, at, eta, instance
+        self.mu, self.L, self.best = fed.strong_convexity, fed.smoothness, fed.minimizer
+        self.w, self.away, self.g = at.average, at.average - fed.minimizer, at.mean_gradient(fed)
+        self.nu = 2 * eta * (1 - 2 * self.L * eta)
 
-    @property
-    def best(self) -> Vector:
-        """The minimizer of the priority clients' objective."""
-        return self.federation.minimizer
-
-    @property
-    def nu(self) -> Fraction:
-        """``2 eta (1 - 2 L eta)``, which the paper calls gamma_t."""
-        return 2 * self.step_size * (1 - 2 * self.federation.smoothness * self.step_size)
-
-    def over(self, group: Group, value: Callable[[int, Vector], Fraction]) -> Fraction:
+    def sum(self, group: Group, value: Callable[[int, Vector], Fraction]) -> Fraction:
         """``sum_k p'_k I_k value(k, w_k)`` over some of the clients."""
-        weights = self.federation.weights
+        weights = self.fed.weights
         members = zip(self.at.coefficients, self.at.chosen, self.at.local, strict=True)
-        return sum(
-            (q * value(k, w) for q, k, w in members if group == "all" or (weights[k] > 0) == (group == "priority")),
-            start=Fraction(0),
-        )
+        chosen = (each for each in members if group == "all" or (weights[each[1]] > 0) == (group == "priority"))
+        return sum((q * value(k, w) for q, k, w in chosen), start=Fraction(0))
 
     def spread(self, group: Group) -> Fraction:
         """``sum_k p'_k I_k |w_k - w|^2``."""
-        return self.over(group, lambda _, w: norm2(difference(w, self.at.average)))
+        return self.sum(group, lambda _, w: norm2(w - self.w))
+
+    def squares(self, group: Group) -> Fraction:
+        """``sum_k p'_k I_k |grad F_k(w_k)|^2``."""
+        return self.sum(group, lambda k, w: norm2(self.fed.gradient(k, w)))
 
     def excess(self, group: Group) -> Fraction:
         """``sum_k p'_k I_k (F_k(w_k) - F_k*)``."""
-        return self.over(group, self.federation.excess)
+        return self.sum(group, self.fed.excess)
 
     def excess_at(self, w: Vector, group: Group) -> Fraction:
         """``sum_k p'_k I_k (F_k(w) - F_k*)`` at one model for all clients."""
-        return self.over(group, lambda k, _: self.federation.excess(k, w))
+        return self.sum(group, lambda k, _: self.fed.excess(k, w))
 
     @property
-    def gradient(self) -> Vector:
-        """The aggregated gradient, ``sum_k p'_k I_k grad F_k(w_k)``."""
-        gradients = [self.federation.gradient(k, w) for k, w in zip(self.at.chosen, self.at.local, strict=True)]
-        return combination(self.at.coefficients, gradients)
+    def A_1(self) -> Fraction:
+        """``|w - eta g - w*|^2``."""
+        return norm2(self.away - self.eta * self.g)
 
     @property
-    def landing2(self) -> Fraction:
-        """``A_1 = |w - eta mean gradient - w*|^2``."""
-        moved = difference(self.at.average, scaled(self.step_size, self.gradient))
-        return norm2(difference(moved, self.best))
-
-    @property
-    def standing2(self) -> Fraction:
-        """``|w - w*|^2``."""
-        return norm2(difference(self.at.average, self.best))
-
-    @property
-    def priority_gap(self) -> Fraction:
+    def E(self) -> Fraction:
         """``E_t = Gamma/(1 + s)`` given the inclusions."""
-        together = self.over("priority", lambda *_: Fraction(1))
-        return together * self.federation.objective_gap
+        return self.sum("priority", lambda *_: Fraction(1)) * self.fed.objective_gap
 
     @property
-    def included_gap(self) -> Fraction:
-        """``D_t/2 = sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` given the inclusions."""
-        gaps = self.federation.excesses(self.best)
-        return self.over("others", lambda k, _: gaps[k])
+    def D(self) -> Fraction:
+        """``D_t = 2 sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` given the inclusions."""
+        return 2 * self.excess_at(self.best, "others")
 
     def left_over(self, group: Group) -> Fraction:
         """``4 L eta^2 sum p'_k (F_k(w_k) - F_k*) - 2 eta sum p'_k (F_k(w_k) - F_k(w*))``, which is A_4 or A_5."""
-        eta, excess = self.step_size, self.excess(group)
-        return 4 * self.federation.smoothness * eta**2 * excess - 2 * eta * (excess - self.excess_at(self.best, group))
+        excess = self.excess(group)
+        return 4 * self.L * self.eta**2 * excess - 2 * self.eta * (excess - self.excess_at(self.best, group))
 
 
-def draw_state(rng: np.random.Generator) -> State:
+def state(rng: np.random.Generator) -> list[State]:
     """Draw the included clients of a round by their losses, any local models for them, and a step up to ``1/(4 L)``."""
     run, instance = draw_alignment(rng, longest_round=1)
     fed, start = run.federation, run.initial
-    step_size = pick(rng, [Fraction(1, 4), Fraction(1, 8), Fraction(1, 4096)]) / fed.smoothness
+    eta = pick(rng, [Fraction(1, 4), Fraction(1, 8), Fraction(1, 4096)]) / fed.smoothness
     (cohort,) = run.begin(0, start)
     # Where every local model is one step ahead of a common one, or one behind, inequalities of means are attained.
     kind, ahead = whole(rng, 0, 2), [whole(rng, -1, 1) for _ in cohort.chosen]
-    steps = [-step_size] * len(ahead) if kind == 0 else [step_size * sign for sign in ahead]
+    signs = [-1] * len(ahead) if kind == 0 else ahead
     local = tuple(
-        draw_model(rng, fed.dim) if kind == 1 else added(start, scaled(step, fed.gradient(k, start)))
-        for k, step in zip(cohort.chosen, steps, strict=True)
+        draw_model(rng, fed.dim) if kind == 1 else start + sign * eta * fed.gradient(k, start)
+        for k, sign in zip(cohort.chosen, signs, strict=True)
     )
     at = Snapshot(start, cohort.chosen, cohort.coefficients, local, combination(cohort.coefficients, local))
-    words = {name: instance[name] for name in ("curvatures", "centers", "shares", "weights", "minima")}
-    models = {"included": cohort.chosen, "local": "; ".join(map(in_words, local)), "step_size": str(step_size)}
-    return State(fed, at, step_size, words | models)
+    numbers = {name: instance[name] for name in ("curvatures", "centers", "shares", "weights", "minima")}
+    models = {"included": cohort.chosen, "local": format_vectors(local), "step_size": str(eta)}
+    return [State(fed, at, eta, numbers | models)]
 
 
-_APPENDIX = "Appendix A.3"
-_CLIENTS = "w^2/2 (priority), (w - 1)^2/2"
-
-
-def one_included(share: int) -> State:
-    """Two parabolas at w* = 0, the second client included with a share, and a step of 1/4."""
-    run = two_parabolas(vector(1))
-    weights = (Fraction(1, 1 + share), Fraction(share, 1 + share))
-    at = Snapshot(vector(0), (0, 1), weights, (vector(0), vector(0)), vector(0))
-    return State(run.federation, at, Fraction(1, 4), {"clients": _CLIENTS, "shares": f"1, {share}", "w": "0 = w*"})
+def one_included(share: int, eta: Fraction = Fraction(1, 4)) -> State:
+    """Two parabolas at w* = 0, the second client included with a share."""
+    zero, weights = vector(0), vector(1, share) / (1 + share)
+    at = Snapshot(zero, (0, 1), weights, (zero, zero), zero)
+    instance = {"clients": _CLIENTS, "shares": f"1, {share}", "w": "0 = w*", "step_size": str(eta)}
+    return State(two_parabolas(vector(1)).federation, at, eta, instance)
 
 
 @claim(
     "fedalign:equation-44-printed",
     "|w_{t+1} - eta mean g - w*|^2 is at most the right side of (44), as its left side is printed",
-    Statement(fa.PAPER, _APPENDIX, "eq. (44)"),
+    line("eq. (44)"),
     "erratum",
     remark="w_t is meant: the step is made twice",
 )
 def equation_44_printed() -> Finding:
-    state = one_included(2)
-    eta, ahead = state.step_size, scaled(-2 * state.step_size, state.gradient)
+    s = one_included(2)
     # From w = w* with L = mu = 1 the first right side is 2 eta^2 sum p' (F_k - F_k*) + eta^2 sum p' |g_k|^2.
-    squares = state.over("all", lambda k, w: norm2(state.federation.gradient(k, w)))
-    right = 2 * eta**2 * state.excess("all") + eta**2 * squares
-    return at_most(norm2(difference(ahead, state.best)), right, instance={**state.instance, "step_size": "1/4"})
+    right = 2 * s.eta**2 * s.excess("all") + s.eta**2 * s.squares("all")
+    return at_most(norm2(s.away - 2 * s.eta * s.g), right, instance=s.instance)
 
 
 @claim(
     "fedalign:equation-43-printed",
     "Eq. (43) with a^2 = eta, z_1 = w* - w and z_2 = g bounds 2 <w_k - w, g> by the terms of (42)",
-    Statement(fa.PAPER, _APPENDIX, "eq. (43), its a and z_1"),
+    line("eq. (43), its a and z_1"),
     "erratum",
     remark="a^2 = 1/eta and z_1 = w_k - w are meant",
 )
 def equation_43_printed() -> Finding:
     # One client w^2/2 with w = w_k = 2, w* = 0 and eta = 1/4: both squares are 4, but their factors are exchanged.
-    eta, away, gradient = Fraction(1, 4), Fraction(2), Fraction(2)
-    spread = Fraction(0)
-    printed = eta * away**2 + gradient**2 / eta
-    return equal_to(printed, spread / eta + eta * gradient**2, instance={"F": "w^2/2", "w = w_k": "2", "eta": "1/4"})
+    eta, away, g, spread = Fraction(1, 4), Fraction(2), Fraction(2), Fraction(0)
+    instance = {"F": "w^2/2", "w = w_k": "2", "eta": "1/4"}
+    return equal_to(eta * away**2 + g**2 / eta, spread / eta + eta * g**2, instance=instance)
 
 
 @claim(
     "fedalign:equations-46-51-printed",
     "The factor of the spread in (47) and (52) is at most 1 with the 1/eta that (46) and (51) print: nu/eta <= 1",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (46), (51)"),
+    line("eqs. (46), (51)"),
     "erratum",
     remark="1/(2 eta) is meant, and used afterwards: nu/(2 eta) = 1 - 2 L eta <= 1",
 )
 def equations_46_51_printed() -> Finding:
-    state = one_included(1)
-    shorter = State(state.federation, state.at, Fraction(1, 8), state.instance)
-    return at_most(shorter.nu / shorter.step_size, Fraction(1), instance={"L": "1", "step_size": "1/8"})
+    s = one_included(1, Fraction(1, 8))
+    return at_most(s.nu / s.eta, Fraction(1), instance={"L": "1", "step_size": "1/8"})
 
 
 def noisy_pair() -> AlignedRun:
     """Two parabolas, two rounds of one step with noise -+1/2: the second client is included on one path only."""
-    run = two_parabolas(vector(0, "1/2"))
-    return AlignedRun(
-        run.federation, run.shares, run.thresholds, 1, run.step_size, run.initial, two_point_noise(vector("1/2"))
-    )
+    return replace(two_parabolas(vector(0, "1/2")), noise=two_point_noise(vector("1/2")))
 
 
 @claim(
     "fedalign:equation-49-printed",
     "Eq. (49) on every path, with D_t the expectation of (50); (45) and (48) use E_t in the same way",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (45), (48)-(50)"),
+    line("eqs. (45), (48)-(50)"),
     "erratum",
     remark="E_t and D_t have to be taken given the inclusions, and their expectations last",
 )
@@ -208,201 +170,155 @@ def equation_49_printed() -> Finding:
     run = noisy_pair()
     # On the path that ends nearer to the second client it is included: on the other one nothing is to be bounded.
     (alone,) = (at for at in run.snapshots[1] if len(at.chosen) == 1)
-    state = State(run.federation, alone, run.step_size(1), {})
-    mean = 2 * run.included_gaps[1]
-    right = -state.nu * state.excess("others") + state.step_size * mean
     words = {"clients": _CLIENTS, "thresholds": "0, 1/2", "noise": "-+1/2", "local_steps": 1, "path": "w_1 < 0"}
-    return equal_to(state.left_over("others"), right, instance=words)
-
-
-_SHORT = ("step_size <= 1/(4 L)",)
+    s = State(run.federation, alone, run.step_size(1), words)
+    expected_D = 2 * run.included_gaps[1]
+    return equal_to(s.left_over("others"), -s.nu * s.excess("others") + s.eta * expected_D, instance=s.instance)
 
 
 @claim(
     "fedalign:equations-37-38",
     "E |w_{t+1} - w*|^2 = E |w_t - eta mean g_t - w*|^2 + eta^2 E |g_t - mean g_t|^2: E B = 0",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (37)-(38)"),
+    line("eqs. (37)-(38)"),
     "identity",
     hypotheses=("the indicators are fixed at the round's start", "noise is independent across clients"),
     instances=(100, 400),  # one run in twelve is short enough for noise
 )
 def equations_37_38(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, step_size=short_steps(rng))
-    fed, best, findings = run.federation, run.federation.minimizer, []
-    for step in range(run.num_steps):
-        eta = run.step_size(step)
+    fed = run.federation
 
-        def mean_square(at: Snapshot, eta: Fraction = eta) -> Fraction:
-            gradients = [fed.gradient(k, w) for k, w in zip(at.chosen, at.local, strict=True)]
-            moved = difference(at.average, scaled(eta, combination(at.coefficients, gradients)))
-            return norm2(difference(moved, best)) + eta**2 * run.sigma2 * norm2(at.coefficients)
+    def predicted(eta: Fraction, at: Snapshot) -> Fraction:
+        A_1 = norm2(at.average - eta * at.mean_gradient(fed) - fed.minimizer)
+        return A_1 + eta**2 * run.sigma2 * norm2(at.coefficients)
 
-        predicted = run.snapshots[step].mean(mean_square)
-        findings.append(equal_to(distance2(run, step + 1), predicted, instance={**instance, "step": step}))
-    return worst_of(findings)
-
-
-@claim(
-    "fedalign:equations-39-41",
-    "A_1 is the sum of |w - w*|^2, A_2 and A_3, and A_2 the sum of -2 eta p'_k I_k <w - w*, grad F_k(w_k)>",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (39), (41)"),
-    "identity",
-)
-def equations_39_41(rng: np.random.Generator) -> Finding:
-    state = draw_state(rng)
-    offset, eta = difference(state.at.average, state.best), state.step_size
-    products = state.over("all", lambda k, w: inner(offset, state.federation.gradient(k, w)))
-    total = state.standing2 - 2 * eta * products + eta**2 * norm2(state.gradient)
-    return equal_to(state.landing2, total, instance=state.instance)
-
-
-@claim(
-    "fedalign:equation-40",
-    "|mean g|^2 <= sum_k p'_k I_k |grad F_k(w_k)|^2 <= 2 L sum_k p'_k I_k (F_k(w_k) - F_k*)",
-    Statement(fa.PAPER, _APPENDIX, "eq. (40)"),
-    looseness=1.01,
-)
-def equation_40(rng: np.random.Generator) -> Finding:
-    state = draw_state(rng)
-    squares = state.over("all", lambda k, w: norm2(state.federation.gradient(k, w)))
-    bound = fa.gradient_norm(state.excess("all"), L=state.federation.smoothness)
-    return ascending([norm2(state.gradient), squares, bound], state.instance)
-
-
-@claim(
-    "fedalign:equations-42-43",
-    "2 <w_k - w, g> <= |w_k - w|^2/eta + eta |g|^2, and F_k(w*) - F_k(w_k) - <w* - w_k, g> >= mu/2 |w_k - w*|^2",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (42)-(43)"),
-    looseness=1.01,
-)
-def equations_42_43(rng: np.random.Generator) -> Finding:
-    state, findings = draw_state(rng), []
-    fed, eta = state.federation, state.step_size
-    for k, w in zip(state.at.chosen, state.at.local, strict=True):
-        gradient, offset = fed.gradient(k, w), difference(w, state.at.average)
-        means = norm2(offset) / eta + eta * norm2(gradient)
-        ahead = difference(w, state.best)
-        above = fed.excess(k, state.best) - fed.excess(k, w) + inner(ahead, gradient)
-        findings += [
-            at_most(2 * inner(offset, gradient), means, instance=state.instance),
-            at_most(fed.strong_convexity / 2 * norm2(ahead), above, instance=state.instance),
-        ]
-    return worst_of(findings)
-
-
-def combined(state: State) -> Iterator[Fraction]:
-    """Yield the right sides of (44), from one to the next."""
-    fed, eta = state.federation, state.step_size
-    squares = state.over("all", lambda k, w: norm2(fed.gradient(k, w)))
-    away = state.over("all", lambda _, w: norm2(difference(w, state.best)))
-    spread, excess = state.spread("all"), state.excess("all")
-    above_best = excess - state.excess_at(state.best, "all")
-    first = state.standing2 + 2 * fed.smoothness * eta**2 * excess + spread
-    yield first + eta**2 * squares - 2 * eta * above_best - eta * fed.strong_convexity * away
-    left_over = sum((state.left_over(group) for group in GROUPS), start=Fraction(0))
-    yield state.standing2 - eta * fed.strong_convexity * away + spread + left_over
-    yield (1 - eta * fed.strong_convexity) * state.standing2 + spread + left_over
-
-
-@claim(
-    "fedalign:equation-44",
-    "|w - eta mean g - w*|^2 <= the three right sides of (44), each at most the next; (b) is Jensen, eq. (24)",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (24), (44)", form="corrected"),
-    hypotheses=_SHORT,
-    looseness=1.01,
-    remark="the left side as printed has w_{t+1} in the place of w_t",
-)
-def equation_44(rng: np.random.Generator) -> Finding:
-    state = draw_state(rng)
-    return ascending([state.landing2, *combined(state)], state.instance)
-
-
-@claim(
-    "fedalign:equations-45-49",
-    "A_4 = -nu sum_P p'_k (F_k(w_k) - F*) + 4 L eta^2 Gamma/(1 + s), A_5 = -nu sum p'_k I_k (F_k(w_k) - F_k*) + eta D",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (45), (49)-(50)", form="corrected"),
-    "identity",
-    hypotheses=("E_t and D_t are taken given the inclusions",),
-)
-def equations_45_49(rng: np.random.Generator) -> Finding:
-    state = draw_state(rng)
-    eta, L = state.step_size, state.federation.smoothness
-    above = state.excess("priority") - state.priority_gap
-    priority = -state.nu * above + 4 * L * eta**2 * state.priority_gap
-    others = -state.nu * state.excess("others") + 2 * eta * state.included_gap
     return worst_of(
-        [
-            equal_to(state.left_over("priority"), priority, instance=state.instance),
-            equal_to(state.left_over("others"), others, instance=state.instance),
-        ]
+        equal_to(
+            distance2(run, t + 1),
+            run.snapshots[t].mean(partial(predicted, run.step_size(t))),
+            instance={**instance, "step": t},
+        )
+        for t in range(run.num_steps)
     )
 
 
-def from_below(state: State, group: Group) -> Finding:
-    """``sum p'_k I_k (F_k(w) - F_k(w_k))`` against (a) and (b) of (46) and (51), with 1/(2 eta)."""
-    fed, eta, w = state.federation, state.step_size, state.at.average
-    squares = state.over(group, lambda k, _: norm2(fed.gradient(k, w)))
-    lost = state.excess_at(w, group) - state.excess(group)
-    means = (eta * squares + state.spread(group) / eta) / 2
-    smooth = eta * fed.smoothness * state.excess_at(w, group) + state.spread(group) / (2 * eta)
-    return ascending([lost, means, smooth], state.instance)
+@step("fedalign:equations-39-41", line("eqs. (39), (41)"), state, kind="identity")
+def equations_39_41(s: State) -> Chain:
+    """A_1 is the sum of |w - w*|^2, A_2 and A_3, and A_2 the sum of -2 eta p'_k I_k <w - w*, grad F_k(w_k)>"""
+    A_2 = -2 * s.eta * s.sum("all", lambda k, w: s.away @ s.fed.gradient(k, w))
+    return s.A_1, "=", norm2(s.away) + A_2 + s.eta**2 * norm2(s.g)
 
 
-@claim(
+@step("fedalign:equation-40", line("eq. (40)"), state)
+def equation_40(s: State) -> Chain:
+    """|mean g|^2 <= sum_k p'_k I_k |grad F_k(w_k)|^2 <= 2 L sum_k p'_k I_k (F_k(w_k) - F_k*)"""
+    return norm2(s.g), "<=", s.squares("all"), "<=", fa.gradient_norm(s.excess("all"), L=s.L)
+
+
+@step("fedalign:equations-42-43", line("eqs. (42)-(43)"), state)
+def equations_42_43(s: State) -> list[Chain]:
+    """2 <w_k - w, g> <= |w_k - w|^2/eta + eta |g|^2, and F_k(w*) - F_k(w_k) - <w* - w_k, g> >= mu/2 |w_k - w*|^2"""
+    F, lines = s.fed.excess, list[Chain]()
+    for k, w_k in zip(s.at.chosen, s.at.local, strict=True):
+        g, apart, away = s.fed.gradient(k, w_k), w_k - s.w, w_k - s.best
+        lines += [
+            (2 * apart @ g, "<=", norm2(apart) / s.eta + s.eta * norm2(g)),
+            (s.mu / 2 * norm2(away), "<=", F(k, s.best) - F(k, w_k) + away @ g),
+        ]
+    return lines
+
+
+def right_of_44(s: State) -> Iterator[Fraction]:
+    """Yield the right sides of (44), from one to the next."""
+    away2 = s.sum("all", lambda _, w: norm2(w - s.best))
+    spread, excess = s.spread("all"), s.excess("all")
+    above_best = excess - s.excess_at(s.best, "all")
+    first = norm2(s.away) + 2 * s.L * s.eta**2 * excess + spread
+    yield first + s.eta**2 * s.squares("all") - 2 * s.eta * above_best - s.eta * s.mu * away2
+    left_over = s.left_over("priority") + s.left_over("others")
+    yield norm2(s.away) - s.eta * s.mu * away2 + spread + left_over
+    yield (1 - s.eta * s.mu) * norm2(s.away) + spread + left_over
+
+
+@step(
+    "fedalign:equation-44",
+    line("eqs. (24), (44)", form="corrected"),
+    state,
+    hypotheses=_SHORT,
+    remark="the left side as printed has w_{t+1} in the place of w_t",
+)
+def equation_44(s: State) -> Chain:
+    """|w - eta mean g - w*|^2 <= the three right sides of (44), each at most the next; (b) is Jensen, eq. (24)"""
+    first, second, third = right_of_44(s)
+    return s.A_1, "<=", first, "<=", second, "<=", third
+
+
+@step(
+    "fedalign:equations-45-49",
+    line("eqs. (45), (49)-(50)", form="corrected"),
+    state,
+    kind="identity",
+    hypotheses=(_GIVEN,),
+)
+def equations_45_49(s: State) -> list[Chain]:
+    """A_4 = -nu sum_P p'_k (F_k(w_k) - F*) + 4 L eta^2 Gamma/(1 + s),
+    A_5 = -nu sum p'_k I_k (F_k(w_k) - F_k*) + eta D"""
+    priority = -s.nu * (s.excess("priority") - s.E) + 4 * s.L * s.eta**2 * s.E
+    others = -s.nu * s.excess("others") + s.eta * s.D
+    return [(s.left_over("priority"), "=", priority), (s.left_over("others"), "=", others)]
+
+
+@step(
     "fedalign:equations-46-51",
-    "sum p'_k I_k (F_k(w) - F_k(w_k)) <= sum p'_k I_k (eta L (F_k(w) - F_k*) + |w_k - w|^2/(2 eta)), both groups",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (46), (51)", form="corrected"),
-    looseness=1.01,
+    line("eqs. (46), (51)", form="corrected"),
+    state,
     remark="printed with 1/eta, which is true and too weak for (47) and (52)",
 )
-def equations_46_51(rng: np.random.Generator) -> Finding:
-    state = draw_state(rng)
-    return worst_of(from_below(state, group) for group in GROUPS)
+def equations_46_51(s: State) -> list[Chain]:
+    """sum p'_k I_k (F_k(w) - F_k(w_k)) <= sum p'_k I_k (eta L (F_k(w) - F_k*) + |w_k - w|^2/(2 eta)), both groups"""
+
+    def lines(group: Group) -> Chain:
+        squares = s.sum(group, lambda k, _: norm2(s.fed.gradient(k, s.w)))
+        at_average, spread = s.excess_at(s.w, group), s.spread(group)
+        means = (s.eta * squares + spread / s.eta) / 2
+        smooth = s.eta * s.L * at_average + spread / (2 * s.eta)
+        return at_average - s.excess(group), "<=", means, "<=", smooth
+
+    return [lines(group) for group in GROUPS]
 
 
-def from_above(state: State, group: Group) -> list[Finding]:
-    """Compare A_6 or A_7 with what (47) or (52) says."""
-    eta, L, nu, w = state.step_size, state.federation.smoothness, state.nu, state.at.average
-    gap = state.priority_gap if group == "priority" else Fraction(0)
-    term, at_average, spread = -nu * (state.excess(group) - gap), state.excess_at(w, group), state.spread(group)
-    floor = nu * eta * L * gap
+def from_above(s: State, group: Group) -> list[Chain]:
+    """Relate A_6 or A_7 to what (47) or (52) says."""
+    nu, eta, L, at_average, spread = s.nu, s.eta, s.L, s.excess_at(s.w, group), s.spread(group)
+    gap = s.E if group == "priority" else Fraction(0)
+    term, floor = -nu * (s.excess(group) - gap), nu * eta * L * gap
     inserted = nu * (eta * L * at_average + spread / (2 * eta))
     dropped = nu * (eta * L - 1) * (at_average - gap)
+    left = floor + nu / (2 * eta) * spread
     return [
-        at_most(term + nu * (at_average - gap), inserted, instance=state.instance),
-        equal_to(
-            inserted - nu * (at_average - gap), dropped + floor + nu / (2 * eta) * spread, instance=state.instance
-        ),
-        at_most(term, floor + nu / (2 * eta) * spread, instance=state.instance),
-        at_most(dropped, Fraction(0), instance=state.instance),
-        at_most(floor + nu / (2 * eta) * spread, floor + spread, instance=state.instance),
+        (term + nu * (at_average - gap), "<=", inserted),
+        (inserted - nu * (at_average - gap), "=", dropped + left),
+        (term, "<=", left),
+        (dropped, "<=", Fraction(0)),
+        (left, "<=", floor + spread),
     ]
 
 
-@claim(
-    "fedalign:equations-47-52",
-    "A_6 <= sum_P p'_k |w_k - w|^2 + nu eta L Gamma/(1 + s) and A_7 <= sum p'_k I_k |w_k - w|^2, line by line",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (47), (52)"),
-    hypotheses=_SHORT,
-    looseness=1.01,
-)
-def equations_47_52(rng: np.random.Generator) -> Finding:
-    state = draw_state(rng)
-    return worst_of(finding for group in GROUPS for finding in from_above(state, group))
+@step("fedalign:equations-47-52", line("eqs. (47), (52)"), state, hypotheses=_SHORT)
+def equations_47_52(s: State) -> list[Chain]:
+    """A_6 <= sum_P p'_k |w_k - w|^2 + nu eta L Gamma/(1 + s) and A_7 <= sum p'_k I_k |w_k - w|^2, line by line"""
+    return [chain for group in GROUPS for chain in from_above(s, group)]
 
 
-@claim(
+@step(
     "fedalign:equations-48-53",
-    "A_4 <= sum_P p'_k |w_k - w|^2 + 6 L eta^2 Gamma/(1 + s), and A_5 <= sum p'_k I_k |w_k - w|^2 + eta D",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (48), (53)", form="corrected"),
-    hypotheses=(*_SHORT, "E_t and D_t are taken given the inclusions"),
-    looseness=1.01,
+    line("eqs. (48), (53)", form="corrected"),
+    state,
+    hypotheses=(*_SHORT, _GIVEN),
 )
-def equations_48_53(rng: np.random.Generator) -> Finding:
-    state = draw_state(rng)
-    eta, L, gap = state.step_size, state.federation.smoothness, state.priority_gap
-    closer = state.spread("priority") + (state.nu * eta * L + 4 * L * eta**2) * gap
-    ends = state.spread("priority") + 6 * L * eta**2 * gap
-    others = state.spread("others") + 2 * eta * state.included_gap
-    priority = ascending([state.left_over("priority"), closer, ends], state.instance)
-    return worst_of([priority, at_most(state.left_over("others"), others, instance=state.instance)])
+def equations_48_53(s: State) -> list[Chain]:
+    """A_4 <= sum_P p'_k |w_k - w|^2 + 6 L eta^2 Gamma/(1 + s), and A_5 <= sum p'_k I_k |w_k - w|^2 + eta D"""
+    closer = s.spread("priority") + (s.nu * s.eta * s.L + 4 * s.L * s.eta**2) * s.E
+    ends = s.spread("priority") + 6 * s.L * s.eta**2 * s.E
+    others = s.spread("others") + s.eta * s.D
+    return [(s.left_over("priority"), "<=", closer, "<=", ends), (s.left_over("others"), "<=", others)]

@@ -7,16 +7,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._comparisons import (
-    at_steps,
-    expected_gaps,
-    one_step_distances,
-)
-from fedtheory.rational._alignment import AlignedRun, two_parabolas
-from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound, initial_distance2
-from fedtheory.rational._rounds import elapsed, gap
-from fedtheory.rational._run_draws import DrawnAlignment, draw_alignment
-from fedtheory.rational._step_sizes import Delay, delay, delayed, short_steps
+from fedtheory.claims._comparisons import at_steps, expected_gaps, one_step_distances
+from fedtheory.instances.observed import active_gradient_bound, client_gradient_bound, initial_distance2
+from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
+from fedtheory.instances.runs import AlignedRun, elapsed, gap, two_parabolas
+from fedtheory.instances.step_sizes import Delay, delay, delayed, short_steps
+from fedtheory.instances.vectors import vector
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding
@@ -162,12 +158,12 @@ theorem_1_as_printed = claim(
     remark="the sums leave out step 0, the only one with an included client: the bound is 0 for every T",
 )
 def theorem_1_one_step() -> Finding:
-    run = two_parabolas((Fraction(1), Fraction(0), Fraction(0)))
-    drawn = DrawnAlignment(run, _two_parabolas_in_words(run))
+    run = two_parabolas(vector(1, 0, 0))
+    drawn = DrawnAlignment(run, _format_two_parabolas(run))
     return gaps_after_rounds(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
 
 
-def _two_parabolas_in_words(run: AlignedRun) -> dict[str, Any]:
+def _format_two_parabolas(run: AlignedRun) -> dict[str, Any]:
     return {
         "clients": "w^2/2 (priority), (w - 1)^2/2, of the same size",
         "thresholds": ", ".join(map(str, run.thresholds)),
@@ -223,8 +219,8 @@ theorem_a9_printed = claim(
 
 def many_draws(num_draws: int) -> Finding:
     """Compare the two parabolas with eq. (60) when the one priority client is drawn K times."""
-    run = two_parabolas((Fraction(1),), num_draws=num_draws)
-    drawn = DrawnAlignment(run, {**_two_parabolas_in_words(run), "num_draws": num_draws})
+    run = two_parabolas(vector(1), num_draws=num_draws)
+    drawn = DrawnAlignment(run, {**_format_two_parabolas(run), "num_draws": num_draws})
     return gaps_after_rounds(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
 
 

@@ -1,5 +1,6 @@
-"""Optimal Client Sampling, Section 2 and Appendix B: the closed form of the optimal probabilities, Lemma 20."""
+"""Optimal Client Sampling: the optimal probabilities (Lemma 20), the approximate ones, and the improvement factors."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
@@ -8,52 +9,63 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
-from fedtheory.claims.optimal_client_sampling._checks import draw_problem
+from fedtheory.claims._comparisons import Chain, step
+from fedtheory.claims.optimal_client_sampling._situations import PROBLEM, Norms, norms
 from fedtheory.errors import OracleError
-from fedtheory.rational.draws import as_floats, whole
-from fedtheory.rational.vectors import Vector
+from fedtheory.instances.draws import whole
+from fedtheory.instances.vectors import Vector, norm2, vector
+from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
+from fedtheory.sampling.variances import relative_improvement_factor, variance
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 LEMMA_20 = Statement(PAPER, "Lemma 20", "eqs. (7), (33)")
-_PROBLEM = "norms at least 0 and finite, 0 < m <= n"
+_ALGORITHM_2 = Statement(PAPER, "Algorithm 2", form="derived")
+_DEFINITION_11 = Statement(PAPER, "Definition 11", "eqs. (15), (16)")
+_MANY: dict[str, Any] = {"hypotheses": (PROBLEM,), "instances": (200, 4000)}
+_SOME: dict[str, Any] = {"hypotheses": (PROBLEM, "m < n and a norm is positive"), "instances": (200, 4000)}
+_OPTIMAL: dict[str, Any] = {"hypotheses": (PROBLEM, "probabilities are the optimal ones"), "instances": (200, 4000)}
 # Below this a probability may have lost digits to underflow.
 _TINY = 1e-290
 
 
-def objective(norms: Vector, probabilities: Any) -> Any:
+def objective(t: Vector, p: Any) -> Any:
     """``sum_i t_i^2 / p_i`` over positive norms, the objective of (32)."""
-    return sum((t * t / p for t, p in zip(norms, probabilities, strict=True) if t), start=Fraction(0))
+    return sum((x * x / q for x, q in zip(t, p, strict=True) if x), start=Fraction(0))
 
 
-@claim(
+def optimum(s: Norms) -> Vector:
+    """The optimal probabilities, exactly."""
+    return Vector(rational_probabilities(s.t, s.m))
+
+
+@step(
     "optimal-client-sampling:closed-form",
-    "the closed form satisfies the optimality conditions exactly, for every real budget",
     LEMMA_20,
-    "optimality",
-    hypotheses=(_PROBLEM,),
+    norms,
+    kind="optimality",
+    hypotheses=(PROBLEM,),
     instances=(300, 5000),
 )
-def closed_form(rng: np.random.Generator) -> Finding:
-    norms, budget, instance = draw_problem(rng)
-    found = certificate(np.array(norms, dtype=object), rational_probabilities(norms, budget), budget)
-    return equal_to(Fraction(found.residual), Fraction(0), instance=instance)
+def closed_form(s: Norms) -> Chain:
+    """the closed form satisfies the optimality conditions exactly, for every real budget"""
+    return Fraction(certificate(s.array, rational_probabilities(s.t, s.m), s.m).residual), "=", 0
 
 
 def rounding_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
     """Make the check that a function for floats gives the exact optimum up to rounding."""
 
     def check(rng: np.random.Generator) -> Finding:
-        norms, budget, instance = draw_problem(rng)
+        (s,) = norms(rng)
+        t, m = s.floats
         # Every float is a rational: the exact problem is the one that the floats pose.
-        exact = rational_probabilities(as_floats(norms), budget)
-        rounded = probabilities(as_floats(norms), float(budget)).tolist()
+        exact, rounded = rational_probabilities(t, s.m), probabilities(t, m).tolist()
         pairs = [(a, float(b)) for a, b in zip(rounded, exact, strict=True) if b == 0 or b > _TINY]
-        return worst_of([equal_to(0, 0), *(equal_to(a, b, instance=instance, rtol=1e-14) for a, b in pairs)])
+        return worst_of([equal_to(0, 0), *(equal_to(a, b, instance=s.instance, rtol=1e-14) for a, b in pairs)])
 
     return check
 
@@ -63,7 +75,7 @@ rounded = claim(
     "optimal_probabilities equals the exact optimum to 14 digits, for norms 500 orders of magnitude apart",
     LEMMA_20,
     "identity",
-    hypotheses=(_PROBLEM,),
+    hypotheses=(PROBLEM,),
     instances=(300, 5000),
 )(rounding_check(optimal_probabilities))
 
@@ -73,23 +85,22 @@ rounded = claim(
     "the closed form is not worse than what a convex solver finds",
     LEMMA_20,
     "optimality",
-    hypotheses=(_PROBLEM, "the solver's answer passes our certificate"),
+    hypotheses=(PROBLEM, "the solver's answer passes our certificate"),
     instances=(20, 300),
 )
 def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
-    norms, budget, instance = draw_problem(rng)
-    positive = [t for t in norms if t]
+    (s,) = norms(rng)
+    t, m = s.floats
+    positive = [x for x in s.t if x]
     if not positive or max(positive) > 10**6 * min(positive):
-        return not_applicable("norms too far apart for a solver", **instance)
+        return not_applicable("norms too far apart for a solver", **s.instance)
     try:
-        theirs = reference_probabilities(as_floats(norms), float(budget))
+        theirs = reference_probabilities(t, m)
     except OracleError as error:
-        return not_applicable(str(error), **instance)
-    ours = optimal_probabilities(as_floats(norms), float(budget))
+        return not_applicable(str(error), **s.instance)
+    ours = float(objective(s.t, optimal_probabilities(t, m).tolist()))
     # The solver may overspend by 1e-8 and gain as much.
-    return at_most(
-        float(objective(norms, ours.tolist())), float(objective(norms, theirs.tolist())), instance=instance, rtol=2e-8
-    )
+    return at_most(ours, float(objective(s.t, theirs.tolist())), instance=s.instance, rtol=2e-8)
 
 
 @claim(
@@ -97,35 +108,33 @@ def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
     "moving probability from one client to another never lowers the variance",
     LEMMA_20,
     "optimality",
-    hypotheses=(_PROBLEM, "somebody is sampled and somebody not always"),
+    hypotheses=(PROBLEM, "somebody is sampled and somebody not always"),
     instances=(200, 4000),
 )
 def not_beaten_by_moves(rng: np.random.Generator) -> Finding:
-    norms, budget, instance = draw_problem(rng)
-    best = rational_probabilities(norms, budget)
-    support = [i for i, t in enumerate(norms) if t]
+    (s,) = norms(rng)
+    best, support = optimum(s), [i for i, x in enumerate(s.t) if x]
     pairs = [(i, j) for i in support for j in support if i != j and best[i] > 0 and best[j] < 1]
     if not pairs:
-        return not_applicable(**instance)
+        return not_applicable(**s.instance)
     giver, taker = pairs[whole(rng, 0, len(pairs) - 1)]
-    moved = list(best)
-    step = min(best[giver], 1 - best[taker]) * Fraction(whole(rng, 1, 9), 10)
-    moved[giver] -= step
-    moved[taker] += step
-    return at_least(objective(norms, moved), objective(norms, best), instance=instance | {"moved": f"{giver}, {taker}"})
+    share = min(best[giver], 1 - best[taker]) * Fraction(whole(rng, 1, 9), 10)
+    moved = [p - share * (i == giver) + share * (i == taker) for i, p in enumerate(best)]
+    return at_least(objective(s.t, moved), objective(s.t, best), instance=s.instance | {"moved": f"{giver}, {taker}"})
 
 
 def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
     """Make the check that permuting the clients permutes their probabilities."""
 
     def check(rng: np.random.Generator) -> Finding:
-        norms, budget, instance = draw_problem(rng)
-        order = np.argsort([rng.random() for _ in norms])
-        straight = probabilities(as_floats(norms), float(budget))[order].tolist()
-        # Zeros follow any permutation: somebody must have what the largest norm asks for.
-        least = min(1.0, float(budget) / len(norms)) if any(norms) else 0.0
-        permuted = probabilities(np.array(as_floats(norms))[order], float(budget)).tolist()
-        instance |= {"order": order.tolist()}
+        (s,) = norms(rng)
+        t, m = s.floats
+        order = np.argsort([rng.random() for _ in t])
+        straight = probabilities(t, m)[order].tolist()
+        permuted = probabilities(np.array(t)[order], m).tolist()
+        # Zeros follow any permutation: some client must have what the largest norm needs.
+        least = min(1.0, m / s.n) if any(t) else 0.0
+        instance = s.instance | {"order": order.tolist()}
         pairs = [(a, b) for a, b in zip(permuted, straight, strict=True) if max(a, b) > _TINY]
         return worst_of(
             [at_least(max(straight), least, instance=instance), *(equal_to(a, b, instance=instance) for a, b in pairs)]
@@ -139,23 +148,174 @@ equivariant = claim(
     "the optimal probabilities follow a permutation of the clients",
     LEMMA_20,
     "identity",
-    hypotheses=(_PROBLEM,),
-    instances=(200, 4000),
+    **_MANY,
 )(equivariance_check(optimal_probabilities))
 
 
-@claim(
-    "optimal-client-sampling:closed-form-monotone",
-    "larger norms and larger budgets never have smaller optimal probabilities",
-    LEMMA_20,
-    hypotheses=(_PROBLEM,),
-    instances=(200, 4000),
-    looseness=1.01,
+@step("optimal-client-sampling:closed-form-monotone", LEMMA_20, norms, **_MANY)
+def monotone(s: Norms) -> list[Chain]:
+    """larger norms and larger budgets never have smaller optimal probabilities"""
+    p, more = optimum(s), rational_probabilities(s.t, (s.m + s.n) / 2)
+    by_norm = [q for _, q in sorted(zip(s.t, p, strict=True))]
+    return [(low, "<=", high) for low, high in [*pairwise(by_norm), *zip(p, more, strict=True)]]
+
+
+def enough_rescalings(s: Norms) -> int:
+    """Rescalings after which the approximate probabilities are the optimal ones."""
+    num_positive = sum(x > 0 for x in s.t)
+    return math.ceil(s.m) - 1 if num_positive > s.m else max(num_positive - 1, 0)
+
+
+def rescaled(s: Norms, num_rescalings: int | None = None) -> list[Vector]:
+    """The approximate probabilities after 0, 1, ... rescalings."""
+    count = enough_rescalings(s) if num_rescalings is None else num_rescalings
+    return list(map(Vector, approximation_path(s.array, s.m, count)))
+
+
+@step("optimal-client-sampling:approximate-budget", _ALGORITHM_2, norms, **_MANY)
+def approximate_budget(s: Norms) -> list[Chain]:
+    """the approximate probabilities never sum to more than m, after any number of rescalings"""
+    return [(sum(p), "<=", s.m) for p in rescaled(s)]
+
+
+@step("optimal-client-sampling:approximate-increasing", _ALGORITHM_2, norms, **_MANY)
+def approximate_increasing(s: Norms) -> list[Chain]:
+    """every rescaling brings every approximate probability nearer to its optimal value, from below"""
+    pairs = pairwise([*rescaled(s), optimum(s)])
+    return [(low, "<=", high) for before, after in pairs for low, high in zip(before, after, strict=True)]
+
+
+@step("optimal-client-sampling:approximate-exact", _ALGORITHM_2, norms, kind="identity", **_MANY)
+def approximate_exact(s: Norms) -> list[Chain]:
+    """ceil(m) - 1 rescalings make the approximate probabilities optimal (q - 1 if only q <= m norms are positive)"""
+    return [(found, "=", best) for found, best in zip(rescaled(s)[-1], optimum(s), strict=True)]
+
+
+def steep_norms(rng: np.random.Generator) -> list[Norms]:
+    m = whole(rng, 2, 10)
+    return [Norms(Vector(Fraction(10) ** (6 * i) for i in range(m + whole(rng, 1, 4))), Fraction(m))]
+
+
+@step(
+    "optimal-client-sampling:approximate-attained",
+    _ALGORITHM_2,
+    steep_norms,
+    kind="identity",
+    hypotheses=("norms t_i = 10^(6 i), m whole, n > m",),
 )
-def monotone(rng: np.random.Generator) -> Finding:
-    norms, budget, instance = draw_problem(rng)
-    p = rational_probabilities(norms, budget)
-    more = rational_probabilities(norms, (budget + len(norms)) / 2)
-    by_norm = [q for _, q in sorted(zip(norms, p, strict=True))]
-    pairs = [*pairwise(by_norm), *zip(p, more, strict=True)]
-    return worst_of(at_most(low, high, instance=instance) for low, high in pairs)
+def approximate_attained(s: Norms) -> Chain:
+    """for norms 1, 10^6, 10^12, ... and a whole m, m - 1 rescalings are needed"""
+    path = rescaled(s, enough_rescalings(s) + 2)
+    return path.index(optimum(s)), "=", int(s.m) - 1
+
+
+def uniform(s: Norms) -> Vector:
+    """Probabilities m/n."""
+    return Vector([s.m / s.n] * s.n)
+
+
+def spread(s: Norms, p: Vector) -> Fraction:
+    """Variance of the independent sampling, exactly."""
+    return Fraction(variance(s.array, np.array(p, dtype=object)))
+
+
+def unrescaled(s: Norms) -> Chain:
+    """Relate the variance of the approximate sampling without rescaling to that of the uniform one."""
+    return spread(s, rescaled(s, 0)[0]), "<=", spread(s, uniform(s))
+
+
+def one_pair_above(_: np.random.Generator) -> list[Norms]:
+    return [Norms(vector(*[1] * 6, "199/100", "199/100"), Fraction(7))]
+
+
+@step(
+    "optimal-client-sampling:approximate-unrescaled",
+    _ALGORITHM_2,
+    one_pair_above,
+    kind="refuted conjecture",
+    hypotheses=(PROBLEM, "no rescaling is made"),
+    instances=(1, 1),
+)
+def approximate_unrescaled(s: Norms) -> Chain:
+    """without rescaling, the approximate sampling has at most the variance of the uniform one"""
+    return unrescaled(s)
+
+
+def moderate_norms(rng: np.random.Generator) -> list[Norms]:
+    n = whole(rng, 2, 9)
+    return [Norms(Vector(Fraction(whole(rng, 1, 20)) for _ in range(n)), Fraction(whole(rng, 1, 8 * n - 1), 8))]
+
+
+@step(
+    "optimal-client-sampling:approximate-unrescaled-as-stated",
+    _ALGORITHM_2,
+    moderate_norms,
+    kind="refuted conjecture",
+    hypotheses=("norms at least 0 and finite, 0 < m < n", "no rescaling is made"),
+    remark="what a cut at 1 takes away is missing where the norms are just below",
+)
+def approximate_unrescaled_as_stated(s: Norms) -> Chain:
+    """without rescaling, the approximate sampling has at most the variance of the uniform one,
+    for any norms and m < n"""
+    return unrescaled(s)
+
+
+def alpha(s: Norms) -> Fraction:
+    """Improvement factor, exactly; 0 where nothing can be improved."""
+    most = spread(s, uniform(s))
+    return spread(s, optimum(s)) / most if most else Fraction(0)
+
+
+@step("optimal-client-sampling:improvement-range", _DEFINITION_11, norms, **_OPTIMAL)
+def improvement_range(s: Norms) -> Chain:
+    """0 <= alpha <= 1"""
+    return Fraction(0), "<=", alpha(s), "<=", Fraction(1)
+
+
+@step("optimal-client-sampling:relative-range", _DEFINITION_11, norms, **_OPTIMAL)
+def relative_range(s: Norms) -> Chain:
+    """m/n <= gamma <= 1"""
+    return s.m / s.n, "<=", relative_improvement_factor(alpha(s), s.n, s.m), "<=", Fraction(1)
+
+
+def _extreme(rng: np.random.Generator, value: int) -> Finding:
+    """Compare whether alpha has an extreme value with what the norms say."""
+    (s,) = norms(rng)
+    if s.m == s.n or not any(s.t):
+        return not_applicable(**s.instance)
+    few, same = sum(x > 0 for x in s.t) <= s.m, len(set(s.t)) == 1
+    return equal_to(int(alpha(s) == value), int(few if value == 0 else same), instance=s.instance)
+
+
+improvement_whole = claim(
+    "optimal-client-sampling:improvement-zero",
+    "alpha = 0 exactly when at most m norms are positive",
+    _DEFINITION_11,
+    "identity",
+    **_SOME,
+)(lambda rng: _extreme(rng, 0))
+
+improvement_none = claim(
+    "optimal-client-sampling:improvement-one",
+    "alpha = 1 exactly when all norms are equal",
+    _DEFINITION_11,
+    "identity",
+    **_SOME,
+)(lambda rng: _extreme(rng, 1))
+
+
+@claim(
+    "optimal-client-sampling:improvement-shorthand",
+    "((sum t)^2 - m sum t^2) / ((n - m) sum t^2) <= alpha, with equality when no probability is cut at 1",
+    _DEFINITION_11,
+    looseness=1.01,
+    **_SOME,
+)
+def improvement_shorthand(rng: np.random.Generator) -> Finding:
+    (s,) = norms(rng)
+    if s.m == s.n or not any(s.t):
+        return not_applicable(**s.instance)
+    squares = norm2(s.t)
+    shorthand = (sum(s.t) ** 2 - s.m * squares) / ((s.n - s.m) * squares)
+    relate = equal_to if all(p < 1 for p in optimum(s)) else at_most
+    return relate(shorthand, alpha(s), instance=s.instance)

@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims._comparisons import as_texts, draw_class, step_size
-from fedtheory.rational.draws import whole
+from fedtheory.bounds._worst_cases import draw_class, step_size
+from fedtheory.claims._comparisons import as_texts
+from fedtheory.instances.draws import whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least

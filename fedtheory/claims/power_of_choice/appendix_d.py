@@ -7,26 +7,34 @@ import numpy as np
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import as_texts, one_step_distances, theorem_constants
-from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.rational._constants import initial_distance2
-from fedtheory.rational._run_draws import Drawn, draw_run
-from fedtheory.rational._step_sizes import fixed_step
-from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.draws import draw_federation, whole
-from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.claims._comparisons import Chain, as_texts, one_step_distances, step, theorem_constants
+from fedtheory.instances._format import format_federation
+from fedtheory.instances.draws import draw_federation, whole
+from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.observed import initial_distance2
+from fedtheory.instances.run_draws import draw_run
+from fedtheory.instances.step_sizes import fixed_step
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most
 
 _APPENDIX_D = "Appendix D"
 
 
-def _draw(rng: np.random.Generator) -> tuple[Drawn, dict[str, Any]]:
-    """Draw a run with a fixed step size, and what the printed forms take."""
-    drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=4)
-    return drawn, theorem_constants(drawn, "rho_bar") | {"step_size": drawn.run.step_size(0)}
+class FixedStep:
+    """A run with a fixed step size, a horizon T, and the constants of the printed forms."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.drawn = drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=4)
+        self.known: dict[str, Any] = theorem_constants(drawn, "rho_bar") | {"step_size": drawn.run.step_size(0)}
+        self.mu, self.L, self.eta = self.known["mu"], self.known["L"], self.known["step_size"]
+        self.distance2, self.gap = initial_distance2(drawn.run), drawn.run.federation.gap(drawn.run.initial)
+        self.T = whole(rng, 0, 6)
+        self.instance = {**drawn.instance, "T": self.T}
+
+
+def fixed_steps(rng: np.random.Generator) -> list[FixedStep]:
+    return [FixedStep(rng)]
 
 
 @claim(
@@ -37,45 +45,39 @@ def _draw(rng: np.random.Generator) -> tuple[Drawn, dict[str, Any]]:
     looseness=1.01,
 )
 def equation_68(rng: np.random.Generator) -> Finding:
-    drawn, known = _draw(rng)
-    return one_step_distances(drawn, lambda start, _: poc.one_step.printed(start, **known))
+    s = FixedStep(rng)
+    return one_step_distances(s.drawn, lambda start, _: poc.one_step.printed(start, **s.known))
 
 
-@claim(
+@step(
     "power-of-choice:equations-69-71",
-    "Eq. (68), T times with equality, is eq. (69); from 2/mu (F(w_0) - F*) it leads to eqs. (70)-(71), that is to (8)",
     Statement(poc.PAPER, _APPENDIX_D, "eqs. (69)-(71)"),
-    "identity",
+    fixed_steps,
+    kind="identity",
 )
-def equations_69_71(rng: np.random.Generator) -> Finding:
-    drawn, known = _draw(rng)
-    num_steps, mu, L, eta = whole(rng, 0, 6), known["mu"], known["L"], known["step_size"]
-    initial_gap = drawn.run.federation.gap(drawn.run.initial)
-    B = 1 + 3 * known["rho_bar"] / 8
-    start = found = 2 / mu * initial_gap
-    for _ in range(num_steps):
-        found, _ = poc.one_step.printed(found, **known, strict=False)
-    left, gone = geometric(eta * mu * B, num_steps)
-    offset, _ = poc.one_step.printed(Fraction(0), **known, strict=False)
-    line_69 = left * start + offset / (eta * mu * B) * gone
-    line_71, _ = poc.fixed_step_gap.printed(num_steps, **known, initial_gap=initial_gap, strict=False)
-    instance = {**drawn.instance, "T": num_steps}
-    return worst_of(
-        [equal_to(found, line_69, instance=instance), equal_to(line_71, L / 2 * line_69, instance=instance)]
-    )
+def equations_69_71(s: FixedStep) -> list[Chain]:
+    """Eq. (68), T times with equality, is eq. (69); from 2/mu (F(w_0) - F*) it leads to eqs. (70)-(71),
+    that is to (8)"""
+    B = 1 + 3 * s.known["rho_bar"] / 8
+    start = found = 2 / s.mu * s.gap
+    for _ in range(s.T):
+        found, _ = poc.one_step.printed(found, **s.known, strict=False)
+    left, gone = geometric(s.eta * s.mu * B, s.T)
+    offset, _ = poc.one_step.printed(Fraction(0), **s.known, strict=False)
+    line_69 = left * start + offset / (s.eta * s.mu * B) * gone
+    line_71, _ = poc.fixed_step_gap.printed(s.T, **s.known, initial_gap=s.gap, strict=False)
+    return [(found, "=", line_69), (line_71, "=", s.L / 2 * line_69)]
 
 
-@claim(
+@step(
     "power-of-choice:equation-70",
-    "Delta_0 <= 2/mu (F(w_0) - F*)",
     Statement(poc.PAPER, _APPENDIX_D, "eq. (70)"),
+    fixed_steps,
     hypotheses=("F is mu-strongly convex",),
-    looseness=1.01,
 )
-def equation_70(rng: np.random.Generator) -> Finding:
-    drawn, known = _draw(rng)
-    bound = 2 / known["mu"] * drawn.run.federation.gap(drawn.run.initial)
-    return at_most(initial_distance2(drawn.run), bound, instance=drawn.instance)
+def equation_70(s: FixedStep) -> Chain:
+    """Delta_0 <= 2/mu (F(w_0) - F*)"""
+    return s.distance2, "<=", 2 / s.mu * s.gap
 
 
 def settled_at(known: dict[str, Any]) -> Fraction:
@@ -103,12 +105,14 @@ def decaying_bias(known: dict[str, Any]) -> Fraction:
     remark="at most, and not identical: for vanishing steps the former is 3 rho_bar/(8 + 3 rho_bar) of the latter",
 )
 def small_steps_bias(rng: np.random.Generator) -> Finding:
-    _, known = _draw(rng)
-    known |= {"objective_gap": Fraction(whole(rng, 1, 8), 4), "rho_bar": Fraction(whole(rng, 1, 8), 4)}
-    known["rho_tilde"] = known["rho_bar"] + Fraction(whole(rng, 1, 8), 4)
+    drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=4)
+    known = theorem_constants(drawn)
+    Gamma, rho = Fraction(whole(rng, 1, 8), 4), Fraction(whole(rng, 1, 8), 4)
+    rho_tilde = rho + Fraction(whole(rng, 1, 8), 4)
     C = 32 * known["local_steps"] ** 2 * known["G2"] + known["sigma2"] / known["num_selected"]
-    C += 6 * known["rho_bar"] * known["L"] * known["objective_gap"]
-    longest = 16 * known["objective_gap"] * (known["rho_tilde"] - known["rho_bar"]) / (3 * known["rho_bar"] * C)
+    C += 6 * rho * known["L"] * Gamma
+    longest = 16 * Gamma * (rho_tilde - rho) / (3 * rho * C)
+    known |= {"objective_gap": Gamma, "rho_bar": rho, "rho_tilde": rho_tilde}
     known["step_size"] = longest * Fraction(whole(rng, 1, 16), 16)
     return at_most(settled_at(known), decaying_bias(known), instance=as_texts(known))
 
@@ -124,8 +128,8 @@ def small_steps_bias_unbiased() -> Finding:
     fed, one = opposite_clients(), Fraction(1)
     known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": 3 * one, "sigma2": 0 * one}
     known |= {"local_steps": 1, "num_selected": 1, "rho_bar": one, "rho_tilde": one, "step_size": one / 10**6}
-    words = {**federation_in_words(fed), "law": "proportional", "G2": "3", "step_size": "1/10^6", "local_steps": 1}
-    return at_most(settled_at(known), decaying_bias(known), instance=words)
+    words = {"law": "proportional", "G2": "3", "step_size": "1/10^6", "local_steps": 1}
+    return at_most(settled_at(known), decaying_bias(known), instance={**format_federation(fed), **words})
 
 
 @claim(
@@ -137,12 +141,14 @@ def small_steps_bias_unbiased() -> Finding:
     remark="rho_bar <= L/mu, since the ratio of two F_k - F_k* is at most L/mu far away; (8 + 3 kappa)/(16 kappa) < 1",
 )
 def second_condition(rng: np.random.Generator) -> Finding:
+    from fedtheory.exact.selection_skews import selection_skew
+    from fedtheory.selection.power_of_choice import PowerOfChoice
+
     fed = draw_federation(rng)
     d = whole(rng, 1, fed.num_clients)
     m = whole(rng, 1, d)
     # Zeros are valid subset minima: the lower side of rho_bar, which takes long, is not needed here.
     skews = selection_skew(fed.rounded(), PowerOfChoice(m, d), num_models=20, least_ratios=np.zeros(fed.num_clients))
-    rho = skews.rho_bar.upper
     mu, L = float(fed.strong_convexity), float(fed.smoothness)
-    instance = {**federation_in_words(fed), "num_selected": m, "num_candidates": d}
-    return at_most(1 / (4 * L), 1 / (2 * mu * (1 + 3 * rho / 8)), instance=instance)
+    instance = {**format_federation(fed), "num_selected": m, "num_candidates": d}
+    return at_most(1 / (4 * L), 1 / (2 * mu * (1 + 3 * skews.rho_bar.upper / 8)), instance=instance)

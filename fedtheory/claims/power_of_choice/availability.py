@@ -1,4 +1,4 @@
-"""Power-of-Choice, Appendix G.3: where who is there has a memory the theorem fails, where it has none it holds."""
+"""Power-of-Choice, Appendix G.3: with a memory of availability the theorem fails, without one it holds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,16 +10,15 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants
-from fedtheory.claims.power_of_choice._appendices import opposite_run
-from fedtheory.rational._averaging import RationalRun
-from fedtheory.rational._constants import constants_of, initial_distance2, skew
-from fedtheory.rational._rounds import gap
-from fedtheory.rational._run_draws import Drawn, draw_run
-from fedtheory.rational._step_sizes import decaying, fixed_step
-from fedtheory.rational._words import federation_in_words, in_words, run_in_words
-from fedtheory.rational.draws import whole
-from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
-from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
+from fedtheory.claims.power_of_choice._situations import opposite_run
+from fedtheory.instances._format import format_federation, format_run
+from fedtheory.instances.draws import whole
+from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.observed import constants_of, initial_distance2, skew
+from fedtheory.instances.run_draws import Drawn, draw_run
+from fedtheory.instances.runs import RationalRun, gap
+from fedtheory.instances.step_sizes import decaying, fixed_step
+from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
@@ -34,47 +33,41 @@ _WITHOUT_THE_THIRD = tuple(
 
 
 def staying(client: int, num_steps: int) -> RationalRun:
-    """Make the run from 0 on two opposite clients of which one is there for good, and so is trained alone."""
+    """Make the run from 0 on two opposite clients of which one is always available, and so is trained alone."""
     return opposite_run(Law.certain((client,)), 1, decaying(opposite_clients()), num_steps)
 
 
-def mean_of(runs: Sequence[RationalRun], value: Callable[[RationalRun], Fraction]) -> Fraction:
+def mean_of(runs: Sequence[RationalRun], value: Callable[[RationalRun], Any]) -> Any:
     """Average a value over runs that are equally likely."""
-    return sum(map(value, runs), start=Fraction(0)) / len(runs)
+    return sum(map(value, runs)) / Fraction(len(runs))
 
 
 def _largest_mean_gradient(runs: Sequence[RationalRun]) -> Fraction:
     """Return the smallest G2 with ``E |grad F_k|^2 <= G2`` for every client at every model of the averaged sequence."""
     fed = runs[0].federation
 
-    def squared(client: int, step: int, run: RationalRun) -> Fraction:
-        return Fraction(run.snapshots[step].mean(lambda at: norm2(fed.gradient(client, at.average))))
+    def squares(t: int, run: RationalRun) -> Vector:
+        mean: Vector = run.snapshots[t].mean(lambda at: Vector(map(norm2, fed.gradients(at.average))))
+        return mean
 
-    steps, clients = range(runs[0].num_steps + 1), range(fed.num_clients)
-    return max(mean_of(runs, partial(squared, k, step)) for step in steps for k in clients)
+    return max(max(Vector(mean_of(runs, partial(squares, t)))) for t in range(runs[0].num_steps + 1))
 
 
 def against_average_law(bound: Bound, runs: Sequence[RationalRun]) -> Finding:
     """Compare the mean error of equally likely runs with a bound that takes the skews of the average round."""
-    run, fed, num_steps = runs[0], runs[0].federation, runs[0].num_steps
+    run, fed, T = runs[0], runs[0].federation, runs[0].num_steps
     average: Law[Selection] = Law.uniform((k,) for k in range(fed.num_clients))
     # One number: the average round is unbiased, its skew 1 at every model.
-    (rho,) = {skew(run, average, at.average) for step in range(num_steps + 1) for at in run.snapshots[step]}
-    predicted = bound(
-        num_steps,
-        **constants_of(run),
-        local_steps=1,
-        num_selected=1,
-        G2=_largest_mean_gradient(runs),
-        **dict.fromkeys(("rho_diagonal", "rho_tilde"), rho or Fraction(0)),
-        initial_distance2=initial_distance2(run),
-    )
-    error = mean_of(runs, lambda one: gap(one, num_steps))
-    words = {**federation_in_words(fed), "initial": "0", "step_size": "1/(t + 4)", "num_steps": num_steps}
-    return at_most(error, predicted, instance={**words, "there": "one client, for good, each with probability 1/2"})
+    (rho,) = {skew(run, average, at.average) for law in run.snapshots for at in law}
+    known = constants_of(run) | {"local_steps": 1, "num_selected": 1, "G2": _largest_mean_gradient(runs)}
+    known |= {"rho_diagonal": rho, "rho_tilde": rho, "initial_distance2": initial_distance2(run)}
+    words = {"initial": "0", "step_size": "1/(t + 4)", "num_steps": T}
+    words["available"] = "one client, always, each with probability 1/2"
+    error = mean_of(runs, lambda one: gap(one, T))
+    return at_most(error, bound(T, **known), instance={**format_federation(fed), **words})
 
 
-def _who_stays(bound: Bound, num_steps: int) -> Callable[[], Finding]:
+def _one_stays(bound: Bound, num_steps: int) -> Callable[[], Finding]:
     return lambda: against_average_law(bound, [staying(client, num_steps) for client in range(2)])
 
 
@@ -85,7 +78,7 @@ availability_for_good = claim(
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
     remark="a Markov chain that never moves: the average round is unbiased and has skew 1; the error tends to 1/2",
-)(_who_stays(poc.decaying_steps_gap, 178))
+)(_one_stays(poc.decaying_steps_gap, 178))
 
 availability_for_good_refined = claim(
     "power-of-choice:availability-with-memory-refined",
@@ -94,24 +87,23 @@ availability_for_good_refined = claim(
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
     remark="the refined bound is 4/(T + 4), the error T^2/(2 (T + 3)^2)",
-)(_who_stays(poc.refined_decaying_steps_gap, 10))
+)(_one_stays(poc.refined_decaying_steps_gap, 10))
 
 
 def taking_turns(num_clients: int, num_steps: int) -> Finding:
-    """Half of the clients around 1 and half around -1, one of them there in each round, in their order."""
+    """Half of the clients around 1 and half around -1, one of them available in each round, in their order."""
     one, half = vector(1), num_clients // 2
-    centers = (one,) * half + (vector(-1),) * half
-    shares = (Fraction(1, num_clients),) * num_clients
-    fed = RationalQuadratics((one,) * num_clients, centers, shares, (Fraction(0),) * num_clients)
-    w, squares, step_size = vector(0), Fraction(0), decaying(fed)
-    for step in range(num_steps):
-        squares = max(squares, *(norm2(fed.gradient(k, w)) for k in range(num_clients)))
-        w = difference(w, scaled(step_size(step), fed.gradient(step % num_clients, w)))
+    shares, zeros = Vector([Fraction(1, num_clients)] * num_clients), vector(*[0] * num_clients)
+    fed = RationalQuadratics((one,) * num_clients, (one,) * half + (vector(-1),) * half, shares, zeros)
+    w, G2, eta = vector(0), Fraction(0), decaying(fed)
+    for t in range(num_steps):
+        G2 = max(G2, *map(norm2, fed.gradients(w)))
+        w -= eta(t) * fed.gradient(t % num_clients, w)
     known: dict[str, Any] = {"mu": 1, "L": 1, "sigma2": 0, "objective_gap": fed.objective_gap, "initial_distance2": 0}
-    known |= {"local_steps": 1, "num_selected": 1, "G2": squares, "rho_diagonal": 1, "rho_tilde": Fraction(1)}
+    known |= {"local_steps": 1, "num_selected": 1, "G2": G2, "rho_diagonal": 1, "rho_tilde": Fraction(1)}
     words = {"clients": num_clients, "centers": "1 for the first half, -1 for the second", "num_steps": num_steps}
-    bound = poc.refined_decaying_steps_gap(num_steps, **known)
-    return at_most(fed.gap(w), bound, instance={**words, "initial": "0", "step_size": "1/(t + 4)"})
+    words |= {"initial": "0", "step_size": "1/(t + 4)"}
+    return at_most(fed.gap(w), poc.refined_decaying_steps_gap(num_steps, **known), instance=words)
 
 
 availability_in_turns = claim(
@@ -124,24 +116,25 @@ availability_in_turns = claim(
 )(lambda: taking_turns(20, 10))
 
 
-def among_those_there(weights: Vector, losses: Vector, num_candidates: int, there: Selection) -> Law[Selection]:
-    """Law of the one client of largest loss among candidates from those who are there."""
-    law = power_of_choice([weights[k] for k in there], [losses[k] for k in there], 1, min(num_candidates, len(there)))
-    return law.map(lambda chosen: tuple(there[place] for place in chosen))
+def among_available(weights: Vector, losses: Vector, num_candidates: int, available: Selection) -> Law[Selection]:
+    """Law of the one client of largest loss among candidates from those that are available."""
+    p, F = [weights[k] for k in available], [losses[k] for k in available]
+    law = power_of_choice(p, F, 1, min(num_candidates, len(available)))
+    return law.map(lambda chosen: tuple(available[place] for place in chosen))
 
 
 def draw_coins(rng: np.random.Generator) -> Drawn:
-    """Draw a run of pow-d among clients who are there by coins of their own, the first one always."""
+    """Draw a run of pow-d among clients that are available independently of each other, the first one always."""
     drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=3, laws=("proportional",))
     fed, d = drawn.run.federation, whole(rng, 1, drawn.run.federation.num_clients)
-    coins = (Fraction(1), *(Fraction(whole(rng, 1, 4), 4) for _ in range(fed.num_clients - 1)))
+    coins = vector(1, *(Fraction(whole(rng, 1, 4), 4) for _ in range(fed.num_clients - 1)))
 
     def select(w: Vector) -> Law[Selection]:
-        return independent(coins).then(partial(among_those_there, fed.weights, fed.losses(w), d))
+        return independent(coins).then(partial(among_available, fed.weights, fed.losses(w), d))
 
     run = replace(drawn.run, select=select, num_steps=min(drawn.run.num_steps, 2 * drawn.run.local_steps))
-    law = f"power of choice, {d} candidates among those there, who are there with {in_words(coins)}"
-    return Drawn(run, 1, run_in_words(run, law=law, num_selected=1))
+    law = f"power of choice, {d} candidates among available clients, with probabilities {coins}"
+    return Drawn(run, 1, format_run(run, law=law, num_selected=1))
 
 
 @claim(
@@ -154,4 +147,4 @@ def draw_coins(rng: np.random.Generator) -> Drawn:
 def availability_without_memory(rng: np.random.Generator) -> Finding:
     drawn = draw_coins(rng)
     known = horizon_constants(drawn, "rho_diagonal") | {"step_size": drawn.run.step_size(0)}
-    return expected_gaps(drawn, lambda step: poc.refined_fixed_step_gap(step, **known))
+    return expected_gaps(drawn, lambda T: poc.refined_fixed_step_gap(T, **known))

@@ -1,26 +1,32 @@
-"""Power-of-Choice, sections 3.1 and 5: how the selection skews are ordered, and what more candidates do to them."""
+"""Power-of-Choice, Sections 3 to 5: the selection skews, what more candidates do to them, and when there is no bias."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.exact.skew_intervals import SelectionSkew
-from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
-from fedtheory.rational.vectors import Vector, vector
-from fedtheory.sampling.cohorts import power_of_choice
-from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims._comparisons import horizon_constants
+from fedtheory.instances._format import format_federation
+from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, whole
+from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.noise import no_noise
+from fedtheory.instances.observed import initial_distance2
+from fedtheory.instances.run_draws import draw_run
+from fedtheory.instances.runs import RationalRun, constant_law, distance2
+from fedtheory.instances.vectors import Vector, vector
+from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, not_applicable, worst_of
+from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
+
+if TYPE_CHECKING:
+    from fedtheory.exact.skew_intervals import SelectionSkew
 
 _EQUAL_MINIMA = "all F_k* are equal, so that ranking by F_k is ranking by F_k - F_k*"
+_FOOTNOTE_1 = Statement(poc.PAPER, "Section 4", "footnote 1")
 _NUM_SELECTED = 3
 
 
@@ -31,10 +37,18 @@ def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: 
     return Fraction(law.mean(lambda chosen: sum(excesses[k] for k in chosen) / len(chosen)))
 
 
+def selection_skew(fed: Any, m: int, d: int, **options: Any) -> "SelectionSkew":
+    """Certified skews of pow-d."""
+    from fedtheory.exact import selection_skews
+    from fedtheory.selection.power_of_choice import PowerOfChoice
+
+    return selection_skews.selection_skew(fed, PowerOfChoice(m, d), **options)
+
+
 @claim(
     "power-of-choice:skew-order",
     "rho_bar <= rho_tilde",
-    Statement(PAPER, "Section 3.1", "after eq. (6)", form="corrected"),
+    Statement(poc.PAPER, "Section 3.1", "after eq. (6)", form="corrected"),
     hypotheses=("the objective gap is positive", "w* is among the models w' of rho_bar"),
     looseness=1.01,
     remark="both are values at w' = w*; with objective gap 0 rho_tilde is 0/0",
@@ -43,10 +57,10 @@ def skew_order(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     d = whole(rng, 1, fed.num_clients)
     m = whole(rng, 1, d)
-    instance = {**federation_in_words(fed), "num_selected": m, "num_candidates": d}
+    instance = {**format_federation(fed), "num_selected": m, "num_candidates": d}
     if not fed.objective_gap:
         return not_applicable(**instance)
-    skews = selection_skew(fed.rounded(), PowerOfChoice(m, d), num_models=40)
+    skews = selection_skew(fed.rounded(), m, d, num_models=40)
     # The outer ends of the intervals would be ordered even where the skews are not.
     return at_most(skews.rho_bar.upper, skews.rho_tilde.lower, instance=instance)
 
@@ -54,38 +68,54 @@ def skew_order(rng: np.random.Generator) -> Finding:
 @claim(
     "power-of-choice:skew-order-on-iterates",
     "rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
-    Statement(PAPER, "Section 3.1", "after eq. (6), over the models of a run", form="variant"),
+    Statement(poc.PAPER, "Section 3.1", "after eq. (6), over the models of a run", form="variant"),
     "refuted conjecture",
     remark="a run need not come near w*; published code estimates rho_bar on the models of a run",
 )
 def skew_order_on_iterates() -> Finding:
-    fed, visited = opposite_clients(), vector("1/2")
-    on_visited = selected_mean(fed, visited, visited, 1, 2) / fed.total_excess(visited)
+    fed, w = opposite_clients(), vector("1/2")
+    on_visited = selected_mean(fed, w, w, 1, 2) / fed.total_excess(w)
     # Everywhere but at w* = 0 one client is selected, whose excess loss at w* is 1/2, as is the objective gap.
-    rho_tilde = max(selected_mean(fed, w, fed.minimizer, 1, 2) / fed.objective_gap for w in map(vector, (-1, 0, 1)))
-    return at_most(
-        on_visited,
-        rho_tilde,
-        instance={**federation_in_words(fed), "law": "power of choice, 2 candidates", "w = w'": in_words(visited)},
-    )
+    rho_tilde = max(selected_mean(fed, u, fed.minimizer, 1, 2) / fed.objective_gap for u in map(vector, (-1, 0, 1)))
+    instance = {**format_federation(fed), "law": "power of choice, 2 candidates", "w = w'": str(w)}
+    return at_most(on_visited, rho_tilde, instance=instance)
 
 
 @claim(
     "power-of-choice:rho-bar-grows-with-candidates",
     "A larger number d of candidates gives a larger rho_bar",
-    Statement(PAPER, "Sections 3.1 and 5", "eq. (6)"),
+    Statement(poc.PAPER, "Sections 3.1 and 5", "eq. (6)"),
     "erratum",
     remark="where w' is the optimum of the clients that pow-d selects at w, the skew is 0",
 )
 def rho_bar_grows() -> Finding:
     fed = opposite_clients()
-    pairs = [(vector(*w), vector(*other)) for w in ((0,), ("1/2",)) for other in ((-1,), (0,), (1,))]
+    pairs = [(vector(w), vector(other)) for w in (0, "1/2") for other in (-1, 0, 1)]
 
     def least(d: int) -> Fraction:
         return min(selected_mean(fed, w, other, 1, d) / fed.total_excess(other) for w, other in pairs)
 
     # One candidate is drawn with probability p_k, so that its skew is 1 at all models; with two, these pairs suffice.
-    return at_least(least(2), least(1), instance={**federation_in_words(fed), "num_selected": 1, "d": "2 against 1"})
+    return at_least(least(2), least(1), instance={**format_federation(fed), "num_selected": 1, "d": "2 against 1"})
+
+
+@claim(
+    "power-of-choice:rho-bar-as-printed",
+    "rho_bar of Power-of-Choice is at least 1, what it is for d = m = 1, and so grows with d",
+    Statement(poc.PAPER, "Sections 3.1 and 5", "eq. (6)"),
+    "erratum",
+    hypotheses=(_EQUAL_MINIMA,),
+    remark="where w' is near the optima of the clients that are selected at w, their losses there are below average",
+)
+def rho_bar_as_printed(rng: np.random.Generator) -> Finding:
+    fed = draw_federation(rng, equal_minima=True)
+    d = whole(rng, 2, fed.num_clients)
+    m = whole(rng, 1, d)
+    w, other = draw_model(rng, fed.dim), draw_model(rng, fed.dim)
+    instance = {**format_federation(fed), "num_selected": m, "d": d, "w": str(w), "w'": str(other)}
+    if not fed.total_excess(other):
+        return not_applicable("the skew is 0/0 at a common minimizer", **instance)
+    return at_least(selected_mean(fed, w, other, m, d) / fed.total_excess(other), 1, instance=instance)
 
 
 def diagonal_growth(rng: np.random.Generator, *, equal_minima: bool = True) -> Finding:
@@ -94,31 +124,26 @@ def diagonal_growth(rng: np.random.Generator, *, equal_minima: bool = True) -> F
     w = draw_model(rng, fed.dim)
     d = whole(rng, 1, fed.num_clients - 1)
     m = whole(rng, 1, d)
-    return at_least(
-        selected_mean(fed, w, w, m, d + 1),
-        selected_mean(fed, w, w, m, d),
-        instance={**federation_in_words(fed), "num_selected": m, "num_candidates": d, "w": in_words(w)},
-    )
+    instance = {**format_federation(fed), "num_selected": m, "num_candidates": d, "w": str(w)}
+    return at_least(selected_mean(fed, w, w, m, d + 1), selected_mean(fed, w, w, m, d), instance=instance)
 
 
 diagonal_grows = claim(
     "power-of-choice:diagonal-skew-grows-with-candidates",
     "rho(S(w), w), and so the diagonal skew, does not fall when d grows",
-    Statement(PAPER, "Sections 3.1 and 5", "eqs. (5)-(6)", form="corrected"),
+    Statement(poc.PAPER, "Sections 3.1 and 5", "eqs. (5)-(6)", form="corrected"),
     hypotheses=(_EQUAL_MINIMA,),
     looseness=1.01,
     remark="one more candidate can only raise each of the m largest losses",
 )(diagonal_growth)
 
 
-def _figure_3(d: int) -> SelectionSkew:
+def _figure_3(d: int) -> "SelectionSkew":
+    from fedtheory.datasets.quadratics import power_of_choice_quadratics
+
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     # Zeros are valid subset minima: the lower side of rho_bar, which takes long, is not needed here.
-    return selection_skew(fed, PowerOfChoice(_NUM_SELECTED, d), num_models=600, least_ratios=np.zeros(30))
-
-
-def _instance(few: int, many: int) -> dict[str, Any]:
-    return {"clients": "Appendix F, K = 30, v = 5, seed 0", "num_selected": _NUM_SELECTED, "d": f"{many} against {few}"}
+    return selection_skew(fed, _NUM_SELECTED, d, num_models=600, least_ratios=np.zeros(30))
 
 
 def _certified_growth(measured: float, predicted: float, few: int, many: int, *, shows: bool) -> Finding:
@@ -129,16 +154,19 @@ def _certified_growth(measured: float, predicted: float, few: int, many: int, *,
     inner, outer = (math.floor, math.ceil) if shows else (math.ceil, math.floor)
     measured, predicted = inner(100 * measured) / 100, outer(100 * predicted) / 100
     decided = measured >= predicted if shows else measured < predicted
+    instance = {
+        "clients": "Appendix F, K = 30, v = 5, seed 0",
+        "num_selected": _NUM_SELECTED,
+        "d": f"{many} against {few}",
+    }
     reason = "" if decided else "the certified intervals overlap"
-    return Finding(
-        measured, predicted, ">=", shows if decided else None, "certified", _instance(few, many), reason=reason
-    )
+    return Finding(measured, predicted, ">=", shows if decided else None, "certified", instance, reason=reason)
 
 
 @claim(
     "power-of-choice:figure-3-rho-bar",
     "On the quadratics of Appendix F a larger d gives a larger rho_bar, above 1",
-    Statement(PAPER, "Section 5", "Figure 3"),
+    Statement(poc.PAPER, "Section 5", "Figure 3"),
     "reproduction",
     expected=FAILS,
     remark="by definition (6) rho_bar falls with d, far below 1; what grows above 1 is the diagonal skew",
@@ -154,13 +182,117 @@ def rho_bar_in_figure_3() -> Finding:
 @claim(
     "power-of-choice:figure-3-diagonal-skew",
     "On the quadratics of Appendix F a larger d gives a larger diagonal skew",
-    Statement(PAPER, "Section 5", "Figure 3", form="corrected"),
+    Statement(poc.PAPER, "Section 5", "Figure 3", form="corrected"),
     "reproduction",
 )
 def diagonal_in_figure_3() -> Finding:
-    ladder = (3, 6, 9)
-    skews = [_figure_3(d).rho_diagonal for d in ladder]
+    skews = {d: _figure_3(d).rho_diagonal for d in (3, 6, 9)}
     return worst_of(
-        _certified_growth(more.lower, less.upper, few, many, shows=True)
-        for few, many, less, more in zip(ladder, ladder[1:], skews, skews[1:], strict=False)
+        _certified_growth(skews[many].lower, skews[few].upper, few, many, shows=True) for few, many in ((3, 6), (6, 9))
     )
+
+
+@claim(
+    "power-of-choice:no-bias-without-gap",
+    "If Gamma = 0 no selection has a bias: without noise |w_t - w*|^2 <= prod (1 - eta_i mu)^2 |w_0 - w*|^2",
+    Statement(poc.PAPER, "Section 3.1", "Gamma = 0, after eq. (4)"),
+    hypotheses=("every F_k is L-smooth and mu-strongly convex", "eta <= 1/L", "all w_k* are equal"),
+    looseness=1.01,
+    remark="for the step sizes of Theorem 3.1 the product is ((gamma - 1)/(t + gamma - 1))^2, which tends to 0",
+)
+def no_bias_without_gap(rng: np.random.Generator) -> Finding:
+    drawn = draw_run(rng, longest_round=4)
+    old = drawn.run.federation
+    fed = replace(old, centers=old.centers[:1] * old.num_clients)
+    run = replace(
+        drawn.run,
+        federation=fed,
+        select=lambda w: power_of_choice(fed.weights, fed.losses(w), drawn.num_selected, fed.num_clients),
+        noise=no_noise(fed.dim),
+    )
+    gamma, start = 4 * fed.smoothness / fed.strong_convexity, initial_distance2(run)
+    instance = {**format_federation(fed), "initial": str(run.initial)}
+    return worst_of(
+        at_most(distance2(run, t), ((gamma - 1) / (t + gamma - 1)) ** 2 * start, instance={**instance, "step": t})
+        for t in range(1, run.num_steps + 1)
+    )
+
+
+@claim(
+    "power-of-choice:no-bias-term-without-gap",
+    "If Gamma = 0 the bias of Theorem 3.1 is 0 for every rho_bar and rho_tilde",
+    Statement(poc.PAPER, "Section 3.1", "Gamma = 0, after eq. (4)", form="corrected"),
+    "identity",
+    remark="rho_tilde is 0/0 there; what the theorem needs is rho_tilde Gamma, which is 0",
+)
+def no_bias_term_without_gap(rng: np.random.Generator) -> Finding:
+    drawn = draw_run(rng, longest_round=2)
+    known = horizon_constants(drawn) | {"objective_gap": Fraction(0)}
+    gamma, rho = 4 * known["L"] / known["mu"], Fraction(whole(rng, 1, 16), 8)
+    skews = {"rho_diagonal": rho, "rho_tilde": rho + Fraction(whole(rng, 0, 16), 8)}
+    first, second = (poc.decaying_steps_gap(T, **known, **skews, strict=False)[0] for T in (0, 1))
+    # Without a bias the bound is proportional to 1/(T + gamma).
+    return equal_to(gamma * first, (1 + gamma) * second, instance={**drawn.instance, "skews": str(skews)})
+
+
+def _shares_of_updates(p: Vector, m: int) -> Vector:
+    """Mean aggregation weight of each client where as many candidates are drawn as are selected; any losses do."""
+    law = power_of_choice(p, range(len(p)), m, m)
+    return Vector(frequencies(law, len(p))) / m
+
+
+def _unbiased(p: Vector, m: int) -> Finding:
+    """Compare the mean aggregation weight of every client with its p_k."""
+    instance = {"p": str(p), "num_selected": m, "d": m}
+    return worst_of(equal_to(q, p_k, instance=instance) for q, p_k in zip(_shares_of_updates(p, m), p, strict=True))
+
+
+@claim(
+    "power-of-choice:candidates-equal-selected",
+    "d = m makes Power-of-Choice unbiased: client 1 of p = (3/4, 1/4) has the mean weight p_1 where m = 2",
+    _FOOTNOTE_1,
+    "erratum",
+    remark="both are drawn, and each has the weight 1/2; the bias is small but for such extremes",
+)
+def candidates_equal_selected() -> Finding:
+    p = vector("3/4", "1/4")
+    return equal_to(_shares_of_updates(p, 2)[0], p[0], instance={"p": str(p), "num_selected": 2, "d": 2})
+
+
+@claim(
+    "power-of-choice:candidates-equal-selected-as-printed",
+    "d = m makes Power-of-Choice unbiased: every client has the mean weight p_k",
+    _FOOTNOTE_1,
+    "erratum",
+    remark="drawing without replacement favors small p_k; with m = 1 or equal p_k it is true",
+)
+def candidates_equal_selected_as_printed(rng: np.random.Generator) -> Finding:
+    p = draw_shares(rng, whole(rng, 1, 5))
+    return _unbiased(p, whole(rng, 1, len(p)))
+
+
+@claim(
+    "power-of-choice:candidates-equal-selected-bias",
+    "With d = m the error has no floor: two clients of p = (3/4, 1/4), w_T where both are always selected",
+    _FOOTNOTE_1,
+    "erratum",
+    remark="each round moves the model to the mean 0 of the centers 1 and -1; w* is 1/2, and F(0) - F* is 1/8",
+)
+def candidates_equal_selected_bias() -> Finding:
+    fed = replace(opposite_clients(), weights=vector("3/4", "1/4"))
+    law = constant_law(power_of_choice(fed.weights, fed.losses(fed.minimizer), 2, 2))
+    run = RationalRun(fed, law, 1, lambda _: Fraction(1), fed.minimizer, 1, no_noise(1))
+    (settled,) = {at.average for at in run.snapshots[1]}
+    return equal_to(fed.gap(settled), 0, instance={**format_federation(fed), "num_selected": 2, "d": 2})
+
+
+@claim(
+    "power-of-choice:candidates-equal-selected-repaired",
+    "d = m makes Power-of-Choice unbiased if m = 1 or all p_k are equal",
+    Statement(poc.PAPER, "Section 4", "footnote 1", form="corrected"),
+    "identity",
+)
+def candidates_equal_selected_repaired(rng: np.random.Generator) -> Finding:
+    size, even = whole(rng, 1, 5), whole(rng, 0, 1)
+    p = Vector([Fraction(1, size)] * size) if even else draw_shares(rng, size)
+    return _unbiased(p, whole(rng, 1, size) if even else 1)

@@ -1,110 +1,37 @@
-"""Power-of-Choice, Theorems 3.1 and A.1, the one-step recursions and the conditioning step behind them, and repairs."""
+"""Power-of-Choice, Theorems 3.1 and A.1: the one-step recursions, what the hypotheses imply, and repairs."""
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import expected_gaps, horizon_constants, one_step_distances, theorem_constants
-from fedtheory.claims.power_of_choice._appendices import opposite_run
-from fedtheory.rational._averaging import RationalRun, constant_law
-from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
-from fedtheory.rational._noises import two_point_noise
-from fedtheory.rational._rounds import Snapshot, elapsed
-from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
-from fedtheory.rational._step_sizes import decaying, fixed_step, short_steps
-from fedtheory.rational._words import federation_in_words, run_in_words
-from fedtheory.rational.draws import whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
-from fedtheory.sampling.cohorts import with_replacement
+from fedtheory.claims._comparisons import (
+    at_steps,
+    compared,
+    expected_gaps,
+    horizon_constants,
+    one_step_distances,
+    theorem_constants,
+)
+from fedtheory.claims.power_of_choice._situations import opposite_run
+from fedtheory.instances._format import format_run
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.noise import two_point_noise
+from fedtheory.instances.observed import constants_of, initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.instances.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.instances.runs import RationalRun, constant_law, elapsed
+from fedtheory.instances.step_sizes import decaying, fixed_step, short_steps
+from fedtheory.instances.vectors import Vector, norm2, vector
+from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable, worst_of
-
-
-def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fraction:
-    """Mean of ``F_k - F_k*`` over the active copies, at the round's starting model or at the averaged model."""
-    w = at.anchor if of_start else at.average
-    return sum((run.federation.excess(k, w) for k in at.chosen), start=Fraction(0)) / len(at.chosen)
-
-
-@claim(
-    "power-of-choice:equation-16-pathwise",
-    "|w_k'_t - w_k_t|^2 <= |sum of eta_i (g_k' - g_k) over the whole round|^2 after one of two local steps",
-    Statement(poc.PAPER, "Lemma B.2", "eq. (16)"),
-    "erratum",
-    remark="later gradients can cancel earlier ones: sum to t - 1, and extend it after Cauchy-Schwarz; the lemma holds",
-)
-def equation_16_pathwise() -> Finding:
-    one, zero, eta, noises = vector(1), vector(0), Fraction(1, 4), (vector(-1, 1), vector(1, -1))
-    fed = RationalQuadratics((one, one), (zero, zero), vector("1/2", "1/2"), vector(0, 0))
-    models, difference_sum, after_first = [vector(0), vector(0)], vector(0), Fraction(0)
-    for step, noise in enumerate(noises):
-        gradients = [added(fed.gradient(k, models[k]), vector(noise[k])) for k in range(2)]
-        models = [added(w, scaled(-eta, g)) for w, g in zip(models, gradients, strict=True)]
-        difference_sum = added(difference_sum, scaled(eta, difference(gradients[1], gradients[0])))
-        if step == 0:
-            after_first = norm2(difference(models[1], models[0]))
-    return at_most(
-        after_first,
-        norm2(difference_sum),
-        instance={
-            "clients": "two, F(w) = w^2/2",
-            "initial": "0",
-            "step_size": "1/4",
-            "noises": noises,
-            "local_steps": 2,
-        },
-    )
-
-
-@claim(
-    "power-of-choice:step-54-55",
-    "E 1/m sum_{k in S_t} (F_k(w_bar_t) - F_k*) >= rho_bar (E F(w_bar_t) - sum_k p_k F_k*) inside a round",
-    Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)"),
-    "erratum",
-    remark="inside a round the averaged model depends on the selection, so that the skew says nothing about it",
-)
-def step_54_55() -> Finding:
-    run = opposite_run(with_replacement(vector("1/2", "1/2"), 1), 2, lambda _: Fraction(1, 4), num_steps=1)
-    after_one = run.snapshots[1]
-    return at_least(
-        after_one.mean(lambda at: excess_of_active(run, at, of_start=False)),
-        after_one.mean(lambda at: run.federation.total_excess(at.average)),  # rho_bar is 1
-        instance={
-            **federation_in_words(run.federation),
-            "law": "proportional",
-            "num_selected": 1,
-            "local_steps": 2,
-            "step": 1,
-            "step_size": "1/4",
-            "initial": "0",
-        },
-    )
-
-
-@claim(
-    "power-of-choice:step-54-55-repaired",
-    "E 1/m sum_{k in S_t} (F_k(u) - F_k*) >= rho_diagonal (E F(u) - sum_k p_k F_k*) at the round's start u",
-    Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)", form="corrected"),
-    hypotheses=("the selection depends on the past only through the round's starting model",),
-    looseness=1.01,
-)
-def step_54_55_repaired(rng: np.random.Generator) -> Finding:
-    run, _, instance = draw_run(rng)
-    rho = observed_skews(run).rho_diagonal
-    return worst_of(
-        at_least(
-            snapshots.mean(lambda at: excess_of_active(run, at, of_start=True)),
-            rho * snapshots.mean(lambda at: run.federation.total_excess(at.anchor)),
-            instance={**instance, "step": step, "rho_diagonal": rho},
-        )
-        for step, snapshots in enumerate(run.snapshots[: run.num_steps])
-    )
+from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 
 def repaired_steps(drawn: Drawn, bound: Bound = poc.one_step, weights: str = "num_selected") -> Finding:
@@ -112,16 +39,11 @@ def repaired_steps(drawn: Drawn, bound: Bound = poc.one_step, weights: str = "nu
     run, skews = drawn.run, observed_skews(drawn.run)
     known = drawn.constants | {"rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde}
 
-    def predicted(distance2: Fraction, step: int) -> Any:
+    def predicted(distance2: Fraction, t: int) -> Any:
         of_means = weights == "num_selected"
-        known[weights] = drawn.num_selected if of_means else max(norm2(at.coefficients) for at in run.snapshots[step])
-        return bound(
-            distance2,
-            step_size=run.step_size(step),
-            elapsed_step_size=elapsed(run, step),
-            G2=observed_gradient_bound(run, step, step + 1),
-            **known,
-        )
+        known[weights] = drawn.num_selected if of_means else max(norm2(at.coefficients) for at in run.snapshots[t])
+        G2 = observed_gradient_bound(run, t, t + 1)
+        return bound(distance2, step_size=run.step_size(t), elapsed_step_size=elapsed(run, t), G2=G2, **known)
 
     return one_step_distances(drawn, predicted)
 
@@ -157,49 +79,7 @@ def weighted_one_step(rng: np.random.Generator) -> Finding:
     return repaired_steps(drawn, poc.weighted_one_step, "squared_weights")
 
 
-def _weighted_slope(num_selected: int, x: Fraction) -> Fraction:
-    return 2 * (1 - (1 + num_selected) * x) * (1 - x)
-
-
-@claim(
-    "power-of-choice:step-80-printed",
-    "eta < 1/(2 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1, which eq. (80) needs",
-    Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)"),
-    "erratum",
-    remark="a step of the proof only: the step sizes of eq. (85) are half as long",
-)
-def step_80_printed() -> Finding:
-    x = Fraction(9, 40)  # below 1/(2 (1 + m)) = 1/4
-    # The printed recursion accepts the step.
-    poc.weighted_one_step.printed(
-        Fraction(1),
-        step_size=x,
-        mu=1,
-        L=1,
-        local_steps=1,
-        num_selected=1,
-        G2=9,
-        sigma2=1,
-        objective_gap=1,
-        rho_bar=1,
-        rho_tilde=1,
-    )
-    return at_least(_weighted_slope(1, x), Fraction(1), instance={"num_selected": 1, "L eta": str(x)})
-
-
-@claim(
-    "power-of-choice:step-80",
-    "the step sizes of eq. (85), at most 1/(4 L (1 + m)), give 2 (1 - (1 + m) L eta)(1 - L eta) >= 1",
-    Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)", form="corrected"),
-    looseness=1.5,
-)
-def step_80(rng: np.random.Generator) -> Finding:
-    m, L, step = whole(rng, 1, 30), whole(rng, 1, 9), whole(rng, 0, 4)
-    sizes = poc.weighted_step_sizes(step + 1, mu=1.0, L=float(L), num_selected=m)
-    x = L * Fraction(sizes[step])
-    return at_least(_weighted_slope(m, x), Fraction(1), instance={"num_selected": m, "L": L, "step": step})
-
-
+_DECAYING = "the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none"
 _FIXED = "pays the drift 32 tau^2 G2 where rounds have one step, too, and there is none: see theorem-a.1-refined"
 
 
@@ -211,7 +91,7 @@ def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Calla
         known = horizon_constants(drawn, skew)
         if not known[skew]:
             return not_applicable(**drawn.instance)
-        return expected_gaps(drawn, lambda step: bound(step, **known))
+        return expected_gaps(drawn, lambda T: bound(T, **known))
 
     return check
 
@@ -221,7 +101,7 @@ theorem_31_printed = claim(
     "E F(w_T) - F* against eq. (7), decaying steps (proved for rho_bar <= 79 under hypotheses 1-3 of Theorem R)",
     poc.decaying_steps_gap.printed,
     looseness=32,
-    remark="the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none",
+    remark=_DECAYING,
 )(against_decaying_steps(poc.decaying_steps_gap.printed, "rho_bar", longest_round=12))
 
 theorem_31 = claim(
@@ -229,7 +109,7 @@ theorem_31 = claim(
     "E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
     poc.decaying_steps_gap,
     looseness=32,
-    remark="the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none",
+    remark=_DECAYING,
 )(against_decaying_steps(poc.decaying_steps_gap, "rho_diagonal", longest_round=12))
 
 theorem_31_refined = claim(
@@ -249,7 +129,7 @@ def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.r
         run = drawn.run
         first = run.federation.gap(run.initial) if initial == "initial_gap" else initial_distance2(run)
         known = {**theorem_constants(drawn, skew), "step_size": run.step_size(0), initial: first}
-        return expected_gaps(drawn, lambda step: bound(step, **known))
+        return expected_gaps(drawn, lambda T: bound(T, **known))
 
     return check
 
@@ -285,22 +165,145 @@ theorem_a1_refined = claim(
     "erratum",
 )
 def theorem_a1_pathwise() -> Finding:
-    one = vector(1)
-    fed = RationalQuadratics((one,), (vector(0),), one, vector(0))
+    fed = RationalQuadratics((vector(1),), (vector(0),), vector(1), vector(0))
     # The noise is 10 with probability 1/101 and -1/10 otherwise: mean 0 and variance 1.
-    run = RationalRun(
-        federation=fed,
-        select=constant_law(with_replacement(fed.weights, 1)),
-        local_steps=1,
-        step_size=lambda _: Fraction(1, 4),
-        initial=vector(0),
-        num_steps=1,
-        noise=two_point_noise(vector(10), Fraction(100)),
-    )
-    drawn = Drawn(run, 1, {})
-    bound = poc.fixed_step_gap.printed(
-        1, step_size=Fraction(1, 4), rho_bar=1, rho_tilde=1, initial_gap=Fraction(0), **theorem_constants(drawn)
-    )
+    noise, eta = two_point_noise(vector(10), 100), Fraction(1, 4)
+    run = RationalRun(fed, constant_law(with_replacement(fed.weights, 1)), 1, lambda _: eta, vector(0), 1, noise)
+    known = {**theorem_constants(Drawn(run, 1, {})), "rho_bar": 1, "rho_tilde": 1, "initial_gap": Fraction(0)}
     unlucky = max(run.snapshots[1], key=lambda at: fed.gap(at.average))
-    instance = run_in_words(run, **{"probability of the path": str(run.snapshots[1][unlucky])})
-    return at_most(fed.gap(unlucky.average), bound, instance=instance)
+    instance = format_run(run, **{"probability of the path": str(run.snapshots[1][unlucky])})
+    return at_most(fed.gap(unlucky.average), poc.fixed_step_gap.printed(1, step_size=eta, **known), instance=instance)
+
+
+def implied_constants(bound: Bound, laws: tuple[str, ...]) -> Callable[[np.random.Generator], Finding]:
+    """Make the check that compares the least G2 of a run with all that its bound reads off the other constants."""
+
+    def check(rng: np.random.Generator) -> Finding:
+        drawn = draw_run(rng, laws=laws)
+        run = drawn.run
+        known = {
+            **horizon_constants(drawn, "rho_diagonal"),
+            "initial_gap": run.federation.gap(run.initial),
+            "squared_weights": max(norm2(at.coefficients) for at in run.snapshots[0]),
+        }
+        stated = [c.sides(*(known[name] for name in c.reads)) for c in bound.consequences if c.sides is not None]
+        larger = [(left, right) if relation == ">=" else (right, left) for left, relation, right in stated]
+        return compared([(large, ">=", small) for large, small in larger], drawn.instance)
+
+    return check
+
+
+_STATED = Statement(poc.PAPER, "Assumptions 3.1 to 3.4", "what they imply together", form="derived")
+_HYPOTHESES = ("every F_k is mu-strongly convex", "E |g_k|^2 <= G2 at the first model, for every client")
+
+consistency = claim(
+    "power-of-choice:consistent-constants",
+    "G2 >= max(1, rho_diagonal) (mu^2 |w_0 - w*|^2 + 2 mu Gamma), and G2 >= sigma2",
+    _STATED,
+    hypotheses=_HYPOTHESES,
+    looseness=1.01,
+    remark="by the inequality of Polyak and Lojasiewicz, averaged over all clients or over the first selection",
+)(implied_constants(poc.decaying_steps_gap, MEAN_LAWS))
+
+consistency_of_a_fixed_step = claim(
+    "power-of-choice:consistent-constants-fixed-step",
+    "G2 >= 2 mu max(1, rho_diagonal) (F(w_0) - F* + Gamma), and G2 >= sigma2",
+    _STATED,
+    hypotheses=_HYPOTHESES,
+    looseness=1.01,
+)(implied_constants(poc.fixed_step_gap, MEAN_LAWS))
+
+consistency_of_weights = claim(
+    "power-of-choice:consistent-constants-weighted",
+    "For weights of sum one sum_k q_k^2 >= 1/m, and G2 is as large as without weights",
+    _STATED,
+    hypotheses=(*_HYPOTHESES, "q_k >= 0 with sum 1"),
+    looseness=1.01,
+)(implied_constants(poc.weighted_average_gap, WEIGHTED_LAWS))
+
+
+_HALVED = "all other hypotheses hold: the second step of the round is less than half of the first"
+
+
+def falling_run(law: Law[Selection], sizes: Vector, local_steps: int) -> RationalRun:
+    """Two opposite clients, started at 0 between them, without noise; every skew is 1."""
+    return opposite_run(law, local_steps, lambda t: sizes[t], len(sizes))
+
+
+def _format_falling(run: RationalRun, law: str, num_selected: int) -> dict[str, Any]:
+    sizes = ", ".join(str(run.step_size(t)) for t in range(run.num_steps))
+    return format_run(run, law=law, num_selected=num_selected, **{"step sizes": sizes})
+
+
+def _largest_gradient(run: RationalRun) -> Fraction:
+    """Return the smallest G2 of Assumption 3.4 for every client at every model that any client visits."""
+    visited = {w for at in chain.from_iterable(run.snapshots) for w in (*at.local, at.average)}
+    return max(norm2(g) for w in visited for g in run.federation.gradients(w))
+
+
+def against_recursion(bound: Bound, run: RationalRun, num_selected: int, law: str) -> Finding:
+    """Compare every step of a run with a printed recursion that starts from the true distance; all skews are 1."""
+    known = {**constants_of(run), "local_steps": run.local_steps, "num_selected": num_selected}
+    known |= {"G2": _largest_gradient(run), "rho_bar": Fraction(1), "rho_tilde": Fraction(1)}
+    drawn = Drawn(run, num_selected, _format_falling(run, law, num_selected))
+    return one_step_distances(drawn, lambda start, t: bound(start, step_size=run.step_size(t), **known))
+
+
+def _without_halving(bound: Bound) -> tuple[str, ...]:
+    return tuple(known.text for known in bound.hypotheses if not isinstance(known, HalvingSteps))
+
+
+@claim(
+    "power-of-choice:equation-65-falling-steps",
+    "One step of E |w_bar_t - w*|^2 against eqs. (64)-(65) for the step sizes 1/4 and 1/1000 of one round",
+    poc.one_step.printed,
+    "erratum",
+    hypotheses=_without_halving(poc.one_step.printed),
+    remark=_HALVED,
+)
+def equation_65_falling_steps() -> Finding:
+    run = falling_run(uniform_subsets(2, 1), vector("1/4", "1/1000"), local_steps=2)
+    return against_recursion(poc.one_step.printed, run, 1, "uniform")
+
+
+@claim(
+    "power-of-choice:equation-81-falling-steps",
+    "One step of E |w_bar_t - w*|^2 against eq. (81), m = 2, for the step sizes 1/8 and 1/10000 of one round",
+    poc.weighted_one_step.printed,
+    "erratum",
+    hypotheses=_without_halving(poc.weighted_one_step.printed),
+    remark=_HALVED,
+)
+def equation_81_falling_steps() -> Finding:
+    run = falling_run(with_replacement(vector("1/2", "1/2"), 2), vector("1/8", "1/10000"), local_steps=2)
+    return against_recursion(poc.weighted_one_step.printed, run, 2, "proportional")
+
+
+@claim(
+    "power-of-choice:lemma-b2-falling-steps",
+    "E 1/m sum_k |w_bar_t - w_k_t|^2 <= 16 eta_t^2 tau^2 G2 for the step sizes 1/4 and 1/1000 of one round",
+    poc.client_drift.printed,
+    "erratum",
+    hypotheses=_without_halving(poc.client_drift.printed),
+    remark=_HALVED,
+)
+def lemma_b2_falling_steps() -> Finding:
+    run = falling_run(uniform_subsets(2, 2), vector("1/4", "1/1000"), local_steps=2)
+
+    def sides(t: int) -> tuple[Any, Any]:
+        bound = poc.client_drift.printed(run.step_size(t), local_steps=2, G2=_largest_gradient(run))
+        return run.snapshots[t].mean(lambda at: at.drift), bound
+
+    return at_steps(Drawn(run, 2, _format_falling(run, "full", 2)), sides)
+
+
+@claim(
+    "power-of-choice:equation-81-single-client",
+    "One step of E |w_bar_t - w*|^2 against eq. (81) for m = 1, the fixed step size 1/100 and ten local steps",
+    poc.weighted_one_step.printed,
+    "erratum",
+    remark="all hypotheses hold; the drift term has the factor m - 1 = 0, as in eq. (85)",
+)
+def equation_81_single_client() -> Finding:
+    run = falling_run(uniform_subsets(2, 1), vector(*["1/100"] * 3), local_steps=10)
+    return against_recursion(poc.weighted_one_step.printed, run, 1, "uniform")

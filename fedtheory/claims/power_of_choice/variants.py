@@ -1,31 +1,23 @@
-"""The variants of Power-of-Choice select by their laws, enumerated on tiny cases, and nobody who is absent."""
+"""The variants of Power-of-Choice select by their laws, enumerated on tiny cases, and only available clients."""
 
 import itertools
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.engine.simulation import fedavg
-from fedtheory.federation.client_data import FederatedData
-from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.federation.softmax import SoftmaxFederation
-from fedtheory.rational.draws import whole
+from fedtheory.instances.draws import draw_shares, whole
 from fedtheory.sampling.cohorts import power_of_choice
-from fedtheory.selection.active_federated import ActiveFederated
-from fedtheory.selection.availability import AlternatingGroups, Available
-from fedtheory.selection.full import Full
-from fedtheory.selection.independent import Independent
-from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.selection.proportional import Proportional
-from fedtheory.selection.rules import Strategy
-from fedtheory.selection.uniform import Uniform
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
+
+if TYPE_CHECKING:
+    from fedtheory._support.validate import Array
+    from fedtheory.selection.rules import Strategy
 
 _ROUNDS = 50_000
 _FALSE_ALARM = 1e-9
@@ -33,18 +25,13 @@ _FALSE_ALARM = 1e-9
 _NO_STEP = 1e-300
 
 
-def _largest_deviation(deviations: Array, instance: dict[str, Any]) -> Finding:
+def _largest_deviation(deviations: "Array", instance: dict[str, Any]) -> Finding:
     """Compare mean deviations from conditional probabilities with Azuma's bound: all are near but once in 10^9 runs."""
     radius = float(np.sqrt(np.log(2 * deviations.size / _FALSE_ALARM) / (2 * _ROUNDS)))
     return at_most(float(np.abs(deviations).max()), radius, instance=instance)
 
 
-def _weights(rng: np.random.Generator, num_clients: int) -> list[Fraction]:
-    sizes = [whole(rng, 1, 6) for _ in range(num_clients)]
-    return [Fraction(size, sum(sizes)) for size in sizes]
-
-
-def _followed(p: list[Fraction], num_candidates: int, cohorts: npt.NDArray[np.int64], losses: Array) -> Array:
+def _followed(p: Sequence[Fraction], num_candidates: int, cohorts: npt.NDArray[np.int64], losses: "Array") -> "Array":
     """Mean of ``1{k is selected} - P(k | reports so far)``, by the order of the reports and by client."""
     num_rounds, size = losses.shape
     taken = np.where(cohorts[:, None] == np.arange(size), np.arange(num_rounds)[:, None], -1)
@@ -73,9 +60,13 @@ def _followed(p: list[Fraction], num_candidates: int, cohorts: npt.NDArray[np.in
     remark="50,000 rounds against the law of each given the reports before it, within a radius exceeded once in 10^9",
 )
 def rpow_d(rng: np.random.Generator) -> Finding:
+    from fedtheory.engine.simulation import fedavg
+    from fedtheory.federation.quadratic import QuadraticFederation
+    from fedtheory.selection.power_of_choice import PowerOfChoice
+
     size = whole(rng, 3, 4)
     d = whole(rng, 1, size)
-    p, centers = _weights(rng, size), np.arange(1.0, size + 1) ** 2
+    p, centers = draw_shares(rng, size, largest=6), np.arange(1.0, size + 1) ** 2
     fed = QuadraticFederation(np.ones(size), centers[:, None], np.array(p, dtype=np.float64))
     run = fedavg(
         fed, PowerOfChoice(1, d, loss="last"), num_rounds=_ROUNDS, step_size=0.5, record=("models",),
@@ -100,6 +91,11 @@ def rpow_d(rng: np.random.Generator) -> Finding:
     remark="frequencies of 50,000 rounds against the exact law, within a radius exceeded once in 10^9",
 )
 def cpow_d(rng: np.random.Generator) -> Finding:
+    from fedtheory.engine.simulation import fedavg
+    from fedtheory.federation.client_data import FederatedData
+    from fedtheory.federation.softmax import SoftmaxFederation
+    from fedtheory.selection.power_of_choice import PowerOfChoice
+
     count, batch = 3, whole(rng, 1, 2)
     x = rng.integers(-8, 9, size=(2, count, 1)) / 4
     y = rng.integers(2, size=(2, count))
@@ -118,7 +114,14 @@ def cpow_d(rng: np.random.Generator) -> Finding:
     return _largest_deviation(run.counts[0, :1] / _ROUNDS - np.mean(beats), instance)
 
 
-def _strategies(num_clients: int) -> list[Strategy]:
+def _strategies(num_clients: int) -> "list[Strategy]":
+    from fedtheory.selection.active_federated import ActiveFederated
+    from fedtheory.selection.full import Full
+    from fedtheory.selection.independent import Independent
+    from fedtheory.selection.power_of_choice import PowerOfChoice
+    from fedtheory.selection.proportional import Proportional
+    from fedtheory.selection.uniform import Uniform
+
     return [
         Proportional(2),
         Uniform(2),
@@ -139,12 +142,16 @@ def _strategies(num_clients: int) -> list[Strategy]:
     hypotheses=("strategies of this package, in Available",),
 )
 def availability(rng: np.random.Generator) -> Finding:
+    from fedtheory.engine.simulation import fedavg
+    from fedtheory.federation.quadratic import QuadraticFederation
+    from fedtheory.selection.availability import AlternatingGroups, Available
+
     size = whole(rng, 3, 7)
     strategies = _strategies(size)
     strategy = strategies[whole(rng, 0, len(strategies) - 1)]
     groups = [0, *(whole(rng, 0, 2) for _ in range(size - 1))]
     fed = QuadraticFederation(
-        np.ones(size), np.eye(size), [float(share) for share in _weights(rng, size)], normalize=True
+        np.ones(size), np.eye(size), [float(share) for share in draw_shares(rng, size, largest=6)], normalize=True
     )
     availability = AlternatingGroups(dropout=whole(rng, 0, 4) / 10, groups=groups)
     run = fedavg(

@@ -1,23 +1,28 @@
-"""Power-of-Choice without bounded gradients: whole rounds against exact runs, and the federations that attain them."""
+"""Power-of-Choice without bounded gradients: whole rounds against exact runs, their proofs, and what attains them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.rational._constants import initial_distance2, observed_skews
-from fedtheory.rational._rounds import distance2, gap
-from fedtheory.rational._run_draws import Drawn, draw_run
-from fedtheory.rational._step_sizes import StepSizes
-from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, combination, norm2
+from fedtheory.bounds._worst_cases import tenths
+from fedtheory.claims._comparisons import Chain, as_texts, step
+from fedtheory.instances._format import format_federation
+from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.observed import initial_distance2, observed_skews
+from fedtheory.instances.run_draws import draw_run
+from fedtheory.instances.runs import distance2, gap
+from fedtheory.instances.step_sizes import StepSizes
+from fedtheory.instances.vectors import Vector, average, norm2, vector
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
+
+_A_ROUND = Statement(poc.PAPER, "Appendix C", "a whole round, without Assumption 3.4", form="derived")
+_ASSUMED = tuple(assumption.text for assumption in poc.one_round.hypotheses)
 
 
 @claim(
@@ -27,15 +32,14 @@ from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
     looseness=1.01,
 )
 def loss_after_step(rng: np.random.Generator) -> Finding:
-    fed, eta = draw_federation(rng), Fraction(whole(rng, 1, 7), 8)
-    w = draw_model(rng, fed.dim)
-    instance = {**federation_in_words(fed), "w": in_words(w), "eta L": str(eta)}
+    fed, share = draw_federation(rng), Fraction(whole(rng, 1, 7), 8)
+    y = draw_model(rng, fed.dim)
+    instance = {**format_federation(fed), "y": str(y), "eta L": str(share)}
 
     def compared(k: int) -> Finding:
         L = max(fed.curvatures[k])
-        after = combination([Fraction(1), -eta / L], [w, fed.gradient(k, w)])
-        left = poc.loss_after_step(fed.excess(k, w), step_size=eta / L, L=L)
-        return at_least(fed.excess(k, after), left, instance=instance)
+        after = fed.excess(k, y - share / L * fed.gradient(k, y))
+        return at_least(after, poc.loss_after_step(fed.excess(k, y), step_size=share / L, L=L), instance=instance)
 
     return worst_of(map(compared, range(fed.num_clients)))
 
@@ -47,173 +51,136 @@ def loss_after_step(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def exact_client_drift(rng: np.random.Generator) -> Finding:
-    fed, eta, local_steps = draw_federation(rng), Fraction(whole(rng, 1, 8), 8), whole(rng, 2, 6)
-    start = draw_model(rng, fed.dim)
-    eta, mean = eta / fed.smoothness, [Fraction(1, fed.num_clients)] * fed.num_clients
+    fed, share, tau = draw_federation(rng), Fraction(whole(rng, 1, 8), 8), whole(rng, 2, 6)
+    start, eta = draw_model(rng, fed.dim), share / fed.smoothness
     models = [start] * fed.num_clients
-    for _ in range(local_steps - 1):
-        models = [combination([Fraction(1), -eta], [w, fed.gradient(k, w)]) for k, w in enumerate(models)]
-    average = combination(mean, models)
-    away = [norm2(combination([Fraction(1), Fraction(-1)], [w, average])) for w in models]
-    bound = poc.exact_client_drift(
-        eta,
-        mu=fed.strong_convexity,
-        L=fed.smoothness,
-        local_steps=local_steps,
-        G2=max(map(norm2, fed.gradients(start))),
-    )
-    instance = {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta), "local_steps": local_steps}
-    return at_most(sum(away) / fed.num_clients, bound, instance=instance)
+    for _ in range(tau - 1):
+        models = [w - eta * fed.gradient(k, w) for k, w in enumerate(models)]
+    drift = sum(norm2(w - average(models)) for w in models) / fed.num_clients
+    known = {"mu": fed.strong_convexity, "L": fed.smoothness, "G2": max(map(norm2, fed.gradients(start)))}
+    instance = {**format_federation(fed), "start": str(start), "step_size": str(eta), "local_steps": tau}
+    return at_most(drift, poc.exact_client_drift(eta, local_steps=tau, **known), instance=instance)
 
 
-def _same_size(rng: np.random.Generator, largest: int = 7) -> StepSizes:
+class Rounds:
+    """A run of which a round, at least, is complete."""
+
+    def __init__(self, rng: np.random.Generator, step_size: StepSizes) -> None:
+        self.num_rounds = 0
+        while not self.num_rounds:
+            drawn = draw_run(rng, step_size=step_size, longest_round=4)
+            self.run, self.tau, self.instance = drawn.run, drawn.run.local_steps, drawn.instance
+            self.num_rounds = self.run.num_steps // self.tau
+        skews = observed_skews(self.run)
+        known = {"num_selected": drawn.num_selected, "rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde}
+        self.known: dict[str, Any] = {**drawn.constants, **known}
+        self.eta = self.run.step_size(0)
+
+    @property
+    def from_start(self) -> dict[str, Any]:
+        """Constants of the bounds on all rounds."""
+        return self.known | {"initial_distance2": initial_distance2(self.run), "local_steps": self.tau}
+
+    def distance2(self, r: int) -> Fraction:
+        """``E |w - w*|^2`` after r rounds."""
+        return distance2(self.run, r * self.tau)
+
+    def distances_below(self, bound: Callable[[int], Fraction]) -> list[Chain]:
+        """Relate the distances after every round to a bound."""
+        return [(self.distance2(r), "<=", bound(r)) for r in range(1, self.num_rounds + 1)]
+
+
+def fixed_step_rounds(rng: np.random.Generator, largest: int = 7) -> list[Rounds]:
     size = Fraction(whole(rng, 1, largest), 8)
-    return lambda fed, _: lambda _: size / fed.smoothness
+    return [Rounds(rng, lambda fed, _: lambda _: size / fed.smoothness)]
 
 
-def _any_sizes(rng: np.random.Generator) -> StepSizes:
+def any_step_rounds(rng: np.random.Generator) -> list[Rounds]:
     sizes = [Fraction(whole(rng, 1, 8), 8) for _ in range(7)]
-    return lambda fed, _: lambda step: sizes[step % len(sizes)] / fed.smoothness
+    return [Rounds(rng, lambda fed, _: lambda t: sizes[t % len(sizes)] / fed.smoothness)]
 
 
-def _constants(drawn: Drawn) -> dict[str, Any]:
-    skews = observed_skews(drawn.run)
-    return {
-        **drawn.constants,
-        "num_selected": drawn.num_selected,
-        "rho_diagonal": skews.rho_diagonal,
-        "rho_tilde": skews.rho_tilde,
-    }
-
-
-def _whole_rounds(drawn: Drawn) -> range:
-    return range(drawn.run.num_steps // drawn.run.local_steps)
-
-
-def _draw(rng: np.random.Generator, step_size: StepSizes) -> Drawn:
-    """Draw a run of which a round, at least, is complete."""
-    while True:
-        drawn = draw_run(rng, step_size=step_size, longest_round=4)
-        if _whole_rounds(drawn):
-            return drawn
-
-
-@claim(
-    "power-of-choice:one-round",
-    "A round of E |w - w*|^2 without bounded gradients, fixed step size up to 1/L",
-    poc.one_round,
-    looseness=1.01,
-)
-def one_round(rng: np.random.Generator) -> Finding:
-    drawn = _draw(rng, _same_size(rng))
-    run, known = drawn.run, _constants(drawn)
-    tau, eta = run.local_steps, run.step_size(0)
-    return worst_of(
-        at_most(
-            distance2(run, (r + 1) * tau),
-            poc.one_round(distance2(run, r * tau), step_size=eta, local_steps=tau, **known),
-            instance={**drawn.instance, "round": r},
-        )
-        for r in _whole_rounds(drawn)
-    )
-
-
-@claim(
-    "power-of-choice:one-round-any-steps",
-    "A round of E |w - w*|^2 without bounded gradients, step sizes in any order up to 1/L",
-    Statement(poc.PAPER, "Appendix C", "a whole round, without Assumption 3.4", form="derived"),
-    hypotheses=tuple(assumption.text for assumption in poc.one_round.hypotheses),
-    looseness=1.01,
-)
-def one_round_any_steps(rng: np.random.Generator) -> Finding:
-    drawn = _draw(rng, _any_sizes(rng))
-    run, known = drawn.run, _constants(drawn)
-    tau, gap_, sigma2 = run.local_steps, known.pop("objective_gap"), known.pop("sigma2")
-
-    def promised(r: int) -> Fraction:
-        sizes = [run.step_size(t) for t in range(r * tau, (r + 1) * tau)]
-        by = poc.round_coefficients(sizes, **known)
-        return Fraction(by.distance2 * distance2(run, r * tau) + by.objective_gap * gap_ + by.sigma2 * sigma2)
-
-    return worst_of(
-        at_most(distance2(run, (r + 1) * tau), promised(r), instance={**drawn.instance, "round": r})
-        for r in _whole_rounds(drawn)
-    )
-
-
-def _at_round_ends(drawn: Drawn, bound: Callable[[int], Fraction]) -> Iterator[Finding]:
-    for r in _whole_rounds(drawn):
-        reached = distance2(drawn.run, (r + 1) * drawn.run.local_steps)
-        yield at_most(reached, bound(r + 1), instance={**drawn.instance, "rounds": r + 1})
-
-
-@claim(
-    "power-of-choice:fixed-step-distance",
-    "E |w_T - w*|^2 without bounded gradients, fixed step size up to 1/L",
-    poc.fixed_step_distance,
-    looseness=1.01,
-)
-def fixed_step_distance(rng: np.random.Generator) -> Finding:
-    drawn = _draw(rng, _same_size(rng))
-    run, known = drawn.run, _constants(drawn) | {"initial_distance2": initial_distance2(drawn.run)}
-    known |= {"step_size": run.step_size(0), "local_steps": run.local_steps}
-    return worst_of(_at_round_ends(drawn, lambda r: poc.fixed_step_distance(r, **known)))
-
-
-@claim(
-    "power-of-choice:decaying-steps-distance",
-    "E |w_T - w*|^2 without bounded gradients, step sizes 1/(mu (t + gamma)) with gamma >= 2 tau L/mu",
-    poc.decaying_steps_distance,
-    looseness=1.01,
-)
-def decaying_steps_distance(rng: np.random.Generator) -> Finding:
+def decaying_step_rounds(rng: np.random.Generator) -> list[Rounds]:
     # A gamma for the longest round serves shorter ones, too.
-    drawn = _draw(rng, lambda fed, _: lambda t: 1 / (fed.strong_convexity * t + 8 * fed.smoothness))
-    run, known = drawn.run, _constants(drawn) | {"initial_distance2": initial_distance2(drawn.run)}
-    known |= {"gamma": 8 * known["L"] / known["mu"], "local_steps": run.local_steps}
-    if not known["rho_diagonal"]:
-        known["rho_diagonal"] = Fraction(1, 1000)
-        known["rho_tilde"] = max(known["rho_tilde"], known["rho_diagonal"])
-    return worst_of(_at_round_ends(drawn, lambda r: poc.decaying_steps_distance(r, **known)))
+    return [Rounds(rng, lambda fed, _: lambda t: 1 / (fed.strong_convexity * t + 8 * fed.smoothness))]
 
 
-@claim(
+def _positive_skews(known: dict[str, Any]) -> dict[str, Any]:
+    """Replace a skew of 0, by which bounds divide, by a thousandth."""
+    rho = known["rho_diagonal"] or Fraction(1, 1000)
+    return known | {"rho_diagonal": rho, "rho_tilde": max(known["rho_tilde"], rho)}
+
+
+@step("power-of-choice:one-round", poc.one_round, fixed_step_rounds)
+def one_round(s: Rounds) -> list[Chain]:
+    """A round of E |w - w*|^2 without bounded gradients, fixed step size up to 1/L"""
+    known = s.known | {"step_size": s.eta, "local_steps": s.tau}
+    return s.distances_below(lambda r: poc.one_round(s.distance2(r - 1), **known))
+
+
+@step("power-of-choice:one-round-any-steps", _A_ROUND, any_step_rounds, hypotheses=_ASSUMED)
+def one_round_any_steps(s: Rounds) -> list[Chain]:
+    """A round of E |w - w*|^2 without bounded gradients, step sizes in any order up to 1/L"""
+    known = dict(s.known)
+    Gamma, sigma2 = known.pop("objective_gap"), known.pop("sigma2")
+
+    def bound(r: int) -> Fraction:
+        sizes = [s.run.step_size(t) for t in range((r - 1) * s.tau, r * s.tau)]
+        by = poc.round_coefficients(sizes, **known)
+        return Fraction(by.distance2 * s.distance2(r - 1) + by.objective_gap * Gamma + by.sigma2 * sigma2)
+
+    return s.distances_below(bound)
+
+
+@step("power-of-choice:fixed-step-distance", poc.fixed_step_distance, fixed_step_rounds)
+def fixed_step_distance(s: Rounds) -> list[Chain]:
+    """E |w_T - w*|^2 without bounded gradients, fixed step size up to 1/L"""
+    return s.distances_below(lambda r: poc.fixed_step_distance(r, step_size=s.eta, **s.from_start))
+
+
+@step("power-of-choice:decaying-steps-distance", poc.decaying_steps_distance, decaying_step_rounds)
+def decaying_steps_distance(s: Rounds) -> list[Chain]:
+    """E |w_T - w*|^2 without bounded gradients, step sizes 1/(mu (t + gamma)) with gamma >= 2 tau L/mu"""
+    known = _positive_skews(s.from_start) | {"gamma": 8 * s.known["L"] / s.known["mu"]}
+    return s.distances_below(lambda r: poc.decaying_steps_distance(r, **known))
+
+
+@step(
     "power-of-choice:averaged-rounds-gap",
-    "The mean of E F(w) - F* over rounds' starts with weights (1 - eta mu)^(-tau r), fixed step size below 1/L",
     poc.averaged_rounds_gap,
-    looseness=1.01,
+    lambda rng: fixed_step_rounds(rng, largest=6),
     remark="by convexity the loss of the mean of the models is not larger",
 )
-def averaged_rounds_gap(rng: np.random.Generator) -> Finding:
-    drawn = _draw(rng, _same_size(rng, largest=6))
-    run, known = drawn.run, _constants(drawn) | {"initial_distance2": initial_distance2(drawn.run)}
-    tau, eta, num_rounds = run.local_steps, run.step_size(0), len(_whole_rounds(drawn))
-    weights = [(1 - eta * known["mu"]) ** (-tau * r) for r in range(num_rounds)]
-    mean = sum(weight * gap(run, r * tau) for r, weight in enumerate(weights)) / sum(weights)
-    if not known["rho_diagonal"]:
-        known["rho_diagonal"] = Fraction(1, 1000)
-        known["rho_tilde"] = max(known["rho_tilde"], known["rho_diagonal"])
-    bound = poc.averaged_rounds_gap(num_rounds, step_size=eta, local_steps=tau, **known)
-    return at_most(mean, bound, instance={**drawn.instance, "rounds": num_rounds})
+def averaged_rounds_gap(s: Rounds) -> Chain:
+    """The mean of E F(w) - F* over rounds' starts with weights (1 - eta mu)^(-tau r), fixed step size below 1/L"""
+    weights = [(1 - s.eta * s.known["mu"]) ** (-s.tau * r) for r in range(s.num_rounds)]
+    mean = sum(weight * gap(s.run, r * s.tau) for r, weight in enumerate(weights)) / sum(weights)
+    return mean, "<=", poc.averaged_rounds_gap(s.num_rounds, step_size=s.eta, **_positive_skews(s.from_start))
 
 
-def _pulled_apart(rng: np.random.Generator) -> tuple[RationalQuadratics, dict[str, Any], Fraction]:
-    """Draw two selected clients ``mu/2 (s - r)^2 + L/2 (z -+ d)^2``, and Gamma of a population with F = mu/2 |w|^2."""
-    mu, kappa = Fraction(whole(rng, 1, 6), 2), Fraction(whole(rng, 5, 20), 4)
-    r, d = Fraction(whole(rng, 1, 9), 4), Fraction(whole(rng, 1, 9), 4)
-    L, zero = kappa * mu, Fraction(0)
-    # So large a Gamma that the skew at the model is at most L/mu.
-    objective_gap = (mu * (d**2 + r**2) / 2) * Fraction(whole(rng, 4, 12), 4)
-    high = L * d**2 / 2
-    fed = RationalQuadratics(((mu, L), (mu, L)), ((r, d), (r, -d)), (Fraction(1, 2),) * 2, (zero, zero))
-    known = {
-        "mu": mu,
-        "L": L,
-        "objective_gap": objective_gap,
-        "rho_diagonal": high / (mu * r**2 / 2 + objective_gap),
-        "rho_tilde": (mu * r**2 / 2 + high) / objective_gap,
-    }
-    return fed, known, r
+class PulledApart:
+    """Two selected clients ``mu/2 (s - r)^2 + L/2 (z -+ d)^2``, and Gamma of a population with F = mu/2 |w|^2."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        mu, kappa = Fraction(whole(rng, 1, 6), 2), Fraction(whole(rng, 5, 20), 4)
+        r, d = Fraction(whole(rng, 1, 9), 4), Fraction(whole(rng, 1, 9), 4)
+        L = kappa * mu
+        # So large a Gamma that the skew at the model is at most L/mu.
+        Gamma = (mu * (d**2 + r**2) / 2) * Fraction(whole(rng, 4, 12), 4)
+        high = L * d**2 / 2
+        self.fed = RationalQuadratics(
+            (vector(mu, L),) * 2, (vector(r, d), vector(r, -d)), vector("1/2", "1/2"), vector(0, 0)
+        )
+        self.start, self.away2 = vector(r, 0), r**2
+        rho, rho_tilde = high / (mu * r**2 / 2 + Gamma), (mu * r**2 / 2 + high) / Gamma
+        self.known = {"mu": mu, "L": L, "objective_gap": Gamma, "rho_diagonal": rho, "rho_tilde": rho_tilde}
+
+    def models(self, sizes: list[Fraction]) -> list[Vector]:
+        """Models of both clients after gradient steps."""
+        models = [self.start] * 2
+        for eta in sizes:
+            models = [w - eta * self.fed.gradient(k, w) for k, w in enumerate(models)]
+        return models
 
 
 @claim(
@@ -223,12 +190,12 @@ def _pulled_apart(rng: np.random.Generator) -> tuple[RationalQuadratics, dict[st
     "identity",
 )
 def one_round_attained(rng: np.random.Generator) -> Finding:
-    fed, known, r = _pulled_apart(rng)
-    eta = Fraction(whole(rng, 1, 8), 8) / known["L"]
-    start = (r, Fraction(0))
-    after = [norm2(combination([Fraction(1), -eta], [start, fed.gradient(k, start)])) for k in range(2)]
-    bound = poc.one_round(r**2, step_size=eta, local_steps=1, num_selected=1, sigma2=Fraction(0), **known)
-    return equal_to(sum(after) / 2, bound, instance={**federation_in_words(fed), "step_size": str(eta)})
+    s = PulledApart(rng)
+    eta = Fraction(whole(rng, 1, 8), 8) / s.known["L"]
+    after = sum(map(norm2, s.models([eta]))) / 2
+    known = s.known | {"step_size": eta, "local_steps": 1, "num_selected": 1, "sigma2": Fraction(0)}
+    instance = {**format_federation(s.fed), "step_size": str(eta)}
+    return equal_to(after, poc.one_round(s.away2, **known), instance=instance)
 
 
 @claim(
@@ -238,16 +205,68 @@ def one_round_attained(rng: np.random.Generator) -> Finding:
     "identity",
 )
 def bias_attained(rng: np.random.Generator) -> Finding:
-    fed, known, r = _pulled_apart(rng)
-    sizes = [Fraction(whole(rng, 1, 8), 8) / known["L"] for _ in range(whole(rng, 1, 4))]
-    models: list[Vector] = [(r, Fraction(0))] * 2
-    for eta in sizes:
-        models = [combination([Fraction(1), -eta], [w, fed.gradient(k, w)]) for k, w in enumerate(models)]
-    average = combination([Fraction(1, 2)] * 2, models)
-    tau, gamma = len(sizes), 2 * len(sizes) * known["L"] / known["mu"]
-    terms = poc.decaying_steps_distance.terms(
-        1, gamma=gamma, local_steps=tau, num_selected=2, sigma2=Fraction(0), initial_distance2=r**2, **known
-    )
-    return equal_to(
-        norm2(average), terms["bias"], instance={**federation_in_words(fed), "steps": in_words(tuple(sizes))}
-    )
+    s = PulledApart(rng)
+    sizes = [Fraction(whole(rng, 1, 8), 8) / s.known["L"] for _ in range(whole(rng, 1, 4))]
+    tau, gamma = len(sizes), 2 * len(sizes) * s.known["L"] / s.known["mu"]
+    known = s.known | {"local_steps": tau, "num_selected": 2, "sigma2": Fraction(0), "initial_distance2": s.away2}
+    bias = poc.decaying_steps_distance.terms(1, gamma=gamma, **known)["bias"]
+    instance = {**format_federation(s.fed), "steps": str(Vector(sizes))}
+    return equal_to(norm2(average(s.models(sizes))), bias, instance=instance)
+
+
+_MANY = (20, 1000)
+
+
+def _class(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw constants; skews that are equal, 0 or as large as they can be are drawn often."""
+    mu, kappa = tenths(rng, 1, 20), tenths(rng, 11, 300)
+    rho = kappa * pick(rng, [Fraction(0), Fraction(1), tenths(rng, 1, 9)])
+    rho_tilde = rho * pick(rng, [Fraction(1), tenths(rng, 11, 40)]) or tenths(rng, 0, 30)
+    return {"mu": mu, "L": mu * kappa, "rho_diagonal": rho, "rho_tilde": rho_tilde}
+
+
+@claim(
+    "power-of-choice:one-round-proof",
+    "Multipliers that hand losses on to the round's start by Lemma F prove the bound on a round, any steps up to 1/L",
+    _A_ROUND,
+    "identity",
+    hypotheses=_ASSUMED,
+    instances=_MANY,
+    remark="the multipliers are checked against the semidefinite program of the class, without a solver",
+)
+def one_round_proof(rng: np.random.Generator) -> Finding:
+    from fedtheory.claims._closed_forms import prove_skewed_round
+
+    known, distance2, Gamma = _class(rng), tenths(rng, 1, 90), tenths(rng, 1, 30)
+    sizes = [pick(rng, [Fraction(1), tenths(rng, 1, 9)]) / known["L"] for _ in range(whole(rng, 1, 4))]
+    by = poc.round_coefficients(sizes, num_selected=1, **known)
+    bound = Fraction(by.distance2 * distance2 + by.objective_gap * Gamma)
+    proved = prove_skewed_round(sizes, distance2=distance2, objective_gap=Gamma, **known)
+    instance = known | {"sizes": Vector(sizes), "distance2": distance2, "objective_gap": Gamma}
+    return equal_to(proved, bound, instance=as_texts(instance))
+
+
+@claim(
+    "power-of-choice:decaying-steps-distance-induction",
+    "From psi/s + delta a round of steps 1/(mu (t + gamma)) leads to at most psi/(s + tau) + delta",
+    poc.decaying_steps_distance,
+    instances=_MANY,
+    looseness=1.01,
+)
+def decaying_steps_induction(rng: np.random.Generator) -> Finding:
+    known, tau = _class(rng), whole(rng, 1, 4)
+    known["rho_diagonal"] = known["rho_diagonal"] or Fraction(1, 10)
+    known["rho_tilde"] = max(known["rho_tilde"], known["rho_diagonal"])
+    known |= {"num_selected": whole(rng, 1, 5)}
+    Gamma, sigma2 = tenths(rng, 0, 30), tenths(rng, 0, 30)
+    gamma = 2 * tau * known["L"] / known["mu"] * pick(rng, [Fraction(1), tenths(rng, 11, 40)])
+    rounds = whole(rng, 0, 20)
+    shared = {"gamma": gamma, "local_steps": tau, "sigma2": sigma2, "objective_gap": Gamma, **known}
+
+    def bound(num_rounds: int) -> Fraction:
+        return Fraction(poc.decaying_steps_distance(num_rounds, initial_distance2=Fraction(0), **shared))
+
+    sizes = [1 / (known["mu"] * (tau * rounds + s + gamma)) for s in range(tau)]
+    by = poc.round_coefficients(sizes, **known)
+    after = Fraction(by.distance2 * bound(rounds) + by.objective_gap * Gamma + by.sigma2 * sigma2)
+    return at_most(after, bound(rounds + 1), instance=as_texts(shared) | {"rounds": rounds})

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import as_texts, step_size, tenths
-from fedtheory.rational.draws import whole
+from fedtheory.bounds._worst_cases import step_size, tenths
+from fedtheory.claims._comparisons import as_texts
+from fedtheory.instances.draws import whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, equal_to

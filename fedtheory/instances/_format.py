@@ -1,0 +1,53 @@
+"""The numbers that define an instance, as text for the findings of claims."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.runs import Run
+from fedtheory.instances.vectors import Vector
+
+
+def format_vectors(vectors: Iterable[Vector]) -> str:
+    """Format some vectors.
+
+    >>> from fedtheory.instances.vectors import vector
+    >>> format_vectors([vector(1, "1/2"), vector(0, 2)])
+    '(1, 1/2), (0, 2)'
+    """
+    return ", ".join(map(str, vectors))
+
+
+def format_federation(fed: RationalQuadratics) -> dict[str, str]:
+    """Format the numbers that define a federation.
+
+    >>> from fedtheory.instances.federations import opposite_clients
+    >>> format_federation(opposite_clients())
+    {'curvatures': '(1), (1)', 'centers': '(1), (-1)', 'weights': '(1/2, 1/2)', 'minima': '(0, 0)'}
+    """
+    return {
+        "curvatures": format_vectors(fed.curvatures),
+        "centers": format_vectors(fed.centers),
+        "weights": str(fed.weights),
+        "minima": str(fed.minima),
+    }
+
+
+def format_run(run: Run, **more: Any) -> dict[str, Any]:
+    """Format the numbers that define a run; ``more`` says how its clients are chosen.
+
+    >>> from fedtheory.instances.runs import two_parabolas
+    >>> from fedtheory.instances.vectors import vector
+    >>> numbers = format_run(two_parabolas(vector(1), local_steps=3), law="all")
+    >>> numbers["centers"], numbers["law"], numbers["num_steps"], numbers["first_step_size"], numbers["noise"]
+    ('(0), (1)', 'all', 3, '1/4', '(0) with probability 1')
+    """
+    return {
+        **format_federation(run.federation),
+        **more,
+        "local_steps": run.local_steps,
+        "num_steps": run.num_steps,
+        "first_step_size": str(run.step_size(0)),
+        "initial": str(run.initial),
+        "noise": "; ".join(f"{value} with probability {chance}" for value, chance in run.noise.items()),
+    }

@@ -1,0 +1,36 @@
+"""Gradient noises of mean zero, as finite laws."""
+
+from fractions import Fraction
+
+from fedtheory.instances.vectors import Vector, norm2, vector
+from fedtheory.statistics.law import Law
+
+Noise = Law[Vector]
+"""The law of a gradient noise of mean zero."""
+
+
+def no_noise(dim: int) -> Noise:
+    """Return the noise that is always zero.
+
+    >>> no_noise(2)
+    Law({(Fraction(0, 1), Fraction(0, 1)): 1})
+    """
+    return Law.certain(vector(*[0] * dim))
+
+
+def two_point_noise(high: Vector, odds: Fraction | int = 1) -> Noise:
+    """Noise that is ``high`` with probability 1/(1 + odds), else ``-high/odds``; its variance is ``|high|^2/odds``.
+
+    >>> two_point_noise(vector(3), 2)
+    Law({(Fraction(3, 1),): 1/3, (Fraction(-3, 2),): 2/3})
+    """
+    return Law([(high, Fraction(1, 1 + odds)), (Fraction(-1, odds) * high, Fraction(odds, 1 + odds))])
+
+
+def variance_of(noise: Noise) -> Fraction:
+    """Return ``E |noise|^2``.
+
+    >>> variance_of(two_point_noise(vector(3), 2))
+    Fraction(9, 2)
+    """
+    return Fraction(noise.mean(norm2))

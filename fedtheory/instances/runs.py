@@ -1,0 +1,385 @@
+"""Runs of federated averaging and of FedALIGN, followed along every path: expectations without sampling.
+
+A round begins with the choice of its clients, goes on with their local steps, and ends with the server's next model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any, NamedTuple, final
+
+from fedtheory._support import validate
+from fedtheory._support.wording import short
+from fedtheory.instances.federations import RationalQuadratics, prioritized
+from fedtheory.instances.noise import Noise, no_noise, variance_of
+from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
+from fedtheory.sampling.cohorts import Selection, with_replacement
+from fedtheory.statistics.law import Law
+
+
+class Cohort(NamedTuple):
+    """The clients of a round, copies included, with the aggregation coefficients: theirs, and that of the old model."""
+
+    chosen: Selection
+    coefficients: Vector
+    kept: Fraction = Fraction(0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One way in which a run can stand at a step; two ways are two, even with equal models.
+
+    Attributes
+    ----------
+    anchor
+        The server's model at the start of the round.
+    chosen, coefficients
+        The active copies of clients, with the aggregation coefficients.
+    local
+        Model of each of them.
+    average
+        The virtual averaged model.
+    """
+
+    anchor: Vector
+    chosen: Selection
+    coefficients: Vector
+    local: tuple[Vector, ...]
+    average: Vector
+
+    def mean(self, value: Callable[[int, Vector], Fraction]) -> Fraction:
+        """Mean of a function of client and local model over the active copies, weighted as they are aggregated."""
+        return inner(self.coefficients, list(map(value, self.chosen, self.local)))
+
+    def mean_gradient(self, fed: RationalQuadratics) -> Vector:
+        """Mean of the gradients of the active copies at their local models."""
+        return combination(self.coefficients, list(map(fed.gradient, self.chosen, self.local)))
+
+    def spread(self, center: Vector) -> Fraction:
+        """Mean squared distance of the active copies' models from a center."""
+        return self.mean(lambda _, w: norm2(w - center))
+
+    @property
+    def drift(self) -> Fraction:
+        """Mean squared distance of the active copies' models from their average."""
+        return self.spread(self.average)
+
+    @property
+    def displacement(self) -> Fraction:
+        """Mean squared distance of the active copies' models from the round's starting model."""
+        return self.spread(self.anchor)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """One way in which a round can begin, and the law of the run after 0, 1, ... local steps given this beginning."""
+
+    anchor: Vector
+    cohort: Cohort
+    snapshots: tuple[Law[Snapshot], ...]
+
+
+def mean_weights(chosen: Selection) -> Vector:
+    """Coefficients 1/m of the plain mean."""
+    return Vector([Fraction(1, len(chosen))] * len(chosen))
+
+
+def constant_law(law: Law[Selection]) -> Callable[[Vector], Law[Selection]]:
+    """Select by the same law at every model."""
+    return lambda _: law
+
+
+@final
+@dataclass(frozen=True)
+class RationalRun:
+    """Federated averaging (Power-of-Choice, eqs. (2), (3)) whose every path is followed with its probability.
+
+    Attributes
+    ----------
+    federation
+        The clients.
+    select
+        The law of the selection at a server's model.
+    local_steps
+        Steps per round, tau.
+    step_size
+        eta_t as a function of t.
+    initial
+        The server's model at the start.
+    num_steps
+        Number of local steps T; the last round may be cut short.
+    noise
+        Gradient noise, drawn independently for each copy and step.
+    weigh
+        Aggregation coefficients of a selection, by default those of the mean.
+    aggregate
+        ``models``: the sum of coefficient times local model; ``deltas``: the server's model plus the sum of coefficient
+        times local change. They differ when the coefficients do not sum to 1.
+    """
+
+    federation: RationalQuadratics
+    select: Callable[[Vector], Law[Selection]]
+    local_steps: int
+    step_size: Callable[[int], Fraction]
+    initial: Vector
+    num_steps: int
+    noise: Noise
+    weigh: Callable[[Selection], Vector] = mean_weights
+    aggregate: str = "models"
+
+    def __post_init__(self) -> None:
+        validate.count("local_steps", self.local_steps)
+        validate.size("num_steps", self.num_steps, low=0)
+        initial: Any = self.initial
+        if not isinstance(initial, tuple) or len(initial) != self.federation.dim:
+            message = f"initial must be a vector of {self.federation.dim} rationals, got {short(initial)}"
+            raise ValueError(message)
+
+    @property
+    def sigma2(self) -> Fraction:
+        """Variance of the gradient noise."""
+        return variance_of(self.noise)
+
+    def begin(self, _: int, model: Vector) -> Law[Cohort]:
+        """Law of the clients of a round, given the server's model."""
+        return self.select(model).map(self._cohort)
+
+    def _cohort(self, chosen: Selection) -> Cohort:
+        coefficients = self.weigh(chosen)
+        stays = self.aggregate == "deltas" or not chosen
+        return Cohort(chosen, coefficients, 1 - sum(coefficients, start=Fraction(0)) if stays else Fraction(0))
+
+    def end(self, at: Snapshot) -> Law[Vector]:
+        """Return the law of the server's next model, the average."""
+        return Law.certain(at.average)
+
+    @cached_property
+    def rounds(self) -> tuple[Law[Beginning], ...]:
+        """How every round can begin, and the one that would come after the last."""
+        return follow(self)
+
+    @cached_property
+    def snapshots(self) -> tuple[Law[Snapshot], ...]:
+        """The law of the run at each step 0..T; at the start of a round the selection is drawn already."""
+        return tuple(_at_step(self, step) for step in range(self.num_steps + 1))
+
+
+@final
+@dataclass(frozen=True)
+class AlignedRun:
+    """FedALIGN whose every path is followed with its probability.
+
+    Attributes
+    ----------
+    federation
+        All clients, the priority clients first; the weights are p_k for them and 0 for the others.
+    shares
+        p_k of all clients.
+    thresholds
+        eps of each round; client k is included if ``|F_k(w) - F(w)| < eps`` at the round's start.
+    local_steps, step_size, initial, noise
+        As of ``RationalRun``.
+    num_draws
+        Priority clients drawn per round, or 0 when all take part.
+    """
+
+    federation: RationalQuadratics
+    shares: Vector
+    thresholds: Vector
+    local_steps: int
+    step_size: Callable[[int], Fraction]
+    initial: Vector
+    noise: Noise
+    num_draws: int = 0
+
+    @property
+    def priority(self) -> tuple[int, ...]:
+        """The priority clients."""
+        return tuple(k for k, weight in enumerate(self.federation.weights) if weight)
+
+    @property
+    def num_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.thresholds)
+
+    @property
+    def num_steps(self) -> int:
+        """Number of local steps T."""
+        return self.num_rounds * self.local_steps
+
+    @property
+    def sigma2(self) -> Fraction:
+        """Variance of the gradient noise."""
+        return variance_of(self.noise)
+
+    def included(self, w: Vector, eps: Fraction) -> tuple[int, ...]:
+        """Non-priority clients whose loss at a model is within eps of F."""
+        losses = self.federation.losses(w)
+        objective = inner(self.federation.weights, losses)
+        others = range(len(self.priority), self.federation.num_clients)
+        return tuple(k for k in others if abs(losses[k] - objective) < eps)
+
+    def weights(self, chosen: Selection) -> Vector:
+        """Renormalized weights p'_k of the clients of a round."""
+        shares = Vector(self.shares[k] for k in chosen)
+        return shares / sum(shares)
+
+    def begin(self, number: int, model: Vector) -> Law[Cohort]:
+        """Law of the clients of a round, which is certain given the server's model."""
+        # The round that would come after the last includes no other client.
+        eps = (*self.thresholds, Fraction(0))[number]
+        chosen = (*self.priority, *self.included(model, eps))
+        return Law.certain(Cohort(chosen, self.weights(chosen)))
+
+    def end(self, at: Snapshot) -> Law[Vector]:
+        """Return the law of the server's next model, over the draws of priority clients if there are any."""
+        return drawn_averages(self, at) if self.num_draws else Law.certain(at.average)
+
+    @cached_property
+    def rounds(self) -> tuple[Law[Beginning], ...]:
+        """How every round can begin, and the one that would come after the last."""
+        return follow(self)
+
+    @cached_property
+    def snapshots(self) -> tuple[Law[Snapshot], ...]:
+        """The law of the run at each step 0..T, the server's model as average at a round's start."""
+        return tuple(_at_step(self, step) for step in range(self.num_steps + 1))
+
+    @property
+    def priority_weights(self) -> list[Fraction]:
+        """``E[1/(1 + s)]`` of every round."""
+        return self._in_rounds(lambda _, weights: sum(weights[: len(self.priority)], start=Fraction(0)))
+
+    @property
+    def included_gaps(self) -> list[Fraction]:
+        """``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s)]`` of every round."""
+        first, gaps = len(self.priority), self.federation.excesses(self.federation.minimizer)
+        return self._in_rounds(lambda chosen, weights: inner(weights[first:], [gaps[k] for k in chosen[first:]]))
+
+    @property
+    def squared_weights(self) -> list[Fraction]:
+        """``E sum_k p'_k^2 I_k`` of every round."""
+        return self._in_rounds(lambda _, weights: norm2(weights))
+
+    def _in_rounds(self, value: Callable[[Selection, Vector], Fraction]) -> list[Fraction]:
+        beginnings = self.rounds[: self.num_rounds]
+        return [Fraction(each.mean(lambda at: value(at.cohort.chosen, at.cohort.coefficients))) for each in beginnings]
+
+
+Run = RationalRun | AlignedRun
+
+
+def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
+    """Law of the drawn average w' of eq. (56), given the models of all clients of the round."""
+    first = len(run.priority)
+    together = sum(at.coefficients[:first], start=Fraction(0))
+
+    def average(drawn: Selection) -> Vector:
+        coefficients = ([together / run.num_draws] * run.num_draws) + list(at.coefficients[first:])
+        return combination(coefficients, [*(at.local[place] for place in drawn), *at.local[first:]])
+
+    return with_replacement(run.shares[:first], run.num_draws).map(average)
+
+
+def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
+    """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
+
+    The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 takes it to 1/4.
+
+    >>> run = two_parabolas(vector(1))
+    >>> run.included(run.initial, Fraction(1)), run.included(run.initial, Fraction(1, 4))
+    ((1,), ())
+    >>> [at.average for at in run.snapshots[1]]
+    [(Fraction(1, 8),)]
+    """
+    zero, one = vector(0), vector(1)
+    return AlignedRun(
+        federation=prioritized((one, one), (zero, one), vector(1, 1), 1, vector(0, 0)),
+        shares=vector(1, 1),
+        thresholds=thresholds,
+        local_steps=local_steps,
+        step_size=lambda step: Fraction(2, step + 8),
+        initial=zero,
+        noise=no_noise(1),
+        num_draws=num_draws,
+    )
+
+
+def follow(run: Run) -> tuple[Law[Beginning], ...]:
+    """Return, for every round and for the one that would come after the last, how it can begin."""
+    models, rounds = Law.certain(run.initial), []
+    for number in range(run.num_steps // run.local_steps + 1):
+        beginnings = models.then(partial(_beginnings, run, number))
+        rounds.append(beginnings)
+        if (number + 1) * run.local_steps <= run.num_steps:
+            models = beginnings.then(lambda beginning: beginning.snapshots[-1]).then(run.end)
+    return tuple(rounds)
+
+
+def _beginnings(run: Run, number: int, model: Vector) -> Law[Beginning]:
+    first = number * run.local_steps
+    sizes = [run.step_size(step) for step in range(first, min(first + run.local_steps, run.num_steps))]
+    cohorts = run.begin(number, model)
+    clients = {k for cohort in cohorts for k in cohort.chosen}
+    # Given the round's start, copies work independently of each other: no path of one depends on that of another.
+    paths = {k: list(_local_models(run, k, model, sizes)) for k in clients}
+
+    def beginning(cohort: Cohort) -> Beginning:
+        start = Snapshot(model, cohort.chosen, cohort.coefficients, (model,) * len(cohort.chosen), model)
+        after = (Law.product(*(paths[k][step] for k in cohort.chosen)) for step in range(len(sizes)))
+        snapshots = (local.map(partial(_snapshot, model, cohort)) for local in after)
+        return Beginning(model, cohort, (Law.certain(start), *snapshots))
+
+    return cohorts.map(beginning)
+
+
+def _local_models(run: Run, client: int, model: Vector, sizes: list[Fraction]) -> Iterator[Law[Vector]]:
+    """Yield the law of a copy's model after 1, 2, ... local steps from the server's model."""
+    law = Law.certain(model)
+    for eta in sizes:
+        law = law.then(partial(_stepped, run, client, eta))
+        yield law
+
+
+def _stepped(run: Run, client: int, eta: Fraction, w: Vector) -> Law[Vector]:
+    ahead = w - eta * run.federation.gradient(client, w)
+    return run.noise.map(lambda noise: ahead - eta * noise)
+
+
+def _snapshot(anchor: Vector, cohort: Cohort, local: tuple[Vector, ...]) -> Snapshot:
+    chosen, coefficients, kept = cohort
+    average = combination([kept, *coefficients], [anchor, *local]) if kept else combination(coefficients, local)
+    return Snapshot(anchor, chosen, coefficients, local, average)
+
+
+def _at_step(run: Run, step: int) -> Law[Snapshot]:
+    number, inside = divmod(step, run.local_steps)
+    return run.rounds[number].then(lambda beginning: beginning.snapshots[inside])
+
+
+def distance2(run: Run, step: int) -> Fraction:
+    """Return ``E |w_t - w*|^2`` of the averaged model.
+
+    >>> distance2(two_parabolas(vector(1)), 1)
+    Fraction(1, 64)
+    """
+    return Fraction(run.snapshots[step].mean(lambda at: norm2(at.average - run.federation.minimizer)))
+
+
+def gap(run: Run, step: int) -> Fraction:
+    """Return ``E F(w_t) - F*`` of the averaged model.
+
+    >>> gap(two_parabolas(vector(1)), 1)
+    Fraction(1, 128)
+    """
+    return Fraction(run.snapshots[step].mean(lambda at: run.federation.gap(at.average)))
+
+
+def elapsed(run: Run, step: int) -> Fraction:
+    """Sum of the step sizes that the round has used before a step."""
+    return sum((run.step_size(i) for i in range(step - step % run.local_steps, step)), start=Fraction(0))
