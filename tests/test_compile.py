@@ -80,6 +80,7 @@ def rewrite_unseen(file: Path, text: str) -> None:
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+@pytest.mark.slow
 def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_only_then(tmp_path):
     package = tmp_path / "fedtheory"
     (package / "_support").mkdir(parents=True)
@@ -103,6 +104,7 @@ def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_o
     assert answer(tmp_path) == "11 1"
 
 
+@pytest.mark.slow
 def test_cached_code_loads_without_what_only_a_compiler_needs_and_goes_into_other_code(tmp_path):
     package = tmp_path / "fedtheory"
     (package / "_support").mkdir(parents=True)
@@ -214,6 +216,7 @@ for seed, num_players, num_classes in ((0, 6, 10), (3, 6, 10), (4, 3, 3)):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 def test_code_that_was_just_compiled_gives_the_bits_of_code_that_was_kept(tmp_path):
     """Sums that may be reordered are optimized anew in each caller: which copy is called must not be chance."""
@@ -269,6 +272,7 @@ def twice(x):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 @pytest.mark.parametrize("is_named", [False, True])
 def test_where_no_folder_can_be_written_code_is_compiled_with_one_warning(tmp_path: Path, is_named: bool) -> None:

@@ -47,6 +47,7 @@ def test_linear_algebra_runs_on_one_thread() -> None:
     assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} <= {1}
 
 
+@pytest.mark.slow
 def test_a_run_of_the_doctests_alone_has_the_environment_too() -> None:
     command = [sys.executable, "-m", "pytest", "-v", "--collect-only", "fedtheory/errors.py"]
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "HYPOTHESIS_"))}
@@ -68,6 +69,7 @@ def test_what_compiles_comes_first_the_studies_last_and_otherwise_the_order_stay
     assert items == [loop, rule, bound, text, study]
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_the_tests_of_a_background_job_too() -> None:
     code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import pytest, sys; sys.exit(pytest.main())"
     tests = [str(ROOT / "tests" / "test_hunt_commands.py"), "-qk", "interrupted"]

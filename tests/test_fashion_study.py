@@ -116,6 +116,7 @@ def test_wrong_draws_shares_and_accuracies_are_caught() -> None:
     assert failing(data.assign(accuracy=data["accuracy"].where(there))) == {whole}
 
 
+@pytest.mark.slow
 def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(tmp_path, monkeypatch) -> None:
     quick = dataclasses.replace(STUDY.quick.fashion, num_rounds=3)
     config = dataclasses.replace(

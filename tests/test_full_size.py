@@ -44,6 +44,7 @@ def test_numbers_that_have_no_room_in_double_precision_are_kept_in_single_and_ot
     np.testing.assert_array_equal(found["few"], draws[:3_000])
 
 
+@pytest.mark.slow
 def test_results_of_another_size_are_not_stored(tmp_path_factory: pytest.TempPathFactory) -> None:
     _, folder = quick_result(loaded("error_floor"), tmp_path_factory)
     with pytest.raises(ValueError, match="must hold error_floor at its full size, got other parameters"):

@@ -322,6 +322,7 @@ def test_the_place_of_no_pull_is_where_fixed_cohorts_take_the_model() -> None:
     assert place == pytest.approx([(pulls[0] * 1 + pulls[1] * 4) / sum(pulls)])
 
 
+@pytest.mark.slow
 def test_values_of_ones_own_utility_are_asked_for_in_a_script_outside_of_the_package(tmp_path) -> None:
     script = tmp_path / "my_values.py"
     script.write_text(

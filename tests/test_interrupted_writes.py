@@ -25,6 +25,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_saved_run_is_the_old_one_or_the_new_one_whenever_its_writer_is_killed(seen) -> None:
     # Before it is flushed, and before it gets its name.
     assert seen["runs"]["killed at a step"] == ["old", "old"]

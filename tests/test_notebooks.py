@@ -55,6 +55,7 @@ def test_a_notebook_brings_what_it_imports(script: Path, tmp_path: Path) -> None
     assert set(imported) - {"__future__"} <= beside
 
 
+@pytest.mark.slow
 def test_a_notebook_runs_away_from_the_project(tmp_path: Path) -> None:
     script = ROOT / "studies" / "power_of_choice_quadratic.py"
     (tmp_path / "cells.py").write_text(as_script(notebook_of(script), tmp_path), encoding="utf-8")

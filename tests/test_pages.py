@@ -35,6 +35,7 @@ FAULTY = {
 }
 
 
+@pytest.mark.slow
 def test_each_fault_is_seen_and_nothing_else(tmp_path: Path) -> None:
     for name, (text, _) in FAULTY.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -45,6 +46,7 @@ def test_each_fault_is_seen_and_nothing_else(tmp_path: Path) -> None:
         assert all(expected in fault for fault in mine), mine
 
 
+@pytest.mark.slow
 def test_formulas_are_drawn_from_one_file(tmp_path: Path, monkeypatch) -> None:
     if importlib.util.find_spec("sphinx-mathjax-offline") is None:
         pytest.skip("needs the extra docs")

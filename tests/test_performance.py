@@ -21,6 +21,7 @@ ALWAYS = {
 }
 
 
+@pytest.mark.slow
 def test_every_workload_meets_its_peers_and_limits(tmp_path_factory: pytest.TempPathFactory) -> None:
     data = part(quick_result(loaded("performance"), tmp_path_factory)[0].data, "peers")
     found: dict[str, list[str]] = {}

@@ -52,6 +52,7 @@ def test_as_many_clients_are_ranked_first_as_are_selected_where_no_losses_tie() 
     assert plain(floor._rank)(np.array([0.0, 1.0, 1.0, 1.0]), 2, 1) == 4  # all of them tie after the first round
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lead", [0, 1])
 def test_rand_trains_whom_it_draws_however_far_ahead_it_asks(lead: int) -> None:
     alias, counts, num_rounds = alias_table(np.array([1.0, 2.0, 3.0])), np.zeros(3, np.int64), 4
@@ -106,6 +107,7 @@ def test_every_part_of_a_round_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
+@pytest.mark.slow
 def test_among_many_clients_memory_is_asked_with_and_without_a_lead(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 

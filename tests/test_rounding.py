@@ -50,6 +50,7 @@ def encloses(rounded: Rounded, exact: Q) -> bool:
     return abs(Q(value) - exact) <= Q(error)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(formula=formulas())
 def test_the_exact_result_is_within_the_error(formula):
@@ -121,6 +122,7 @@ def test_shares_left_and_gone_have_all_their_digits(rate, size, exponent):
                 assert abs(rounded.value - exact) <= rounded.error
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(rate=RATES, half_lives=st.floats(1, 1000))
 def test_what_is_left_is_known_down_to_the_smallest_normal_double(rate, half_lives):

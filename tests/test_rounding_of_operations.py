@@ -45,6 +45,7 @@ def is_as_wide_as(found, needed, num_roundings=1):
     return needed <= error <= SLACK * needed + num_roundings * UNIT * abs(Q(float(found.value)))
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(a=NUMBERS, b=NUMBERS)
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -88,6 +88,7 @@ OF_IMAGES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_all_studies_of_images_are_tested_with_images_of_ones_own() -> None:
     helpers = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))["helpers"]
     assert {script.stem for script in SCRIPTS if "_images" in {one.stem for one in helpers(script)}} == {*OF_IMAGES}

@@ -37,6 +37,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize(
     ("redirected", "told"), [(">&-", "must be open, got a closed one"), ("> /dev/full", "No space left on device")]
@@ -49,6 +50,7 @@ def test_standard_output_that_takes_nothing_is_a_sentence(command: list[str], re
     assert told in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirected", "told"), [(">&-", "must be open, got a closed one"), ("> /dev/full", "No space left on device")]
 )
@@ -114,6 +116,7 @@ def test_negative_numbers_are_refused(option: str, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.endswith(f"error: {option} must be at least 0, got -1\n")
 
 
+@pytest.mark.slow
 def test_an_interrupted_script_ends_by_the_signal() -> None:
     script = "from fedtheory.engine.interruption import Interrupted\nprint('begun')\nraise Interrupted(None)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
@@ -133,6 +136,7 @@ def test_a_process_that_is_started_does_not_hear_control_c_and_this_one_does_aft
         signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_all_packages_are_attributes_in_a_fresh_process() -> None:
     script = "import fedtheory\nfor name in fedtheory.__all__: getattr(fedtheory, name)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)

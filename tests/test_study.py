@@ -111,6 +111,7 @@ def test_the_same_configuration_makes_the_same_bytes(tmp_path):
     assert b"CreationDate" not in (tmp_path / "one" / "heads.pdf").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_same_configuration_may_run_again_and_another_needs_force(tmp_path):
     study.produce(TOY, TOY.quick, tmp_path)
     study.produce(TOY, TOY.quick, tmp_path)

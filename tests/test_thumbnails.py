@@ -14,6 +14,7 @@ def shows(picture: np.ndarray, color: tuple[float, float, float]) -> bool:
     return bool((np.abs(picture[..., :3] - color).max(axis=-1) < 0.02).any())
 
 
+@pytest.mark.slow
 def test_a_thumbnail_has_one_panel(tmp_path: Path) -> None:
     pytest.importorskip("sphinx_gallery")
     import matplotlib.pyplot as plt

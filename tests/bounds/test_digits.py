@@ -169,6 +169,7 @@ def test_no_better_promise_is_kept_by_plain_arithmetic():
     assert all(short_by(n) < 0 for n in (65, 80, 100))
 
 
+@pytest.mark.slow
 def test_nearly_half_of_all_values_are_on_the_wrong_side_by_something():
     rng, beyond = np.random.default_rng(24), []
     with mpmath.workdps(500):

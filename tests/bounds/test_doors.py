@@ -67,6 +67,7 @@ def attempts(bound, world):
             yield from (result.values() if isinstance(result, dict) else [result])
 
 
+@pytest.mark.slow
 @by_name(FORMS)
 def test_extremes_give_one_sentence_or_a_value_and_never_nan(bound):
     world = draw(bound, np.random.default_rng(23))

@@ -118,6 +118,7 @@ def test_bounds_rise_with_each_constant_and_fall_with_draws_and_the_horizon(boun
     assert after <= before if name in falling else after >= before
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(world=worlds())
 def test_the_recursion_gap_solves_the_recursion(world):
@@ -157,6 +158,7 @@ def test_the_recursion_gap_is_the_unrolled_recursion_in_floating_point():
     assert np.all(refined <= 2 / known["L"] * unrolled * (1 + 1e-12))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(world=worlds())
 def test_the_corrected_theorem_follows_from_the_recursion(world):
@@ -165,6 +167,7 @@ def test_the_corrected_theorem_follows_from_the_recursion(world):
     assert fa.recursion_gap(horizon, **scalars(world), **per_step(world)) <= corrected
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(world=worlds(shortest_round=2))
 def test_the_printed_theorem_covers_the_refined_recursion_from_two_local_steps_on(world):

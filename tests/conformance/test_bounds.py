@@ -28,6 +28,7 @@ def is_asked(claim: Claim) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_every_claim_about_a_bound_asks_for_it_but_for_those_about_single_summands() -> None:
     assert len(COMPARED) > 100
     unasked = {claim.key for claim in COMPARED if not is_asked(claim)}
@@ -45,6 +46,7 @@ def test_a_promise_below_the_worst_case_is_refuted_whatever_the_librarys_bound_s
     assert [failure.check for failure in found.failures] == ["holds"]
 
 
+@pytest.mark.slow
 def test_the_mean_of_squared_distances_may_not_be_one_percent_smaller() -> None:
     def mean(distances2: Any) -> Any:
         return sum(distances2) / len(distances2)

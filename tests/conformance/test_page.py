@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.environment import ROOT
 from tests.test_readme import blocks, read
 
 
+@pytest.mark.slow
 def test_pytest_makes_a_test_of_every_check_of_the_example(tmp_path: Path) -> None:
     [example] = [
         block.text for block in blocks(read("docs/api/conformance.md")) if "test_my_selection.py" in block.text

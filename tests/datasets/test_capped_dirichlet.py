@@ -30,6 +30,7 @@ def test_who_has_an_nth_of_the_samples_gets_none_of_the_later_classes(concentrat
     assert left_out > 20  # the law is not empty
 
 
+@pytest.mark.slow
 def test_the_first_class_is_dealt_in_dirichlet_shares() -> None:
     """Shares of Dir_K(a) have mean 1/K and variance (K - 1)/(K^2 (K a + 1)); 3,000 draws of 10,000 samples."""
     num_draws, num_clients, concentration = 3000, 4, 0.5

@@ -100,6 +100,7 @@ def test_too_little_memory_is_told_in_one_sentence(folder, monkeypatch):
         fashion_mnist(folder)
 
 
+@pytest.mark.slow
 def test_the_real_files_hold_balanced_classes_and_are_read_in_a_second_of_processor_time():
     try:
         start = time.process_time()

@@ -118,6 +118,7 @@ def test_a_declared_size_beyond_the_file_is_refused_before_it_is_allocated(tmp_p
     assert peak_of_refusing(file, "must hold the 1073741824 bytes") < MEGABYTE
 
 
+@pytest.mark.slow
 def test_gzip_bombs_are_not_unpacked(tmp_path):
     file = tmp_path / "bomb.gz"
     bomb = bytes(64 * MEGABYTE)

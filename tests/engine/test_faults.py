@@ -125,6 +125,7 @@ NUMBERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiles", [True, False], ids=["compiled", "plain Python"])
 @pytest.mark.parametrize("what", NUMBERS)
 def test_what_a_rule_returns_is_checked_in_every_round(what, compiles):

@@ -243,6 +243,7 @@ def test_divergence_is_marked_and_leaves_other_replicates_alone():
     assert np.isfinite(band.mean[0])
 
 
+@pytest.mark.slow
 def test_plain_python_rule_gives_the_bits_of_the_compiled_rule():
     fed = federation()
 

@@ -59,6 +59,7 @@ def test_equal_numbers_of_steps_give_the_bits_of_one_number():
         assert runs[0].models.tobytes() == runs[1].models.tobytes()
 
 
+@pytest.mark.slow
 def test_returned_models_have_noise_of_the_given_variance_per_parameter():
     variances = np.array([0.0, 1.0, 4.0])
     run = ft.fedavg(

@@ -171,6 +171,7 @@ def test_dropout_is_that_of_loops_over_samples_on_the_same_stream(batch_size, hi
     np.testing.assert_allclose(run.models[0, -1], model, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_a_step_with_dropout_is_in_the_mean_a_step_without_where_the_loss_sees_hidden_values_linearly():
     """At zero logits of all classes the slopes are those of 1/3 - 1 or 1/3, and the last layer's gradient is linear."""
     fed = federation((4,), sizes=(64,), dropout=(0.5,))

@@ -79,6 +79,7 @@ def test_what_a_rule_keeps_is_its_own(spoils: bool) -> None:
     assert trash[0][0] == -7.0
 
 
+@pytest.mark.slow
 def test_rules_in_threads_and_within_rules_are_not_taken_for_each_other() -> None:
     alone = run(Keeping(), num_replicates=4, num_threads=1)
 
@@ -109,6 +110,7 @@ sys.stdout.write(str((pages() - before) * 4096 / 60))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON or sys.platform != "linux", reason="needs a compiler, and pages as Linux counts them")
 def test_a_rule_that_is_made_for_every_run_leaves_nothing_behind() -> None:
     done = subprocess.run([sys.executable, "-c", GROWING], capture_output=True, text=True, check=True)

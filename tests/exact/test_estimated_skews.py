@@ -34,6 +34,7 @@ def federation(num_clients=6, dim=2, seed=0, minima=0.0):
 FED = federation()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "strategy",
     [

@@ -180,6 +180,7 @@ def violated(num_cases, first_seed, num_replicates=400):
     return num_accepted, num_measured, wrong
 
 
+@pytest.mark.slow
 def test_random_runs_that_are_accepted_keep_their_promises():
     # A replicate takes as long as some thousand rounds; the slow runs below have more of them.
     num_accepted, num_measured, wrong = violated(sized(6 * len(NAMES), 40), 0, num_replicates=150)

@@ -138,6 +138,7 @@ def truth(place, aggregation):
     return enumerated(world, strategy, num_rounds, tau, aggregation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["difference", "model"])
 @pytest.mark.parametrize("place", range(len(CASES)))
 def test_all_runs_in_rational_arithmetic_have_the_expected_gap(place, aggregation):

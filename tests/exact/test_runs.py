@@ -92,6 +92,7 @@ def test_dissimilarity_of_clients_of_one_curvature_is_exact_and_of_others_unboun
         for_run(ocs.dsgd_average_gradient, FED, Full(), num_rounds=9, step_size=0.1)
 
 
+@pytest.mark.slow
 def test_skews_are_taken_from_the_side_that_keeps_the_bound_true():
     strategy = PowerOfChoice(2, 4)
     skew = ft.exact.selection_skew(EIGHT, strategy, num_models=100)  # what the search sharpens is not asked for

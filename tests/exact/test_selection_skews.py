@@ -102,6 +102,7 @@ def crossings(fed):
     return np.array([root.real for root in np.concatenate(roots) if root.imag == 0])
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([0.0, 3.0]))
 @example(1193, 2, 3.0)
@@ -146,6 +147,7 @@ def test_fixed_frequencies_are_exact(strategy):
     assert {side.lower_by for side in (rho_bar, rho_tilde, rho_diagonal)} == {"fixed frequencies"}
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 2.0]))
 def test_in_several_dimensions_no_sampled_model_leaves_the_intervals(seed, minima):
@@ -338,6 +340,7 @@ def test_instances_of_the_size_of_the_paper_have_positive_widths_and_positive_lo
     assert rho_diagonal.width < 0.1 * rho_diagonal.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("minima", [0.0, 1.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_search_and_cutting_planes_enclose_the_exact_skews_of_one_dimension(seed, minima):

@@ -68,6 +68,7 @@ def least_over_everything(fed, law):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 5))
 def test_the_bound_is_below_the_infimum_of_every_ranking_and_not_vacuous(seed, num_clients):

@@ -222,6 +222,7 @@ def ascent(squares, offset, radius, rng):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["generic", "hard", "isotropic", "center", "still"])
 def test_the_largest_gradient_in_a_ball_is_the_maximum_found_by_ascent(case):
     rng = np.random.default_rng(11)

@@ -42,6 +42,7 @@ OWN = ft.federation.LossFederation(loss, gradient, DATA, WEIGHTS, dim=2, minimiz
 KNOWN = ft.QuadraticFederation(CURVATURES, CENTERS, WEIGHTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [ft.selection.Full(), ft.selection.PowerOfChoice(1, 2)])
 @pytest.mark.parametrize(
     "options", [{}, {"gradient_noise": 0.5, "momentum": 0.5}, {"proximal_weight": 0.3, "relative_noise": 0.1}]
@@ -62,6 +63,7 @@ def test_losses_and_gradients_at_many_models_are_those_of_parabolas(shape) -> No
         np.testing.assert_allclose(found, wanted, rtol=ROUNDING)
 
 
+@pytest.mark.slow
 def test_compiled_functions_and_named_data_do_as_well() -> None:
     named = ft.federation.LossFederation(njit(loss), njit(gradient), Data(*DATA), WEIGHTS, dim=2, minimizer=BEST)
     runs = [ft.fedavg(fed, ft.selection.Full(), num_rounds=3, step_size=0.1).gap for fed in (OWN, named)]
@@ -171,6 +173,7 @@ def test_a_function_of_scipy_is_refused_with_its_line() -> None:
         first_run(**own)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 def test_an_index_out_of_bounds_in_a_round_names_the_kernel() -> None:
     def far(data, k, w):

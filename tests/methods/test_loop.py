@@ -104,6 +104,7 @@ def test_scaffnew_sends_only_when_the_coin_falls_and_its_models_agree_then() -> 
     assert abs(variates).max() < 1e-12  # their mean stays 0 up to roundings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probability", [Q(1, 2), Q(1, 4), Q(1)])
 def test_scaffnew_has_the_exact_mean_potential_of_all_coins(probability: Q) -> None:
     exact = {Q(1, 2): (40, 15, Q(1065, 128), Q(76245, 16384)), Q(1, 4): (64, 39, Q(7839, 256), Q(1575639, 65536)),

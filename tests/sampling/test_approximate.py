@@ -39,6 +39,7 @@ def enough_rescalings(t, m):
     return math.ceil(m) - 1 if num_positive > m else max(num_positive - 1, 0)
 
 
+@pytest.mark.slow
 def test_the_probabilities_increase_to_the_optimum_within_the_budget() -> None:
     for t, m in rational_instances(1500, seed=1):
         best = rational_probabilities(t, m)
@@ -121,6 +122,7 @@ def exactly(t, m, limit):
     return path[min(needed, limit)], min(needed, limit), needed <= limit
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(kinks(), st.integers(1, 4))
 @example((np.array([0.9, 0.8, 0.7, 2.0, 0.2, 1.4, 2.4, 0.7, 2.9]), 8.0), 4)
@@ -137,6 +139,7 @@ def test_who_is_at_1_is_decided_exactly(drawn, limit) -> None:
         assert p == 1 or q < 1
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(kinks(), st.integers(1, 4), st.integers(-1000, 1000))
 @example((np.array([2.0**-1000, 1.5 * 2.0**-1000, 2.0**100, 2.0**100]), 3.0), 1, 500)

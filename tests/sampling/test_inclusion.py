@@ -92,6 +92,7 @@ def mismatches(num_clients):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_clients", range(1, 9))
 def test_every_d_and_m_agrees_with_enumeration_absolutely_and_relatively_with_ties_and_weights_over_8_decades(
     num_clients,

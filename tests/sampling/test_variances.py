@@ -84,6 +84,7 @@ def exact_improvement(t, m):
     return variance(t, rational_probabilities(t, m)) / uniform if uniform else Fraction(0)
 
 
+@pytest.mark.slow
 def test_the_improvement_factor_lies_between_its_two_equality_cases_exactly() -> None:
     rng = np.random.default_rng(3)
     for _ in range(1500):

@@ -63,6 +63,7 @@ def test_reports_count_by_their_exponential():
     assert agree(drawn, law)
 
 
+@pytest.mark.slow
 def test_where_too_few_have_reported_uniform_draws_take_over():
     drawn, _ = cohorts(ActiveFederatedByReports(3), np.full(K, -np.inf))
     assert agree(drawn, np.full(K, 3 / 5))

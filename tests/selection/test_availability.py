@@ -157,6 +157,7 @@ def draw_among_all(round_index, table, memory, weights, candidates, losses, rng,
     return 1
 
 
+@pytest.mark.slow
 def test_uniform_with_weights_is_unbiased_for_the_present():
     here = [0, 2, 4]
     runs = [
@@ -207,6 +208,7 @@ def test_coins_have_their_probabilities_and_no_memory():
     assert abs(together - 0.04) < 5 * np.sqrt(0.04 * 0.96 / 20_000)
 
 
+@pytest.mark.slow
 def test_markov_chains_start_stationary_and_step_by_their_probabilities():
     leave, join = 0.2, 0.3  # stationary: there with probability 0.6
     chain = MarkovAvailability(leave, join)

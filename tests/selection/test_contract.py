@@ -136,6 +136,7 @@ def test_clients_are_taken_as_often_as_the_law_says(name: str) -> None:
     assert np.all(np.abs(measured - law) <= 5 * error + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(EXAMPLES) - UNEQUAL_RIGHTS))
 def test_equal_clients_are_taken_equally_often(name: str) -> None:
     measured, error = frequencies(name, federation(name, apart=0.0))

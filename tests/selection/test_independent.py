@@ -335,6 +335,7 @@ def one_coin_for_all(rules):
     return dataclasses.replace(rules, weigh=weigh)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defect", [forgotten_coefficients, exactly_m_without_replacement])
 def test_the_check_of_unbiasedness_kills_the_known_defects(defect):
     updates = updates_of(2)
@@ -342,6 +343,7 @@ def test_the_check_of_unbiasedness_kills_the_known_defects(defect):
     assert largest_deviation(drawn, updates) > 10
 
 
+@pytest.mark.slow
 def test_the_check_of_the_variance_kills_a_common_coin():
     strategy, updates = Independent(2), updates_of(2)
     wanted = variance(WEIGHTS * np.linalg.norm(updates, axis=1), law(strategy, updates))

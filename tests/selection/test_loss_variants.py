@@ -44,6 +44,7 @@ def agree(measured, law, count=8000):
     return bool((np.abs(measured - law) <= 5 * np.sqrt(law * (1 - law) / count) + 1e-12).all())
 
 
+@pytest.mark.slow
 def test_rpow_d_prefers_those_never_selected_and_then_the_last_reported_loss():
     # before its step client k reports F_k(0.5) = (0.5 - c)^2 / 2
     remembered = 0.5 * (0.5 - CENTERS[:, 0]) ** 2
@@ -63,6 +64,7 @@ class Mutant:
         return starting_at_zero(PowerOfChoice(1, 2, loss="last").rules(weights, num_rounds))
 
 
+@pytest.mark.slow
 def test_a_memory_that_starts_at_zero_is_seen():
     remembered = 0.5 * (0.5 - CENTERS[:, 0]) ** 2
     measured = pairs(Mutant())

@@ -266,6 +266,7 @@ def first_of_ties(rules):
     return dataclasses.replace(rules, select=select)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defect", [position_as_index, uniform_candidates])
 def test_law_check_kills_the_known_defects(defect):
     count = 20_000

@@ -48,6 +48,7 @@ def test_every_strategy_of_the_package_hashes_and_prints_shortly(name):
     assert len(repr(EXAMPLES[name])) < 300
 
 
+@pytest.mark.slow
 def test_strategies_of_many_clients_print_shortly():
     assert {name: len(repr(value)) for name, value in made_of_arrays(MANY).items() if len(repr(value)) > 500} == {}
 

@@ -34,6 +34,7 @@ def by_orders(table: list[Q]) -> list[Q]:
     return [value / len(orders) for value in total]
 
 
+@pytest.mark.slow
 @given(UTILITIES)
 def test_values_are_the_mean_gain_over_all_orders(table: list[Q]) -> None:
     assert shapley(table, players_of(table)).tolist() == by_orders(table)
@@ -47,6 +48,7 @@ def test_values_hand_out_exactly_what_everybody_earns_together(table: list[Q]) -
     assert efficiency(table, shapley(table, players_of(table))) == 0
 
 
+@pytest.mark.slow
 @given(UTILITIES, st.fractions(-3, 3, max_denominator=5), st.fractions(-3, 3, max_denominator=5))
 def test_values_are_linear_in_the_game(table: list[Q], a: Q, b: Q) -> None:
     n, other = players_of(table), [value * value - 1 for value in table]
@@ -54,6 +56,7 @@ def test_values_are_linear_in_the_game(table: list[Q], a: Q, b: Q) -> None:
     assert not any(linearity(shapley(combined, n), shapley(table, n), shapley(other, n), a, b))
 
 
+@pytest.mark.slow
 @given(UTILITIES, st.data())
 def test_a_player_who_adds_nothing_gets_nothing_and_equal_players_get_equal_values(table: list[Q], data: Any) -> None:
     n = players_of(table)
@@ -155,6 +158,7 @@ def test_what_a_utility_raises_reaches_the_caller() -> None:
         shapley(broken, 2)
 
 
+@pytest.mark.slow
 @given(UTILITIES, st.integers(0, 2**32))
 def test_marginals_of_an_order_add_up_to_what_everybody_earns(table: list[Q], seed: int) -> None:
     n = players_of(table)

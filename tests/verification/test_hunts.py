@@ -178,6 +178,7 @@ def test_an_identity_is_hunted_from_both_sides() -> None:
     assert hunt(replace(RARE, check=check), evaluations=4000).worst.measured == 99
 
 
+@pytest.mark.slow
 def test_several_jobs_find_what_one_finds() -> None:
     for evaluations, seed in ((40, 0), (700, 1), (2000, 7)):
         alone = hunt(MEDIAN, evaluations=evaluations, rng=seed)

@@ -46,6 +46,7 @@ def test_there_are_no_more_processes_than_items(started: list[int]) -> None:
     assert started == [3]
 
 
+@pytest.mark.slow
 def test_there_are_no_more_processes_than_claims_or_climbs(started: list[int]) -> None:
     verify(ONE, jobs=200)
     verify(TWO, jobs=200)

@@ -190,6 +190,7 @@ def raises(rng):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_verify_hunts_and_the_hunt_that_finds_a_counterexample_is_repeated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: str
@@ -206,6 +207,7 @@ def test_verify_hunts_and_the_hunt_that_finds_a_counterexample_is_repeated(
     assert re.findall(r"measured .*", capsys.readouterr().out)[0].split() == re.findall(r"measured .*", told)[0].split()
 
 
+@pytest.mark.slow
 def test_more_search_without_a_counterexample_states_what_was_tried(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -199,6 +199,7 @@ out.id = "told"; out.textContent = JSON.stringify(told); document.body.append(ou
 </script></body>"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="needs a Chromium to try the page in")
 @pytest.mark.parametrize("width", [1280, 500])
 def test_a_browser_filters_sorts_expands_and_follows_links_without_scrolling_sideways(

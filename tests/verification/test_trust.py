@@ -87,6 +87,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.slow
 def test_several_jobs_reach_the_verdicts_of_one() -> None:
     alone, together = (verify(SAMPLE, rng=3, jobs=jobs) for jobs in (1, 2))
     assert len(alone) == len(SAMPLE)
@@ -115,6 +116,7 @@ def test_no_jobs_and_no_time_are_refused() -> None:
 # --- time
 
 
+@pytest.mark.slow
 def test_claims_share_the_time_and_single_instances_take_none_of_it() -> None:
     claims = [claim(holding, f"toy:{name}") for name in ("first", "second")]
     single = claim(holding, "toy:single", instances=(1, 1))
