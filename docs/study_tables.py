@@ -150,6 +150,7 @@ def speed() -> str:
         "peer / ours": lambda row: _short(row["peer / ours"]),
         "lowest to highest": lambda row: f"{_short(row['lowest'])} to {_short(row['highest'])}",
         "goal": lambda row: _short(row["goal"]) if row["goal"] != "" else "",
+        "floor": lambda row: _short(row["floor"]) if row["floor"] != "" else "",
     })  # fmt: skip
 
 

@@ -41,6 +41,12 @@ GOALS = {
     (_ASSEMBLY.format(10), "limit of 1 s"): 1.0,
     (_PEER, "PEPit"): 20.0,
 }
+_COMMON = {
+    "gradient descent": (5, 10, 20),
+    "proximal point": (5,),
+    "Frank-Wolfe": (5,),
+}
+GOALS |= {(f"worst case, {name}, N = {n}", "PEPit"): 1.0 for name, lengths in _COMMON.items() for n in lengths}
 
 
 def _probabilities(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
@@ -161,7 +167,7 @@ def worst_cases(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
         found.append(within(label, ours, limit, range(times)) | {"agreement": apart})
     label, ours = _ASSEMBLY.format(config.assembled_rounds), partial(assembly, config.assembled_rounds)
     found.append(within(label, ours, 1.0, range(config.repetitions)) | {"agreement": 0.0})
-    return found + (beside_pepit(config.repetitions) if importlib.util.find_spec("PEPit") else [])
+    return found + (beside_pepit(config) if importlib.util.find_spec("PEPit") else [])
 
 
 def _round(local_steps: int) -> Any:
@@ -178,13 +184,53 @@ def assembly(num_rounds: int) -> Any:
     return first_coordinates(averaged_rounds(given, num_rounds=num_rounds).program()).data(pairs=False)
 
 
-def beside_pepit(repetitions: int) -> list[dict[str, Any]]:
-    """Time a round of four clients here, with proofs, and in PEPit, in turn."""
-    ours, peers = partial(_round, _PEERS_STEPS), {"PEPit": (pepit_round, 1)}
-    value = ours().value
-    # Ours is proved to 1e-5, PEPit's is what a solver says.
-    apart = abs(pepit_round() - value) / (1e-5 * value)
-    return [row | {"agreement": apart} for row in interleaved(_PEER, ours, 1, peers, range(repetitions))]
+def beside_pepit(config: Any) -> list[dict[str, Any]]:
+    """Time worst cases here, with proofs, and in PEPit, in turn: a round of four clients, and common methods."""
+    pairs = {_PEER: (partial(_round, _PEERS_STEPS), pepit_round)}
+    for name, lengths in _COMMON.items():
+        for n in lengths[: config.common_lengths]:
+            pairs[f"worst case, {name}, N = {n}"] = partial(common, name, n), partial(pepit_common, name, n)
+    found = []
+    for label, (ours, theirs) in pairs.items():
+        value = ours().value
+        # Ours is proved to 1e-5, PEPit's is what a solver says.
+        apart = abs(theirs() - value) / (1e-5 * value)
+        rows = interleaved(label, ours, 1, {"PEPit": (theirs, 1)}, range(config.repetitions))
+        found += [row | {"agreement": apart} for row in rows]
+    return found
+
+
+def common(name: str, num_steps: int) -> Any:
+    """Prove the largest gap after so many steps of a method, from a squared distance or in a set of diameter 1."""
+    p = ft.worst_case.Problem()
+    f = p.function() if name == "proximal point" else p.function(L=1)
+    if name == "Frank-Wolfe":
+        inside = p.indicator(diameter=1)
+        best, x = (f + inside).minimizer(), p.point("start")
+        inside.value(x)
+    else:
+        best, x = f.minimizer(), p.point("start")
+        p.at_most((x - best).square, 1, name="distance2")
+    for i in range(num_steps):
+        if name == "gradient descent":
+            x = x - f.gradient(x)
+        elif name == "proximal point":
+            x = f.proximal(x, 1)
+        else:
+            x = Q(i, i + 2) * x + Q(2, i + 2) * inside.linear_minimizer(f.gradient(x))
+    p.maximize(f.value(x) - f.value(best))
+    return p.solve()
+
+
+def pepit_common(name: str, num_steps: int) -> float:
+    """Take the same method from PEPit's own examples."""
+    folder, program, given = {
+        "gradient descent": ("unconstrained", "wc_gradient_descent", {"L": 1, "gamma": 1}),
+        "proximal point": ("unconstrained", "wc_proximal_point", {"gamma": 1}),
+        "Frank-Wolfe": ("composite", "wc_frank_wolfe", {"L": 1, "D": 1, "R": np.inf, "center": None}),
+    }[name]
+    examples = importlib.import_module(f"PEPit.examples.{folder}_convex_minimization")
+    return float(getattr(examples, program)(n=num_steps, wrapper="cvxpy", solver="CLARABEL", verbose=-1, **given)[0])
 
 
 def pepit_round() -> float:

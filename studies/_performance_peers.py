@@ -22,14 +22,12 @@ class Peers:
 
     num_clients: tuple[int, ...] = (30, 100)
     """Clients K of the quadratics; a tenth is selected out of three tenths of candidates."""
-    num_rounds: int = 15_000
-    """Rounds of our runs and of the memory measurement."""
+    num_rounds: int = 600
+    """Rounds of every program."""
     num_replicates: int = 20
-    """Replicates of our runs and of the batched peers."""
-    loop_rounds: int = 1_500
-    """Rounds of the NumPy loop."""
-    batched_rounds: int = 600
-    """Rounds of the batched peers."""
+    """Replicates of every program."""
+    memory_rounds: int = 15_000
+    """Rounds of the run whose memory is measured."""
     repetitions: int = 7
     """Interleaved repetitions."""
     softmax_rounds: int = 100
@@ -52,13 +50,15 @@ class Peers:
     """Local steps of the horizon whose worst case is computed, in rounds of two."""
     assembled_rounds: int = 10
     """Rounds of five local steps that are written down as one program."""
+    common_lengths: int = 3
+    """Lengths at which a method is solved here and in PEPit, at most."""
     seed: int = 0
     """Entropy of instances and selections."""
 
 
 COLUMNS = {
     "workload": "workload", "ours_us": "ours [us]", "peer": "peer", "ratio": "peer / ours", "lowest": "lowest",
-    "highest": "highest", "goal": "goal",
+    "highest": "highest", "goal": "goal", "floor": "floor",
 }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def workloads() -> tuple[Any, ...]:
 def peers(config: Peers, progress: study.Progress) -> "Dataset":
     """Time everything and compare what the programs return."""
     rows = [
-        row | {"goal": workload.GOALS.get((row["workload"], row["peer"]), np.nan)}
+        {"floor": np.nan} | row | {"goal": workload.GOALS.get((row["workload"], row["peer"]), np.nan)}
         for workload in workloads()
         for row in workload.records(config, progress)
     ]
@@ -97,7 +97,7 @@ print(first, int(status.split("VmHWM:")[1].split()[0]) / 1024)
 
 
 def _start_up(config: Peers) -> dict[str, float]:
-    program = _RUN.format(rounds=config.num_rounds, replicates=config.num_replicates)
+    program = _RUN.format(rounds=config.memory_rounds, replicates=config.num_replicates)
     first, memory = map(float, _python("-c", program).split())
     _python("-m", "fedtheory", "--help")
     start = time.perf_counter()
@@ -150,11 +150,11 @@ def draw_peers(axes: Any, data: "Dataset") -> None:
     rows = _shown(data)
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     places = dict(zip(workloads, name_rows(axes, [WORKLOADS.get(one, one) for one in workloads]), strict=True))
-    for number, kind in enumerate(("NumPy", "JAX", "torch", "Clarabel")):
+    for number, kind in enumerate(("NumPy", "JAX", "torch", "Clarabel", "numba", "first attempt", "PEPit")):
         own = [row for row in rows if row["peer"].startswith(kind)]
         middle, lowest, highest = (np.array([row[name] for row in own]) for name in ("ratio", "lowest", "highest"))
         heights, spread = (
-            [places[row["workload"]] + 0.2 - 0.2 * number for row in own],
+            [places[row["workload"]] + 0.3 - 0.1 * number for row in own],
             [middle - lowest, highest - middle],
         )
         look: Any = {"color": COLORS[number], "marker": MARKERS[number], "label": kind}
@@ -170,5 +170,11 @@ def speed(data: "Dataset") -> str:
     ratios = [row["ratio"] for row in quadratic]
     return (
         f"A round of Power-of-Choice takes {quadratic[0]['ours_us']:.2f} µs with 30 clients; other programs take "
-        f"{min(ratios):.0f} to {max(ratios):.0f} times as long"
+        f"{min(ratios):.2g} to {max(ratios):.0f} times as long"
     )
+
+
+def slower(data: "Dataset") -> str:
+    """Name the programs that are faster than ours, with their ratios."""
+    faster = [f"{row['peer']} ({row['workload']}: {row['ratio']:.2f})" for row in _shown(data) if row["ratio"] < 1]
+    return f"slower than: {'; '.join(faster) or 'none of these programs'}"

@@ -68,7 +68,7 @@ from _performance_growth import (
     rows_of_growth,
     said_of_growth,
 )  # fmt: skip
-from _performance_peers import Peers, checks_of_peers, draw_peers, peers, rows_of_peers, speed
+from _performance_peers import Peers, checks_of_peers, draw_peers, peers, rows_of_peers, slower, speed
 from _slides import finding
 
 from fedtheory import study
@@ -92,10 +92,9 @@ class Config:
 QUICK = Config(
     peers=Peers(
         num_clients=(30,),
-        num_rounds=400,
+        num_rounds=60,
         num_replicates=8,
-        loop_rounds=400,
-        batched_rounds=400,
+        memory_rounds=400,
         repetitions=2,
         softmax_rounds=8,
         sampling_sizes=(100, 1_000),
@@ -107,6 +106,7 @@ QUICK = Config(
         long_round=6,
         worst_case_steps=20,
         assembled_rounds=2,
+        common_lengths=1,
     ),
     growing=Sizes(
         num_clients=(100, 1_000, 10_000), dims=(10, 30, 100), local_steps=(2, 10, 50), num_candidates=(30, 50, 90),
@@ -128,7 +128,8 @@ def table(data: "Dataset") -> study.Table:
     start = own.attrs
     return study.Table(
         [dict.fromkeys(names, "") | row for row in rows], "Time of the peer / time of ours",
-        "Medians of interleaved repetitions on one thread (two threads: at most the goal). A fresh process: --help "
+        f"In this table ours is {slower(own)}. Medians of interleaved repetitions on one thread (two threads: at most "
+        "the goal). Floor: the same draws and flops in bare loops / ours. A fresh process: --help "
         f"{start['help_s']:.2f} s, first fedavg with cached kernels {start['first_fedavg_s']:.2f} s, peak memory "
         f"{start['peak_memory_mb']:.0f} MB.",
     )  # fmt: skip
@@ -160,6 +161,7 @@ def said(data: "Dataset") -> list[str]:
         f"without it those of softmax regression are {WITHOUT_AVX512:g} of that",
         f"mean gaps agree within standard errors, probabilities to {CLOSE:g})",
         speed(part(data, "peers")),
+        slower(part(data, "peers")),
         *said_of_growth(part(data, "growth")),
     ]
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+import _bare_loops as floor
 import numpy as np
 import pytest
 
-from docs import bare_loops as floor
 from fedtheory.selection._draw import alias_table, client_at
 
 CURVATURES, MINIMA = np.array([2.0, 3.0, 5.0]), np.array([0.5, 0.25, 1.0])
@@ -105,6 +105,14 @@ def test_every_part_of_a_round_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
         ("_evaluate_and_step", (100, 7), (5,), (), (), 1000),
         ("_rank", (30,), (), 1000),
     ]
+
+
+def test_bare_rounds_do_every_part_as_often_as_rounds_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    for name in ("_draw", "_evaluate_and_step", "_rank"):
+        monkeypatch.setattr(floor, name, lambda *given: seen.append([np.size(one) for one in given[:-1]] + [given[-1]]))
+    floor.bare_rounds(30, 1000)
+    assert seen == [[1, 106], [210, 5, 1, 1, 1000], [9, 1, 1000]]
 
 
 @pytest.mark.slow

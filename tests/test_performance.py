@@ -7,7 +7,7 @@ from tests.quick_studies import loaded, quick_result
 
 OPTIONAL = ("JAX", "torch", "PEPit")  # rows for these are there where they are installed
 ALWAYS = {
-    "K = 30": ["NumPy loop", "NumPy batched", "two threads"],
+    "K = 30": ["first attempt: NumPy loop", "NumPy, rounds drawn ahead", "numba loop", "two threads"],
     "softmax": ["NumPy", "NumPy batched over clients"],
     "n = 100": ["NumPy sort", "Clarabel"],
     "n = 1000": ["NumPy sort", "NumPy sum and copy"],

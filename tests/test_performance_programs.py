@@ -3,12 +3,15 @@
 from types import SimpleNamespace
 from typing import Any
 
+import _performance_calls as calls
+import _performance_peers as peers
 import _performance_perceptron as perceptron
 import _performance_quadratic as quadratic
 import _performance_softmax as softmax
 import _timing as timing
 import numpy as np
 import pytest
+import xarray
 
 import fedtheory as ft
 
@@ -20,8 +23,40 @@ def test_quadratics_with_all_clients_as_candidates_have_the_gaps_of_the_library(
     fed = ft.QuadraticFederation(h, c, p)
     gap = ft.fedavg(fed, ft.selection.PowerOfChoice(2, 600), num_rounds=6, local_steps=3, step_size=0.2).gap
     work = quadratic.Workload(h, c, p, fed.minimizer, 2, 600, 3, 0.2)
-    np.testing.assert_allclose(quadratic.numpy_loop(work, 6, rng), gap[0], rtol=1e-12)
-    np.testing.assert_allclose(quadratic.numpy_batched(work, 6, 2, rng), np.repeat(gap, 2, axis=0), rtol=1e-12)
+    for program in (quadratic.numpy_loop, quadratic.numpy_batched):
+        np.testing.assert_allclose(program(work, 6, 2, rng), np.repeat(gap, 2, axis=0), rtol=1e-12)
+
+
+def test_the_compiled_loop_has_the_gaps_of_the_library_and_draws_by_weight() -> None:
+    rng = np.random.default_rng(3)
+    h, c, p = rng.uniform(0.5, 2, 6), rng.normal(size=(6, 3)), np.array([0.3, 0.1, 0.2, 0.15, 0.05, 0.2])
+    fed = ft.QuadraticFederation(h, c, p)
+    gap = ft.fedavg(fed, ft.selection.PowerOfChoice(2, 6), num_rounds=6, local_steps=3, step_size=0.2).gap[0]
+    work, found = quadratic.Workload(h, c, p, fed.minimizer, 2, 6, 3, 0.2), np.empty(7)
+    own, other = quadratic.alias_table(p)
+    quadratic.compiled_rounds.py_func(
+        h, c, work.shares, own, other, work.mean_curvature, fed.minimizer, 2, 6, rng, found
+    )  # fmt: skip
+    np.testing.assert_allclose(found, gap, rtol=1e-12)
+    # A column gives its own client's share of it to its client and the rest to the other.
+    np.testing.assert_allclose((own + np.bincount(other, 1 - own, minlength=6)) / 6, p, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "num_steps", "known"),
+    # Drori and Teboulle 2014: L / (4 N + 2); Taylor, Hendrickx and Glineur 2017: 1 / (4 N); PEPit: 1 / 2.
+    [("gradient descent", 2, 1 / 10), ("proximal point", 2, 1 / 8), ("Frank-Wolfe", 1, 1 / 2)],
+)
+def test_common_worst_cases_have_the_values_of_the_literature(name: str, num_steps: int, known: float) -> None:
+    assert calls.common(name, num_steps).value == pytest.approx(known, rel=1e-5)
+
+
+def test_programs_that_are_faster_are_named() -> None:
+    rows = {"workload": ["K = 30", "softmax", "K = 30"], "peer": ["numba loop", "NumPy", "two threads"]}
+    numbers = {name: [0.5, 2.0, 0.5] for name in ("ours_us", "ratio", "lowest", "highest", "goal", "floor")}
+    data = xarray.Dataset({name: ("row", values) for name, values in (rows | numbers).items()})
+    assert peers.slower(data) == "slower than: numba loop (K = 30: 0.50)"
+    assert peers.slower(data.isel(row=[1])) == "slower than: none of these programs"
 
 
 def test_softmax_models_on_all_samples_of_all_clients_have_the_losses_of_the_library() -> None:
@@ -64,8 +99,8 @@ def test_distances_are_in_standard_errors_on_both_sides(sign: int) -> None:
     means = np.array([1.0, 2.0, 3.0, 6.0])
     found = softmax._distance(means, np.exp([2 + sign * 4.0, 4 + sign * 4.0]))
     assert found == pytest.approx(4 / np.sqrt(14 / 3 * (1 + 1 / 4)), rel=1e-12)
-    # Two others add half the variance; of the library's run a later round counts, not the last.
-    run = SimpleNamespace(gap=np.column_stack([np.full(4, 99.0), means, np.full(4, 99.0)]))
+    # Two others add half the variance; the last round counts.
+    run = SimpleNamespace(gap=np.column_stack([np.full(4, 99.0), means]))
     other = np.array([[0.0, 3.0 + sign * 3.0], [0.0, 3.0 + sign * 5.0]])
     assert quadratic._distance(run, other) == pytest.approx(4 / np.sqrt(14 / 3 * (1 / 4 + 1 / 2)), rel=1e-12)
 

@@ -1,6 +1,6 @@
 """What workload A of the performance study, and rand among a million clients, take at least: bare loops.
 
-No rules, slots, recordings or choice of clients: ``python docs/bare_loops.py`` times what no simulator that
+No rules, slots, recordings or choice of clients: ``python studies/_bare_loops.py`` times what no simulator that
 draws with NumPy's generators can do without, in nanoseconds of the processor for a round. A round of rand reads ten
 places of the alias table, ten rows of two cache lines, and ten counts.
 """
@@ -61,6 +61,15 @@ def _rank(losses: Any, m: int, num_rounds: int) -> int:
                 above += losses[i] > losses[j]
             total += above < m
     return total
+
+
+def bare_rounds(num_clients: int, num_rounds: int) -> None:
+    """Draw, evaluate, step and rank as often as so many rounds of workload A do."""
+    _, d, m, draws = next(row for row in WORKLOADS if row[0] == num_clients)
+    rng = np.random.default_rng(0)
+    _draw(rng, round(draws * num_rounds / 100))
+    _evaluate_and_step(rng.normal(3.0, 1.0, (num_clients, _DIM + 2)), np.zeros(_DIM), d, m, num_rounds)
+    _rank(rng.normal(size=d), m, num_rounds)
 
 
 def floors(num_rounds: int = 100_000) -> list[dict[str, float]]:
