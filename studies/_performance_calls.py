@@ -41,11 +41,7 @@ GOALS = {
     (_ASSEMBLY.format(10), "limit of 1 s"): 1.0,
     (_PEER, "PEPit"): 20.0,
 }
-_COMMON = {
-    "gradient descent": (5, 10, 20),
-    "proximal point": (5,),
-    "Frank-Wolfe": (5,),
-}
+_COMMON = {"gradient descent": (5, 10, 20), "proximal point": (5,), "Frank-Wolfe": (3,)}
 GOALS |= {(f"worst case, {name}, N = {n}", "PEPit"): 1.0 for name, lengths in _COMMON.items() for n in lengths}
 
 
@@ -224,13 +220,14 @@ def common(name: str, num_steps: int) -> Any:
 
 def pepit_common(name: str, num_steps: int) -> float:
     """Take the same method from PEPit's own examples."""
-    folder, program, given = {
+    examples: dict[str, tuple[str, str, dict[str, Any]]] = {
         "gradient descent": ("unconstrained", "wc_gradient_descent", {"L": 1, "gamma": 1}),
         "proximal point": ("unconstrained", "wc_proximal_point", {"gamma": 1}),
         "Frank-Wolfe": ("composite", "wc_frank_wolfe", {"L": 1, "D": 1, "R": np.inf, "center": None}),
-    }[name]
-    examples = importlib.import_module(f"PEPit.examples.{folder}_convex_minimization")
-    return float(getattr(examples, program)(n=num_steps, wrapper="cvxpy", solver="CLARABEL", verbose=-1, **given)[0])
+    }
+    folder, program, given = examples[name]
+    module = importlib.import_module(f"PEPit.examples.{folder}_convex_minimization")
+    return float(getattr(module, program)(n=num_steps, wrapper="cvxpy", solver="CLARABEL", verbose=-1, **given)[0])
 
 
 def pepit_round() -> float:
