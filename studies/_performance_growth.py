@@ -231,7 +231,7 @@ def draw_others(axes: Any, data: "Dataset") -> None:
         axes.plot(factor, time, color=COLORS[place], marker=MARKERS[place], linestyle=DASHES[place])
         order, _, _ = exponent(curve["size"].values, curve["round_us"].values)
         size = GROWING[axis].rpartition(" ")[0] or GROWING[axis]
-        ends[f"{size}: exponent {order:.2f}"] = float(time[-1]), COLORS[place]
+        ends[f"{size}: exponent {order:z.2f}"] = float(time[-1]), COLORS[place]
         longest, most = max(longest, factor[-1]), max(most, time[-1])
     axes.plot([1, longest], [1, longest], ":", color="black")
     axes.text(9, 12, "linear ", ha="right", fontsize=9)
@@ -248,7 +248,7 @@ def said_of_growth(data: "Dataset") -> list[str]:
         curve = found[axis, name]
         times, (order, low, high) = curve["round_us"].values, exponent(curve["size"].values, curve["round_us"].values)
         ends = f"{times[0]:.2g} to {float(f'{times[-1]:.3g}'):,g}{unit}"
-        return f"from {ends} (exponent {order:.2f} [{low:.2f}, {high:.2f}])"
+        return f"from {ends} (exponent {order:z.2f} [{low:z.2f}, {high:z.2f}])"
 
     few, many = (int(found["num_clients", "rand"]["size"][i]) for i in (0, -1))
     return [

@@ -160,8 +160,8 @@ def draw_peers(axes: Any, data: "Dataset") -> None:
         look: Any = {"color": COLORS[number], "marker": MARKERS[number], "label": kind}
         axes.errorbar(middle, heights, xerr=spread, linestyle="none", capsize=2, **look)
     axes.axvline(1.0, color="black", linewidth=0.8)
-    axes.set(xscale="log", xlabel="time of other programs / time of fedtheory", ylim=(-len(places) + 0.4, 1.8))
-    axes.legend(fontsize=8, ncols=2, loc="upper center")
+    axes.set(xscale="log", xlabel="time of other programs / time of fedtheory", ylim=(-len(places) + 0.4, 0.8))
+    axes.legend(fontsize=8, loc="lower right")
 
 
 def speed(data: "Dataset") -> str:
