@@ -19,7 +19,8 @@ import fedtheory as ft
 def test_quadratics_with_all_clients_as_candidates_have_the_gaps_of_the_library() -> None:
     rng = np.random.default_rng(3)
     # NumPy sorts up to some hundred numbers where it is asked for the largest few.
-    h, c, p = rng.uniform(0.5, 2, 600), rng.normal(size=(600, 3)), rng.dirichlet(np.ones(600))
+    # Far from 0, where models start, each part of a loss decides about ranks.
+    h, c, p = rng.uniform(0.5, 2, 600), rng.normal(3.0, 1.0, (600, 3)), rng.dirichlet(np.ones(600))
     fed = ft.QuadraticFederation(h, c, p)
     gap = ft.fedavg(fed, ft.selection.PowerOfChoice(2, 600), num_rounds=6, local_steps=3, step_size=0.2).gap
     work = quadratic.Workload(h, c, p, fed.minimizer, 2, 600, 3, 0.2)
