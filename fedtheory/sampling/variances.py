@@ -15,7 +15,6 @@ from fedtheory.sampling.optimal import optimal_probabilities
 __all__ = [
     "expected_improvement_factor",
     "improvement_factor",
-    "improvement_factor_lower_bound",
     "relative_improvement_factor",
     "variance",
 ]
@@ -207,49 +206,6 @@ def expected_improvement_factor(
     values = [optimal_value(t, m) for t in scaled]
     uniform = (num_clients - m) / m * (scaled**2).sum(axis=1)
     return min(1.0, float(weights @ np.asarray(values) / (weights @ uniform)))
-
-
-def improvement_factor_lower_bound(norms: npt.ArrayLike, expected_size: float) -> float:
-    r"""Shorthand ``((sum t_i)^2 - m sum t_i^2) / ((n - m) sum t_i^2)``: a lower bound on the improvement factor.
-
-    It is the improvement factor itself when no optimal probability is cut at 1 (l = n), and may be negative.
-
-    Parameters
-    ----------
-    norms
-        Of the weighted updates, shape (n,).
-    expected_size
-        Budget m, in (0, n].
-
-    Returns
-    -------
-    float
-        At most 1; 0 where m = n or all norms are 0.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), after eq. (15), there for l = n.
-
-    Examples
-    --------
-    For norms 1, 1, 4 and m = 2: ``(36 - 36) / 18 = 0``, below the factor 2/9.
-
-    >>> improvement_factor_lower_bound([1.0, 1.0, 4.0], 2)
-    0.0
-    """
-    t = checked_norms(norms)
-    m = checked_budget(expected_size, t.size)
-    if m == t.size or not t.any():
-        return 0.0
-    _, exponent = np.frexp(t.max())
-    t = np.ldexp(t, -exponent)
-    squares = (t**2).sum()
-    return float((t.sum() ** 2 - m * squares) / ((t.size - m) * squares))
 
 
 def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any) -> Any:

@@ -18,7 +18,6 @@ from fedtheory.theorem.bound import Scalar as Scalar
 from fedtheory.theorem.bound import Summands as Summands
 from fedtheory.theorem.bound import states as states
 from fedtheory.theorem.domains import COUNT as COUNT
-from fedtheory.theorem.domains import FRACTION as FRACTION
 from fedtheory.theorem.domains import HORIZON as HORIZON
 from fedtheory.theorem.domains import NONNEGATIVE as NONNEGATIVE
 from fedtheory.theorem.domains import POSITIVE as POSITIVE

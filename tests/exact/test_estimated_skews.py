@@ -10,10 +10,10 @@ import pytest
 
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.estimated_skews import estimated_selection_skew, sampled_models, selection_skew_at
-from fedtheory.exact.frequencies import selection_frequencies
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.full import Full
+from fedtheory.selection.laws import Ranked
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
@@ -52,7 +52,8 @@ def test_the_estimate_is_within_its_error_of_the_exact_skew(strategy):
     rng = np.random.default_rng(1)
     for seed in range(4):
         w, other = rng.normal(size=(2, 2))
-        exact = skew(FED, selection_frequencies(strategy, FED.weights, FED.losses(w)), other)
+        law = strategy.law(FED.weights)
+        exact = skew(FED, law.frequencies(FED.losses(w)) if isinstance(law, Ranked) else law.mean, other)
         found = selection_skew_at(FED, strategy, w, other, num_draws=3000, rng=seed)
         # 4.5 standard errors: one in 147,000 for each of 28 comparisons. The rest is rounding when nothing varies.
         assert abs(found.value - exact) <= 4.5 * found.standard_error + 1e-12
@@ -237,7 +238,7 @@ class Mispositioned:
 
 def test_a_position_taken_for_a_client_is_seen_in_the_skew():
     w = np.array([1.0, 0.5])
-    exact = skew(FED, selection_frequencies(PowerOfChoice(1, 3), FED.weights, FED.losses(w)), w)
+    exact = skew(FED, PowerOfChoice(1, 3).law(FED.weights).frequencies(FED.losses(w)), w)
     found = selection_skew_at(FED, Mispositioned(), w, w, num_draws=2000)
     assert abs(found.value - exact) > 10 * found.standard_error
 
