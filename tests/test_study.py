@@ -1,6 +1,7 @@
 """The harness of the studies, tried with a toy study."""
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -19,7 +20,7 @@ import pytest
 from fedtheory import study
 from fedtheory._support.console import first_sentence
 from fedtheory.study import scripts
-from fedtheory.study._figures import save_figure
+from fedtheory.study._figures import figure_bytes
 from fedtheory.study.scripts import config_again, plain_config
 
 mpl.use("Agg")
@@ -147,13 +148,12 @@ def test_a_changed_file_is_not_loaded(tmp_path):
         study.load(tmp_path)
 
 
-def test_a_label_that_is_longer_than_the_figure_is_not_cut(tmp_path):
+def test_a_label_that_is_longer_than_the_figure_is_not_cut():
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(2, 1))
     axes.set_xlabel("communication rounds of federated averaging, counted from the first")
-    save_figure(figure, tmp_path / "wide.png", "png")
-    edge = plt.imread(tmp_path / "wide.png")[:, [0, -1], :3]
+    edge = plt.imread(io.BytesIO(figure_bytes(figure, "png")["png"]))[:, [0, -1], :3]
     assert (edge == 1).all()
 
 

@@ -14,6 +14,7 @@ from fedtheory.conformance._checks import (
     Check,
     Failed,
     ask,
+    at_level,
     children,
     conformance,
     generator,
@@ -203,11 +204,7 @@ def aggregation_checks(
     }
     level = FALSE_ALARMS / 3
     made = {name: work for name, work in works.items() if not left_out.get(name, False)}
-    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in made.items()]
-
-
-def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
-    work(seeds_of(seeds, name), level)
+    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in made.items()]
 
 
 def _cases(rng: np.random.Generator) -> list[Updates]:

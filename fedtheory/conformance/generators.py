@@ -24,11 +24,11 @@ from fedtheory.conformance._checks import (
     Check,
     Failed,
     ask,
+    at_level,
     children,
     conformance,
     generator,
     named,
-    seeds_of,
 )
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
 from fedtheory.conformance.results import Conformance
@@ -189,22 +189,18 @@ def generator_checks(
     works |= {name: partial(_sampled, made, check) for name, check in random.items()}
     works["linear labels"] = partial(_sampled, made, _linear)
     level = FALSE_ALARMS / len(random)
-    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in works.items()]
+    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in works.items()]
 
 
 def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[Check]:
     chances = random_checks(made)
     works: dict[str, Work] = {name: partial(_without_level, work) for name, work in sure_checks(made).items()}
     level = FALSE_ALARMS / len(chances)
-    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in (works | chances).items()]
+    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in (works | chances).items()]
 
 
 def _without_level(work: Callable[[np.random.SeedSequence], None], seeds: np.random.SeedSequence, _: float) -> None:
     work(seeds)
-
-
-def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
-    work(seeds_of(seeds, name), level)
 
 
 def _sampled(made: Generator, check: Callable[..., None], seeds: np.random.SeedSequence, level: float) -> None:
