@@ -152,9 +152,7 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
     return expected_improvement_factor(t[None, :], expected_size)
 
 
-def expected_improvement_factor(
-    norms: npt.ArrayLike, expected_size: float, *, axis: int = 0, sample_weights: npt.ArrayLike | None = None
-) -> float:
+def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, axis: int = 0) -> float:
     r"""Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms.
 
     It is not the mean of the ratios: large updates count more.
@@ -167,8 +165,6 @@ def expected_improvement_factor(
         Budget m, in (0, n].
     axis
         The axis of the samples, 0 or 1.
-    sample_weights
-        Probability of each sample, shape (samples,), sum 1; equal ones by default.
 
     Returns
     -------
@@ -194,10 +190,7 @@ def expected_improvement_factor(
     samples = _samples(norms, axis)
     num_samples, num_clients = samples.shape
     m = checked_budget(expected_size, num_clients)
-    if sample_weights is None:
-        weights = np.full(num_samples, 1 / num_samples)
-    else:
-        weights = validate.probability_vector("sample_weights", sample_weights, size=num_samples)
+    weights = np.full(num_samples, 1 / num_samples)
     if m == num_clients or not samples.any():
         return 0.0
     m = max(m, _TINY_BUDGET)

@@ -183,8 +183,3 @@ def test_fixed_frequencies_without_second_moments_have_skews_and_a_floor_but_no_
     assert selection_skew(THREE, Known()).rho_bar.lower_by == "fixed frequencies"
     with pytest.raises(TypeError, match="with known moments of its coefficients"):
         expected_gap(THREE, Known(), 1, 1, 0.1, [0.0])
-
-
-def test_no_vertices_are_refused_as_a_number_to_look_at():
-    with pytest.raises(ValueError, match="max_vertices must be at least 1, got 0"):
-        error_floor(THREE, PowerOfChoice(1, 2), max_vertices=0)

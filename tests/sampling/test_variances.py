@@ -104,8 +104,6 @@ def test_a_ratio_of_expectations_is_not_the_expectation_of_the_ratio() -> None:
     assert expected_improvement_factor(samples, 1) == pytest.approx(expected, rel=1e-14)
     assert expected_improvement_factor(samples.T, 1, axis=1) == pytest.approx(expected, rel=1e-14)
     assert np.mean([improvement_factor(t, 1) for t in samples]) == pytest.approx((1 + 42 / 204) / 2, rel=1e-12)
-    weighted = expected_improvement_factor(samples, 1, sample_weights=[0.75, 0.25])
-    assert weighted == pytest.approx((0.75 * 6 + 0.25 * 42) / (0.75 * 6 + 0.25 * 204), rel=1e-12)
 
 
 @given(st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=12), st.floats(0.05, 0.95), st.floats(1e-150, 1e150))
@@ -148,7 +146,6 @@ def test_a_zero_norm_adds_nothing_and_a_norm_never_sampled_is_infinitely_bad() -
             r"at least one sample and one client, got .* \(2, 0\)",
         ),
         (lambda: expected_improvement_factor([[1.0, 2.0]], 1, axis=2), "axis must be in 0..1"),
-        (lambda: expected_improvement_factor([[1.0, 2.0]], 1, sample_weights=[0.5]), "sample_weights must sum to 1"),
     ],
 )
 def test_bad_arguments_are_refused(call, message) -> None:
