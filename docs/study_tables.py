@@ -61,7 +61,7 @@ def markdown(rows: Iterable[Mapping[str, Any]], cells: Mapping[str, Callable[[Ma
 
 def underflow() -> str:
     """Return what was counted and measured of GreedyFed's base case, in sentences and a table."""
-    own = _module("greedyfed_tables"), _module("_greedyfed_fashion"), _module("_parts")
+    own = _module("greedyfed_tables"), _module("_greedyfed_fashion"), _module("_experiments")
     data = own[2].part(stored("greedyfed_tables").data, "fashion")
     alike, single, other = (int(number) for number in data["draws"].values)
     total, chance = alike + single + other, underflow_probability(1e-4, 10)
@@ -100,7 +100,7 @@ def underflow() -> str:
 def leads() -> str:
     """Return how long GreedyFed leads on digits, when one number is changed."""
     _module("greedyfed_tables")
-    data = _module("_parts").part(stored("greedyfed_tables").data, "leads")
+    data = _module("_experiments").part(stored("greedyfed_tables").data, "leads")
     rows = _module("_greedyfed_digits").rows_of_leads(data)
     own, other = "effective {}", "effective {}, FedAvg"
     return markdown(rows, {

@@ -6,6 +6,8 @@ from typing import Any
 import sphinx.application
 
 _PREFIX = "panel_"
+# Pictures hold labels and titles that reach beyond their figure, and this many inches around.
+SAVED: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.1}
 
 
 def scraper(block: Any, variables: dict[str, Any], configuration: dict[str, Any]) -> str:
@@ -14,7 +16,7 @@ def scraper(block: Any, variables: dict[str, Any], configuration: dict[str, Any]
     from sphinx_gallery.scrapers import matplotlib_scraper
 
     figures = [plt.figure(number) for number in plt.get_fignums()]
-    shown: str = matplotlib_scraper(block, variables, configuration)
+    shown: str = matplotlib_scraper(block, variables, configuration, **SAVED)
     if figures:
         name = Path(variables["src_file"]).stem
         folder = Path(configuration["src_dir"], "gallery", "images")
@@ -24,10 +26,13 @@ def scraper(block: Any, variables: dict[str, Any], configuration: dict[str, Any]
 
 def cut_panel(figure: Any, picture: Path, panel: Path) -> None:
     """Keep the first panel of a figure, with its title and labels, out of the picture that was made of it."""
+    from matplotlib.transforms import BboxTransformFrom
     from PIL import Image
 
     axes = next(one for one in figure.axes if one.axison and one.has_data())
-    box = axes.get_tightbbox().transformed(figure.transFigure.inverted())
+    saved = figure.get_tightbbox().padded(SAVED["pad_inches"])
+    to_shares = BboxTransformFrom(saved.transformed(figure.dpi_scale_trans))
+    box = axes.get_tightbbox().transformed(to_shares)
     with Image.open(picture) as whole:
         left, right = box.x0 * whole.width - 4, box.x1 * whole.width + 4
         top, bottom = (1 - box.y1) * whole.height - 4, (1 - box.y0) * whole.height + 4

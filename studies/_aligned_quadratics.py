@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _alignment_terms import alignment_terms
 
 import fedtheory as ft
 from fedtheory import study
@@ -34,7 +33,6 @@ def errors_by_threshold(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def _thresholds(config: Any) -> dict[str, Any]:
-
     named: dict[str, Any] = {f"{eps:g}": eps for eps in config.thresholds}
     return {**named, ANNEALED: ft.selection.AnnealedThreshold(config.annealed_from, end=0.5)}
 
@@ -101,7 +99,6 @@ def prepared(config: Any, *, pooled: bool) -> Setting:
 
 
 def _federation(config: Any, *, pooled: bool) -> "Prioritized":
-
     rng = np.random.default_rng(np.random.SeedSequence(config.seed).spawn(1)[0])
     first, others, dim = config.num_priority, config.num_others, config.dim
     curvatures = rng.uniform(0.5, 1.5, (first + others, dim))
@@ -132,23 +129,31 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
     replicates = {"gradient_noise": config.gradient_noise, "num_replicates": config.num_replicates}
     trajectory = ft.fedavg(aligned.federation, strategy, **run_of, **replicates, rng=seed)
     found = ft.engine.inclusions(aligned, strategy, trajectory)
-    known = {name: setting.constants[name] for name in ("mu", "L", "local_steps")}
-    terms = alignment_terms(found, **known, gamma=setting.gamma)
-    printed = alignment_terms(found, **known, gamma=setting.gamma, first_step=1)
+    theta, rho = _alignment_terms(setting, found)
+    printed_theta, printed_rho = _alignment_terms(setting, found, first_step=1)
     silent = ft.fedavg(aligned.federation, strategy, **run_of)
     return {
         "error": np.stack(trajectory.band("gap"))[:, 1:],
-        "theta": np.stack(tuple(terms.theta)),
-        "rho": np.stack(tuple(terms.rho)),
-        "bound": _bounds(setting, found, terms, printed),
+        "theta": theta,
+        "rho": rho,
+        "bound": _bounds(setting, found, (theta[1], rho[1]), (printed_theta[1], printed_rho[1])),
         "num_included": found.included[..., ~aligned.priority].sum(axis=-1).mean(axis=0),
         "noise_free": silent.gap[0, -1],
         **_floor(setting, ft.engine.inclusions(aligned, strategy, silent).included[0, -1], strategy),
     }
 
 
-def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
+def _alignment_terms(setting: Setting, found: Any, first_step: int = 0) -> tuple["Array", "Array"]:
+    """Return 95% limits of theta_T and rho_T at the end of every round, shape (2, rounds) each."""
+    mu, L, local_steps = (setting.constants[name] for name in ("mu", "L", "local_steps"))
+    sums: dict[str, Any] = {"gamma": setting.gamma, "local_steps": local_steps, "first_step": first_step}
+    theta = student_mean(fa.theta(found.priority_weights, **sums))
+    rho = student_mean(fa.rho(found.included_gaps, mu=mu, L=L, **sums))
+    return np.array(theta).clip(0.0, 1.0), np.array(rho).clip(0.0)
 
+
+def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
+    """Return the unrolled recursion, and the corrected and the printed form with the upper ends of theta and rho."""
     config, known = setting.config, setting.constants
     horizons = config.local_steps * np.arange(1, config.num_rounds + 1)
 
@@ -163,13 +168,13 @@ def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
         squared_weights=per_step(np.sum(found.weights**2, axis=-1), 1.0),
         **known,
     )
-    corrected = fa.full_participation_gap(horizons, theta=terms.theta.upper, rho=terms.rho.upper, **known)
-    as_printed = fa.full_participation_gap.printed(horizons, theta=printed.theta.upper, rho=printed.rho.upper, **known)
+    corrected = fa.full_participation_gap(horizons, theta=terms[0], rho=terms[1], **known)
+    as_printed = fa.full_participation_gap.printed(horizons, theta=printed[0], rho=printed[1], **known)
     return np.stack([recursion[horizons], corrected, as_printed])
 
 
 def _floor(setting: Setting, included: Any, strategy: Any) -> dict[str, Any]:
-    """Where a run ends that includes these clients forever, and whether it would include them there."""
+    """Return the floor of a run that always includes these clients, and whether they match there."""
     config, aligned = setting.config, setting.aligned
     fed: Any = aligned.federation
     limit = ft.QuadraticFederation(fed.curvatures, fed.centers, aligned.shares * included, normalize=True).minimizer

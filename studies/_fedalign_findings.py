@@ -39,8 +39,8 @@ def words(final: Any, over: str = ALONE) -> str:
     return with_limits(gain(final, over), 3, signed=True)
 
 
-def checks_of_clothes(data: "Dataset") -> dict[str, study.Check]:
-    """Test that all strategies learn, and who is included."""
+def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
+    """Test that all strategies learn, and which clients are included."""
     gained = float((at_the_end(data, averaged=True) - data["accuracy"].isel(round=0)).mean("instance").min())
     included = data["included"].mean("instance")
     some, everybody = (included.sel(strategy=name) for name in (ALIGNED, EVERYBODY))
@@ -58,7 +58,7 @@ def checks_of_clothes(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_shards(data: "Dataset") -> dict[str, study.Check]:
-    """Test training losses, and whom FedALIGN serves."""
+    """Test training losses, and for which clients FedALIGN's model is accurate."""
     last = data.isel(round=-1).mean("instance", skipna=True)
     few_priority = [scenario.name for scenario in DIGITS if scenario.num_priority <= 4]
     alone, aligned, everybody = (last["loss"].sel(strategy=name) for name in STRATEGIES)
@@ -69,7 +69,7 @@ def checks_of_shards(data: "Dataset") -> dict[str, study.Check]:
     few = last["num_included"].sel(scenario="2 priority")
     share = float(few.sel(strategy=ALIGNED) / few.sel(strategy=EVERYBODY))
     return {
-        "with few priority clients FedALIGN's training loss is below that of everybody": study.Check(
+        "with few priority clients FedALIGN's training loss is below that of all clients": study.Check(
             worst < 1, f"largest ratio {worst:.3g}"
         ),
         "the priority clients alone have the lowest training loss": study.Check(lead < 1, f"largest ratio {lead:.3g}"),
@@ -81,7 +81,7 @@ def checks_of_shards(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_arms(data: "Dataset") -> dict[str, study.Check]:
-    """Test what large features and matched losses do."""
+    """Test the effects of large features and of matched losses."""
     dims = ["instance", "shards", "priority"]
     base = data["accuracy"].sel(who=ALONE).mean(dims)
     unstable, stable = float(base.sel(arm="three updates")), float(base.sel(arm="stable"))
@@ -103,7 +103,7 @@ def checks_of_arms(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_noisy(data: "Dataset") -> dict[str, study.Check]:
-    """Test what noisy helpers cost, and who is included."""
+    """Test the cost of noisy helpers, and which clients are included."""
     last_level = data.isel(level=-1)
     worse = mean_and_limits(_against_alone(last_level, EVERYBODY, "loss"))
     aligned = [str(name) for name in data["strategy"].values[1:-1]]
@@ -112,8 +112,8 @@ def checks_of_noisy(data: "Dataset") -> dict[str, study.Check]:
     clean, noisiest = (data["included"].sel(strategy=aligned).isel(client=k).mean("instance") for k in (0, -1))
     spread = float(abs(data["loss_before"] - data["loss_before"].sel(strategy=ALONE)).max())
     return {
-        "including everybody costs training loss at high noise": study.Check(worse[0] > 0, f"{worse.round(3)}"),
-        "FedALIGN ends with a lower loss than everybody at high noise": study.Check(
+        "including all clients costs training loss at high noise": study.Check(worse[0] > 0, f"{worse.round(3)}"),
+        "FedALIGN ends with a lower loss than all clients at high noise": study.Check(
             ratio < 1, f"largest ratio {ratio:.3g}"
         ),
         "the clean client is included more often than the noisiest": study.Check(
@@ -127,29 +127,29 @@ def _against_alone(level: "Dataset", strategy: str, name: str) -> Any:
     return paired(level[name].sel(strategy=strategy), level[name].sel(strategy=ALONE))
 
 
-def said_of_clothes(data: "Dataset") -> list[str]:
-    """Numbers of Figures 1, 4, 5 and 6 on images of clothes."""
+def said_of_fashion(data: "Dataset") -> list[str]:
+    """Numbers of Figures 1, 4, 5 and 6 on FashionMNIST."""
     final, num = at_the_end(data, averaged=True), data.sizes["instance"]
     two, losses, three, six, _, proximal, eighteen, partial, nine = (final.sel(scenario=s) for s in data["scenario"])
     included = data["included"].sel(strategy=ALIGNED).mean("instance").values
     return [
         (
-            f"on FMNIST, {num} instances, {words(two, EVERYBODY)} against everybody, and against the priority clients "
-            f"alone {words(two)} with accuracies matched, {words(losses)} with losses"
+            f"on FMNIST, {num} instances, {words(two, EVERYBODY)} against all clients, and against the priority "
+            f"clients alone {words(two)} with accuracies matched, {words(losses)} with losses"
         ),
         f"{words(three)} with three updates",
         f"{included[0]:.1f} others match in accuracy and {included[1]:.1f} in loss",
         (
-            f"on FMNIST, {num} instances, {words(proximal, EVERYBODY)} against everybody, {words(proximal)} against "
+            f"on FMNIST, {num} instances, {words(proximal, EVERYBODY)} against all clients, {words(proximal)} against "
             "the priority clients alone"
         ),
         (
             f"on FMNIST, {num} instances, {words(partial)} against the priority clients alone, "
-            f"{words(partial, EVERYBODY)} against everybody"
+            f"{words(partial, EVERYBODY)} against all clients"
         ),
         (
             f"of FMNIST, 6 priority clients, {words(six)} against the priority clients alone and "
-            f"{words(six, EVERYBODY)} against everybody ({num} instances)"
+            f"{words(six, EVERYBODY)} against all clients ({num} instances)"
         ),
         (
             f"On FMNIST {words(nine)} and {words(nine, EVERYBODY)} with 9 priority clients and 3 local steps, "
@@ -230,7 +230,7 @@ def rows_of_all(parts: "dict[str, Dataset]") -> list[dict[str, Any]]:
         return {"data": data, "scenario": scenario, **means, "others included": float(included), **found}
 
     rows = []
-    for label, name, averaged in (("images", "clothes", True), ("digits, losses matched", "shards", False)):
+    for label, name, averaged in (("images", "fashion", True), ("digits, losses matched", "shards", False)):
         here = parts[name]
         final = at_the_end(here, averaged=averaged)
         included = here["included" if averaged else "num_included"].sel(strategy=ALIGNED).mean("instance")

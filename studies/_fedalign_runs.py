@@ -1,4 +1,4 @@
-"""Runs of FedALIGN beside the priority clients alone and everybody, on shards of images and with noisy helpers."""
+"""Runs of FedALIGN beside the priority clients alone and all clients, on shards of images and with noisy helpers."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +29,7 @@ class Scenario(NamedTuple):
 
 
 ACCURACY = "minibatch accuracy"
-CLOTHES = (
+FASHION = (
     Scenario("2 priority, accuracy", 2, ACCURACY),
     Scenario("2 priority, loss", 2),
     Scenario("2 priority, three updates", 2, ACCURACY, updates=3.0),
@@ -78,12 +78,12 @@ def _trained(config: Any, fed: Any, scenario: Scenario, eps: float, seed: Any, *
     return aligned, strategy, run
 
 
-def clothes(config: Any, progress: study.Progress) -> "Dataset":
-    """Run the scenarios of the figures on images of clothes."""
+def fashion(config: Any, progress: study.Progress) -> "Dataset":
+    """Run the scenarios of the figures on FashionMNIST."""
     import xarray
 
     pictures = _pictures(config)
-    found = [_clothes(config, pictures, number) for number in progress(range(config.num_instances), "clothes")]
+    found = [_fashion(config, pictures, number) for number in progress(range(config.num_instances), "FashionMNIST")]
     dims = {"accuracy": ("round",), "included": ()}
     return xarray.Dataset(
         {
@@ -91,7 +91,7 @@ def clothes(config: Any, progress: study.Progress) -> "Dataset":
             for name, own in dims.items()
         },
         coords={
-            "scenario": [scenario.name for scenario in CLOTHES],
+            "scenario": [scenario.name for scenario in FASHION],
             "strategy": list(STRATEGIES),
             "round": np.arange(0, config.num_rounds + 1, config.record_every),
         },
@@ -108,7 +108,7 @@ def _pictures(config: Any) -> Any:
     return [((x.astype(np.float64) - 0.1307) / 0.3081, y) for x, y in both]
 
 
-def _clothes(config: Any, pictures: Any, number: int) -> dict[str, Any]:
+def _fashion(config: Any, pictures: Any, number: int) -> dict[str, Any]:
     """Accuracies and clients included, scenario by scenario and strategy by strategy."""
     deal, training = np.random.SeedSequence([config.seed, number]).spawn(2)
     x, y = pictures[0]
@@ -117,17 +117,17 @@ def _clothes(config: Any, pictures: Any, number: int) -> dict[str, Any]:
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
 
     def trained(scenario: Scenario, eps: float) -> dict[str, Any]:
-        # What is matched makes no difference to training alone, or with everybody.
+        # What is matched makes no difference to training alone, or with all clients.
         key = (*scenario[1:2], *scenario[3:], eps, scenario.match if eps == config.threshold else "")
         if key not in known:
-            known[key] = _on_clothes(config, fed, pictures[1], scenario, eps, fresh(training))
+            known[key] = _on_fashion(config, fed, pictures[1], scenario, eps, fresh(training))
         return known[key]
 
-    found = [[trained(scenario, eps) for eps in (0.0, config.threshold, np.inf)] for scenario in CLOTHES]
+    found = [[trained(scenario, eps) for eps in (0.0, config.threshold, np.inf)] for scenario in FASHION]
     return {name: [[one[name] for one in row] for row in found] for name in found[0][0]}
 
 
-def _on_clothes(config: Any, fed: Any, test: Any, scenario: Scenario, eps: float, seed: Any) -> dict[str, Any]:
+def _on_fashion(config: Any, fed: Any, test: Any, scenario: Scenario, eps: float, seed: Any) -> dict[str, Any]:
     own = np.isin(test[1], np.unique(fed.data.labels[: fed.data.offsets[scenario.num_priority]]))
     *_, run = _trained(
         config, fed, scenario, eps, seed, batch_size=min(config.batch_size, int(fed.sample_counts.min())),
@@ -220,7 +220,7 @@ def _local_models(config: Any, data: Any, aligned: dict[str, Any], seed: Any) ->
 
 
 def arms(config: Any, progress: study.Progress) -> "Dataset":
-    """Take apart what is matched, how often updates are applied, and how large features are."""
+    """Vary what is matched, how often updates are applied, and the scale of features, one at a time."""
     import xarray
 
     cells = [(n, s) for n in range(config.arm_instances) for s in config.shards_per_client]
@@ -239,7 +239,7 @@ def arms(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def _noisy_digits(config: Any) -> Images:
-    """Return the images; digits have no test set of their own, and get noise that makes them as hard as clothes."""
+    """Return the images; digits have no test set, and get noise that makes them as hard as FashionMNIST."""
     if config.data != ("digits",):
         return read_images(config.data, 0, 0)
     images = digits()

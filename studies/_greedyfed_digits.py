@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _greedyfed_published import ENTRIES, MNIST
 from _greedyfed_runs import (
+    ENTRIES,
     FIRST,
     MAIN,
+    MNIST,
     SETTINGS,
     SINGLE,
     Dealt,
@@ -99,7 +100,7 @@ def changed(common: Run, change: str) -> tuple[Run, Setting, str]:
 
 
 def _pair(common: Run, how: Setting, variant: str, seed: int) -> tuple[Any, Any]:
-    """Accuracies of both algorithms, and what their selections came to."""
+    """Accuracies of both algorithms, and their effective clients and classes."""
     dealt = _dealt(common, how, seed)
     runs = [train(common, dealt, how, name, seed) for name in (variant, MAIN[0])]
     return [accuracies(one) for one in runs], [spread(one.counts[0], dealt) for one in runs]

@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _greedyfed_published import ENTRIES, FASHION
+from _experiments import kept
 from _greedyfed_runs import (
     BASES,
     DRAWN,
+    ENTRIES,
     EVERY,
+    FASHION,
     FIRST,
     MAIN,
     SETTINGS,
@@ -17,7 +19,6 @@ from _greedyfed_runs import (
     entries,
     refuse_unknown,
 )
-from _kept import kept
 from _repeated import mean_and_limits, paired, with_limits
 from _slides import intervals, name_rows
 
@@ -133,7 +134,7 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
         "every run has all seeds and did not diverge": study.Check(
             everything, "all accuracies are numbers" if everything else "some are not"
         ),
-        "draws have all classes alike as often as the law says": study.Check(
+        "draws have equal class shares as often as the law says": study.Check(
             abs(observed - wanted) <= off, f"{observed:.4f} of {counts.sum()}, the law says {wanted:.4f}"
         ),
         "without the underflow clients have one class": study.Check(
@@ -152,8 +153,8 @@ def draw_shares(axes: Any, data: "Dataset") -> None:
         below = below + share
     axes.grid(visible=False)
     axes.set(
-        xlabel=f"{len(shares)} clients as drawn, a block for each class",
-        ylabel="share",
+        xlabel=f"{len(shares)} clients as drawn, one block per class",
+        ylabel="share of the client's images",
         xlim=(-0.5, len(shares) - 0.5),
         xticks=[],
         ylim=(0, 1),
@@ -164,18 +165,22 @@ def draw_leads(axes: Any, data: "Dataset") -> dict[str, float]:
     """Draw leads over FedAvg in the entries of the base case; return those after all rounds by kind of clients."""
     found = entries(data)
     names = list(dict.fromkeys(name for name, base in found if base in BASES))
-    words = [name.replace("alpha = 0.0001", r"$\alpha = 10^{-4}$").replace("sigma", r"$\sigma$") for name in names]
+    words = [
+        name.replace("alpha = 0.0001", r"$\alpha = 10^{-4}$").replace("sigma", r"noise $\sigma$") for name in names
+    ]
+    words = [word.replace("T =", "rounds T =").replace("x =", "stragglers x =") for word in words]
     places = name_rows(axes, words)
     axes.axvline(0, color="black", linewidth=0.8)
-    for shift, number, label in ((-0.12, 0, "one class each, 95%"), (0.12, 1, "as drawn, 95%")):
+    for shift, number, label in ((-0.12, 0, "one class each"), (0.12, 1, "as drawn")):
         here = [i for i, name in enumerate(names) if (name, BASES[number]) in found]
         leads = [lead(found[names[i], BASES[number]], "FedAvg") for i in here]
         intervals(axes, leads, places[here] + shift, label=label, color=COLORS[number], marker=MARKERS[number])
     if data.attrs["published"]:
         papers = [FASHION[name, "GreedyFed"].mean - FASHION[name, "FedAvg"].mean for name in names]
         axes.plot(papers, places, "x", color="black", label="paper")
-    axes.set_xlabel("lead of GreedyFed over FedAvg [points]")
-    axes.legend(fontsize=8)
+    axes.set_xlabel("lead over FedAvg on FashionMNIST [points]")
+    axes.set_ylim(top=2.6)
+    axes.legend(fontsize=8, loc="upper left", title="mean, 95%", title_fontsize=8)
     last = {base: entry for (name, base), entry in found.items() if name == "alpha = 0.0001"}
     return {base: float(lead(entry, "FedAvg").mean()) for base, entry in last.items()}
 

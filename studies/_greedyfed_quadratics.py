@@ -121,7 +121,7 @@ def agreement(data: "Dataset") -> float:
 
 
 def rows_of_quadratics(data: "Dataset") -> list[dict[str, Any]]:
-    """Show what the second halves of the runs had on average over the federations."""
+    """One row per strategy: means over the second halves of the runs and the federations."""
     means = data["late"].mean("federation").values
     return [
         {"part": "quadratics", "algorithm": name, "seeds": data.sizes["federation"]}

@@ -1,4 +1,4 @@
-"""Images that a study is asked for with ``--data``: by name, or as four IDX files."""
+"""Images of the option ``--data`` of studies: by name, or as four IDX files."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -58,7 +58,7 @@ def dealt(data: tuple[str, ...], num_clients: int, rng: Any, **how: Any) -> "ft.
 
 @lru_cache(maxsize=1)
 def images_of(data: tuple[str, ...]) -> Images:
-    """Return digits, without a test set, or images that have one; whoever asks for the same ones again has them."""
+    """Return digits, without a test set, or images that have one; the last ones are cached."""
     return digits() if data == ("digits",) else read_images(data, 0, 0)
 
 

@@ -6,13 +6,13 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _fitted_order import fitted_order
 from _slides import DASHES, name_ends
 from _timing import timed
 
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS
+from fedtheory.statistics.limits import student_interval
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -40,12 +40,10 @@ class Sizes:
     """Rounds."""
     num_replicates: tuple[int, ...] = (1, 3, 10, 30)
     """Replicates."""
-    curvature: str = "isotropic"
-    """Curvatures, ``isotropic`` or ``diagonal``."""
     repetitions: int = 5
     """Times that each is timed; the smallest counts."""
     everybody: int = 20
-    """Rounds of the strategy that asks everybody."""
+    """Rounds of the strategy that evaluates all clients."""
 
 
 GROWING = {
@@ -100,8 +98,7 @@ def _task(config: Sizes, case: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     sizes = _sizes(config, case)
     rng, num_clients, dim = np.random.default_rng(0), sizes["num_clients"], sizes["dims"]
     weights = rng.uniform(1, 2, (num_clients,))
-    shape: tuple[int, ...] = (num_clients,) if config.curvature == "isotropic" else (num_clients, dim)
-    arrays = rng.uniform(1, 5, shape), rng.standard_normal((num_clients, dim)), weights / weights.sum()
+    arrays = rng.uniform(1, 5, (num_clients,)), rng.standard_normal((num_clients, dim)), weights / weights.sum()
     return arrays, _arguments(config, case)
 
 
@@ -173,9 +170,10 @@ def curves(data: "Dataset") -> dict[tuple[str, str], Any]:
 
 def exponent(sizes: Any, values: Any) -> tuple[float, float, float]:
     """Fitted exponent of growth, and its interval of level 95%."""
-    fit = fitted_order(np.asarray(sizes, dtype=np.float64), values)
-    limits = fit.limits(0.95)
-    return -fit.order, -limits.upper, -limits.lower
+    from scipy.stats import linregress
+
+    fit = linregress(np.log(sizes), np.log(values))
+    return fit.slope, *student_interval(fit.slope, fit.stderr, len(sizes) - 2, 0.95)
 
 
 def rows_of_growth(data: "Dataset") -> list[dict[str, Any]]:
@@ -193,7 +191,7 @@ def rows_of_growth(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
-    """Test what does not depend on the clock: who is asked, and what memory is taken."""
+    """Test numbers that do not depend on the clock: clients evaluated, and memory."""
     clients = {strategy: curve for (axis, strategy), curve in curves(data).items() if axis == "num_clients"}
     asked = max(float(curve["models_down"].max()) for name, curve in clients.items() if name != EVERYBODY)
     every = clients[EVERYBODY]
@@ -203,7 +201,7 @@ def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
     )
     return {
         "a round touches at most d clients": study.Check(asked <= 30, f"at most {asked:.1f} models down per round"),
-        "optimal sampling as published asks everybody": study.Check(
+        "optimal sampling as published evaluates all clients": study.Check(
             bool((every["models_down"] == every["size"]).all()), f"{every['models_down'].values} models down"
         ),
         "memory is at most linear in K": study.Check(grown < 1.2, f"it grows {grown:.2f} times as much as K"),
@@ -218,8 +216,8 @@ def draw_clients(axes: Any, data: "Dataset") -> None:
         look: Any = {"color": COLORS[place], "marker": MARKERS[place], "linestyle": DASHES[place]}
         axes.plot(found[name]["size"], found[name]["round_us"], **look)
     sizes = found[shown[0]]["size"].values
-    axes.set(xscale="log", yscale="log", xlabel="clients K", ylabel="µs per round", xlim=(sizes[0], sizes[-1]))
-    names = {EVERYBODY: "OCS,\nall asked", "OCS, d candidates": "OCS,\nd asked"}
+    axes.set(xscale="log", yscale="log", xlabel="clients K", ylabel="time per round [µs]", xlim=(sizes[0], sizes[-1]))
+    names = {EVERYBODY: "optimal sampling\nof all clients", "OCS, d candidates": "optimal sampling\nof d candidates"}
     ends = {names.get(name, name): (float(found[name]["round_us"][-1]), COLORS[i]) for i, name in enumerate(shown)}
     name_ends(axes, ends)
 
@@ -232,11 +230,13 @@ def draw_others(axes: Any, data: "Dataset") -> None:
         factor, time = (curve[name].values / curve[name].values[0] for name in ("size", "round_us"))
         axes.plot(factor, time, color=COLORS[place], marker=MARKERS[place], linestyle=DASHES[place])
         order, _, _ = exponent(curve["size"].values, curve["round_us"].values)
-        ends[f"{GROWING[axis].rpartition(' ')[0] or GROWING[axis]}: {order:.2f}"] = (float(time[-1]), COLORS[place])
+        size = GROWING[axis].rpartition(" ")[0] or GROWING[axis]
+        ends[f"{size}: exponent {order:.2f}"] = float(time[-1]), COLORS[place]
         longest, most = max(longest, factor[-1]), max(most, time[-1])
     axes.plot([1, longest], [1, longest], ":", color="black")
+    axes.text(9, 12, "linear ", ha="right", fontsize=9)
     axes.set(xscale="log", yscale="log", xlim=(1, longest), ylim=(0.5, 2 * max(most, 10)))
-    axes.set(xlabel="factor by which a size grows", ylabel="factor of the time of a round of pow-d")
+    axes.set(xlabel="factor by which a size grows", ylabel="factor by which a round of pow-d slows down")
     name_ends(axes, ends)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from _slides import name_rows
 
 from fedtheory import study
-from fedtheory.plotting.style import COLORS
+from fedtheory.plotting.style import COLORS, MARKERS
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -64,18 +64,12 @@ COLUMNS = {
 
 def workloads() -> tuple[Any, ...]:
     """Return the modules that hold a workload each: its ``records`` and its ``GOALS``."""
-    import _performance_common
-    import _performance_perceptron
-    import _performance_quadratic
-    import _performance_sampling
-    import _performance_softmax
-    import _performance_valuation
-    import _performance_worst_cases
+    import _performance_calls as calls
+    import _performance_perceptron as perceptron
+    import _performance_quadratic as quadratic
+    import _performance_softmax as softmax
 
-    return (
-        _performance_quadratic, _performance_softmax, _performance_sampling, _performance_valuation,
-        _performance_perceptron, _performance_worst_cases, _performance_common,
-    )  # fmt: skip
+    return quadratic, softmax, perceptron, calls
 
 
 def peers(config: Peers, progress: study.Progress) -> "Dataset":
@@ -143,18 +137,31 @@ def _shown(data: "Dataset") -> list[dict[str, Any]]:
     ]
 
 
+WORKLOADS = {
+    "K = 30": "pow-d, 30 clients", "K = 100": "pow-d, 100 clients", "softmax": "softmax regression",
+    "n = 100": "optimal sampling, n = 100", "n = 10000": "n = 10,000", "n = 1000000": "n = 1,000,000",
+    "Shapley": "all coalitions of 10", "MLP 784-200-10, batch 32": "perceptron 784-200-10",
+    "MLP 64-32-10, batch 10": "perceptron 64-32-10",
+}  # fmt: skip
+
+
 def draw_peers(axes: Any, data: "Dataset") -> None:
-    """Draw ratios between the lowest and the highest one, and the goals."""
+    """Draw the ratios of all programs between the lowest and the highest one, a row for each workload."""
     rows = _shown(data)
-    middle, lowest, highest = (np.array([row[name] for row in rows]) for name in ("ratio", "lowest", "highest"))
-    places = name_rows(axes, [f"{row['peer']}, {row['workload']}" for row in rows])
-    axes.tick_params(axis="y", labelsize=7)
-    spread = [middle - lowest, highest - middle]
-    axes.errorbar(middle, places, xerr=spread, fmt="o", color=COLORS[0], capsize=2, label="measured")
-    axes.plot([row["goal"] for row in rows], places, "D", color="black", fillstyle="none", label="goal")
+    workloads = list(dict.fromkeys(row["workload"] for row in rows))
+    places = dict(zip(workloads, name_rows(axes, [WORKLOADS.get(one, one) for one in workloads]), strict=True))
+    for number, kind in enumerate(("NumPy", "JAX", "torch", "Clarabel")):
+        own = [row for row in rows if row["peer"].startswith(kind)]
+        middle, lowest, highest = (np.array([row[name] for row in own]) for name in ("ratio", "lowest", "highest"))
+        heights, spread = (
+            [places[row["workload"]] + 0.2 - 0.2 * number for row in own],
+            [middle - lowest, highest - middle],
+        )
+        look: Any = {"color": COLORS[number], "marker": MARKERS[number], "label": kind}
+        axes.errorbar(middle, heights, xerr=spread, linestyle="none", capsize=2, **look)
     axes.axvline(1.0, color="black", linewidth=0.8)
-    axes.set(xscale="log", xlabel="time of the peer / time of ours, one thread")
-    axes.legend(fontsize=8)
+    axes.set(xscale="log", xlabel="time of other programs / time of fedtheory", ylim=(-len(places) + 0.4, 1.8))
+    axes.legend(fontsize=8, ncols=2, loc="upper center")
 
 
 def speed(data: "Dataset") -> str:

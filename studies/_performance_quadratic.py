@@ -35,7 +35,6 @@ def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
 
 
 def _programs(config: Any, num_clients: int) -> tuple[Any, Programs, dict[str, float]]:
-
     fed = ft.datasets.power_of_choice_quadratics(num_clients, 5, config.seed)
     m, d = num_clients // 10, 3 * num_clients // 10
     ours = partial(

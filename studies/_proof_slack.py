@@ -1,8 +1,10 @@
-"""How much each inequality in the proof of Theorem 3.1 gives away, on quadratics where all sides are known."""
+"""How much each inequality in the proof of Theorem 3.1 gives away, on quadratics where all cohorts are enumerated."""
 
-from typing import TYPE_CHECKING, Any
+import itertools
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import _cohorts
 import _proof_of_theorem_31 as proof
 import numpy as np
 
@@ -15,6 +17,93 @@ from fedtheory.plotting.style import log_places
 if TYPE_CHECKING:
     from xarray import Dataset
 
+Stepped = tuple[list[proof.Values], Any]
+"""Exact values at the steps of a round, and its step sizes."""
+
+
+class Run(NamedTuple):
+    """Clients, clients per round, local steps, all step sizes, and the first model."""
+
+    fed: Any
+    num_selected: int
+    local_steps: int
+    etas: Any
+    initial: Any
+
+    @property
+    def rounds(self) -> Any:
+        """Step sizes, one row per round."""
+        return self.etas.reshape(-1, self.local_steps)
+
+    def shares(self, cohorts: list[tuple[int, ...]]) -> Any:
+        """Return the share of each client in each cohort, shape (C, K)."""
+        counts = [[cohort.count(k) for k in range(self.fed.num_clients)] for cohort in cohorts]
+        return np.array(counts) / self.num_selected
+
+
+def exact_rounds(run: Run) -> Iterator[Stepped]:
+    """Follow random selection in proportion to the weights, exactly.
+
+    All values are quadratic in the model u at the start of the round, since the cohort does not depend on it. So 2 v
+    points with the mean and the covariance of u stand for its law; both are carried on exactly from round to round.
+    """
+    fed = run.fed
+    cohorts = list(itertools.combinations_with_replacement(range(fed.num_clients), run.num_selected))
+    chances = [_orders(cohort) * math.prod(float(fed.weights[k]) for k in cohort) for cohort in cohorts]
+    law = proof.Cohorts(run.shares(cohorts), np.tile(chances, (2 * fed.dim, 1)))
+    mean, covariance = run.initial - fed.minimizer, np.zeros((fed.dim, fed.dim))
+    for etas in run.rounds:
+        points = fed.minimizer + _points(mean, covariance)
+        after = proof.follow_round(fed, law, proof.State(points, np.full(len(points), 1 / len(points))), etas)
+        yield after.values, etas
+        mean = np.einsum("pc,pcv->v", after.chances, after.ends)
+        spread = after.ends - mean
+        covariance = np.einsum("pc,pcv,pcw->vw", after.chances, spread, spread)
+
+
+def _orders(cohort: tuple[int, ...]) -> int:
+    """In how many orders a cohort with copies can be drawn."""
+    return math.factorial(len(cohort)) // math.prod(math.factorial(cohort.count(k)) for k in set(cohort))
+
+
+def _points(mean: Any, covariance: Any) -> Any:
+    values, vectors = np.linalg.eigh(covariance)
+    legs = (np.sqrt(mean.size * np.maximum(values, 0.0)) * vectors).T
+    return np.concatenate([mean + legs, mean - legs])
+
+
+def simulated_starts(run: Run, strategy: Any, num_paths: int, seed: Any) -> Any:
+    """Models at the starts of all rounds in simulated runs, shape (paths, rounds + 1, v)."""
+    return ft.fedavg(
+        run.fed, strategy, num_rounds=len(run.rounds), local_steps=run.local_steps, step_size=run.etas,
+        initial=run.initial, num_replicates=num_paths, rng=seed, record=("models",),
+    ).models  # fmt: skip
+
+
+def rounds_from(run: Run, strategy: Any, starts: Any) -> Iterator[Stepped]:
+    """Follow pow-d from given models at the starts of rounds, (P, rounds + 1, v): given these, exactly."""
+    fed = run.fed
+    cohorts = list(itertools.combinations(range(fed.num_clients), run.num_selected))
+    shares, known = run.shares(cohorts), dict[bytes, list[float]]()
+    for models, etas in zip(starts.transpose(1, 0, 2), run.rounds, strict=False):
+        rankings = np.argsort(-fed.losses(models), axis=1)
+        for ranking in rankings:
+            if ranking.tobytes() not in known:
+                known[ranking.tobytes()] = _law(strategy, fed.weights, ranking, cohorts)
+        law = proof.Cohorts(shares, np.array([known[ranking.tobytes()] for ranking in rankings]))
+        yield (
+            proof.follow_round(fed, law, proof.State(models, np.full(len(models), 1 / len(models))), etas).values,
+            etas,
+        )
+
+
+def _law(strategy: Any, weights: Any, ranking: Any, cohorts: list[tuple[int, ...]]) -> list[float]:
+    by_rank = np.empty(len(ranking))
+    by_rank[ranking] = -np.arange(len(ranking))
+    law = ft.sampling.cohort_law(weights, by_rank, strategy.num_selected, strategy.num_candidates)
+    return [law.get(frozenset(cohort), 0.0) for cohort in cohorts]
+
+
 FRAME = ("(67)  smoothness, F - F* by L/2 |w - w*|^2", "(66)  induction", "(7)  sum for the maximum")
 
 
@@ -26,13 +115,13 @@ def slack_of_the_proof(config: Any, progress: study.Progress) -> "Dataset":
     fed = ft.datasets.power_of_choice_quadratics(num_clients=config.proof_clients, rng=problem)
     initial = config.initial_scale * np.random.default_rng(start).standard_normal(fed.dim)
     etas = decaying_step_sizes(config.proof_rounds * config.local_steps, mu=fed.strong_convexity, L=fed.smoothness)
-    setting = _cohorts.Run(fed, config.num_selected, config.local_steps, etas, initial)
+    setting = Run(fed, config.num_selected, config.local_steps, etas, initial)
     rand = ft.selection.Proportional(config.num_selected)
     biased = ft.selection.PowerOfChoice(config.num_selected, config.proof_candidates)
-    paths = _cohorts.simulated_starts(setting, biased, config.num_paths, np.random.SeedSequence([config.seed, 1]))
+    paths = simulated_starts(setting, biased, config.num_paths, np.random.SeedSequence([config.seed, 1]))
     rounds = {
-        "rand": (rand, _cohorts.exact_rounds(setting)),
-        f"pow-d, d = {config.proof_candidates}": (biased, _cohorts.rounds_from(setting, biased, paths)),
+        "rand": (rand, exact_rounds(setting)),
+        f"pow-d, d = {config.proof_candidates}": (biased, rounds_from(setting, biased, paths)),
     }
     parts = [
         # the loop reports its progress by the step sizes, since the rounds themselves are made one after the other
@@ -42,7 +131,7 @@ def slack_of_the_proof(config: Any, progress: study.Progress) -> "Dataset":
     return xarray.concat(parts, dim="strategy").assign_coords(strategy=list(rounds))
 
 
-def _followed(problem: _cohorts.Run, strategy: Any, rounds: Any) -> "Dataset":
+def _followed(problem: Run, strategy: Any, rounds: Any) -> "Dataset":
     """Carry the losses from step to step, and compare every step with the library's one-step bound."""
     import xarray
 
@@ -69,13 +158,13 @@ def _followed(problem: _cohorts.Run, strategy: Any, rounds: Any) -> "Dataset":
     )
 
 
-def _constants(problem: _cohorts.Run, strategy: Any) -> proof.Constants:
+def _constants(problem: Run, strategy: Any) -> proof.Constants:
     skews = ft.exact.selection_skew(problem.fed, strategy, num_models=100)
     G2 = ft.federation.gradient_bound(problem.fed, problem.initial, problem.etas).G2
     return proof.Constants(problem.local_steps, problem.num_selected, G2, skews.rho_bar.lower, skews.rho_tilde.upper)
 
 
-def _unrolled(problem: _cohorts.Run, known: proof.Constants, shown: Any) -> dict[str, Any]:
+def _unrolled(problem: Run, known: proof.Constants, shown: Any) -> dict[str, Any]:
     """Bounds on the squared distance by (65) and (66), and on the gap by (7)."""
     fed, mu, L = problem.fed, problem.fed.strong_convexity, problem.fed.smoothness
     distances = [float(np.sum((problem.initial - fed.minimizer) ** 2))]
@@ -89,7 +178,7 @@ def _unrolled(problem: _cohorts.Run, known: proof.Constants, shown: Any) -> dict
     return {"unrolled": np.array(distances)[shown], "induction": psi / (shown + gamma), "printed": closed}
 
 
-def _expected(problem: _cohorts.Run, strategy: Any, shown: Any) -> Any:
+def _expected(problem: Run, strategy: Any, shown: Any) -> Any:
     """Exact gap by the moment recursion at the ends of rounds, NaN elsewhere: a second road for rand."""
     result, tau = np.full(len(shown), np.nan), problem.local_steps
     if isinstance(strategy.law(problem.fed.weights), ft.selection.Moments):

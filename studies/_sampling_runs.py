@@ -43,7 +43,6 @@ class Setting(NamedTuple):
 
 
 def _problem(config: Any, problem: str) -> tuple[Any, Array]:
-
     rng = np.random.default_rng([config.seed, int(problem == "wells")])
     n, v = config.num_clients, config.dim
     weights = rng.lognormal(0, config.dispersion, n)
@@ -117,12 +116,10 @@ def _summed_up(data: "Dataset") -> "Dataset":
 
 
 def _places(config: Any) -> Any:
-
     return log_places(config.num_rounds, config.num_places)
 
 
 def _strategy(config: Any, name: str) -> Any:
-
     m = config.expected_size
     if name.startswith("full"):
         return ft.selection.Full()
@@ -131,7 +128,6 @@ def _strategy(config: Any, name: str) -> Any:
 
 
 def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
-
     config, strategy = setting.config, _strategy(setting.config, name)
     run_of: dict[str, Any] = {
         "num_rounds": config.num_rounds,
@@ -245,7 +241,7 @@ def _increasing(*values: Any) -> study.Check:
 
 
 def checks_of_runs(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figures are taken to show."""
+    """Test the statements of the page."""
     exact = data["exact_third"].values
     mean, lower, upper = (data["third"].sel(side=side).values for side in ("mean", "lower", "upper"))
     # Half a band is about two standard errors, so this is five.

@@ -1,4 +1,4 @@
-"""Estimates of Shapley values in rounds of FedAvg on digits, their errors, and the coalitions that they ask for."""
+"""Estimates of Shapley values in rounds of FedAvg on digits, their errors, and the coalitions evaluated."""
 
 from functools import lru_cache
 from typing import Any

@@ -17,14 +17,14 @@ _LINE = 1.25  # height of a line of text, in font sizes
 
 
 def finding(figure: "Figure", sentence: str) -> "Figure":
-    """Write what a figure shows above it; return the figure."""
+    """Write the finding of a figure as its title; return the figure."""
     width = int(12.5 * figure.get_size_inches()[0])
     figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
     return figure
 
 
 def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:
-    """Draw means over their bands, shape (3, n) each, each with a dash of its own, and name them at their ends.
+    """Draw means with bands, shape (3, n), each with its own dash pattern, and name them at their ends.
 
     The scales of the axes must be set.
     """
@@ -39,12 +39,19 @@ def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:
 
 
 def marked(axes: Any, bands: Mapping[str, tuple[Any, Any]], every: int) -> None:
-    """Draw means over their bands, each against places of its own and with a marker; the legend names them."""
+    """Draw means with bands, each against its own abscissas and with a marker; the legend names them."""
     for (name, (x, (mean, lower, upper))), color, marker in zip(bands.items(), COLORS, MARKERS, strict=False):
         axes.plot(x, mean, color=color, marker=marker, markevery=every, label=name)
         least = np.maximum(lower, np.asarray(mean) / 100) if axes.get_yscale() == "log" else lower
         axes.fill_between(x, least, upper, color=color, alpha=0.2, linewidth=0)
     axes.legend()
+
+
+def level(axes: Any, height: float, words: str, side: int = 1) -> None:
+    """Draw a horizontal line of reference and name it at its right end, above or (with side -1) below."""
+    axes.axhline(height, color="black", linewidth=0.8)
+    place: dict[str, Any] = {"ha": "right", "va": "bottom" if side > 0 else "top", "fontsize": 9}
+    axes.annotate(words, (1, height), (-4, 3 * side), axes.get_yaxis_transform(), "offset points", **place)
 
 
 def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.0) -> None:

@@ -19,7 +19,7 @@ def has_avx512() -> bool:
 
 
 def timed(program: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[float, Any]:
-    """Seconds of one call with one thread in every library below, by the wall unless told otherwise; its result."""
+    """Return the seconds of one call with one thread in every library, by the given clock, and its result."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
@@ -46,7 +46,7 @@ def interleaved(
 
 
 def within(workload: str, ours: Callable[[], Any], limit: float, repetitions: Any) -> dict[str, Any]:
-    """Time ours against the seconds that a call may take, which stand in the place of a peer."""
+    """Time ours against the seconds that a call may take."""
     seconds = [timed(ours)[0] for _ in repetitions]
     return _record(workload, f"limit of {limit:g} s", seconds, limit / np.array(seconds))
 

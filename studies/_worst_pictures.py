@@ -1,4 +1,4 @@
-"""Worst federations of two clients under three ways of selecting, trained and drawn in a plane."""
+"""Worst federations of two clients under three selection rules, trained and drawn in a plane."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -102,7 +102,7 @@ def _paths(instance: Any) -> "Array":
 
 
 def rows_of_pictures(data: "Dataset") -> list[dict[str, Any]]:
-    """One row per way of selecting: the largest E |w_2 - w*|^2 after two rounds from |w_0 - w*|^2 = 1."""
+    """One row per selection rule: the largest E |w_2 - w*|^2 after two rounds from |w_0 - w*|^2 = 1."""
     return [
         {"selection": str(name), "worst case, at least": float(low), "at most": float(high), "trained": float(trained)}
         for name, (low, high), trained in zip(
@@ -119,6 +119,9 @@ def checks_of_pictures(data: "Dataset") -> dict[str, study.Check]:
         "training the worst federations attains the worst cases": study.Check(missing < 1e-4, f"up to {missing:.1e}"),
         "the plane holds most of the federation": study.Check(held > 0.6, f"at least {held:.2f}"),
     }
+
+
+TITLES = {"one at random": "random selection", "the larger loss": "selection of the larger loss"}
 
 
 def draw_picture(axes: Any, data: "Dataset", name: str) -> None:
@@ -138,6 +141,8 @@ def draw_picture(axes: Any, data: "Dataset", name: str) -> None:
     axes.plot(*start, "s", color="black")
     axes.annotate("start", start, xytext=(-34, 6), textcoords="offset points")
     axes.plot(0, 0, "*", color="black", markersize=11)
-    axes.annotate("$w^*$", (0, 0), xytext=(6, -14), textcoords="offset points")
-    axes.set(aspect="equal", title=f"worst federation, {name}", xlabel="along the plane", ylabel="across")
+    axes.annotate("$w^*$", (0, 0), xytext=(-18, -14), textcoords="offset points")
+    axes.set(
+        aspect="equal", title=f"worst federation, {TITLES[name]}", xlabel="first coordinate", ylabel="second coordinate"
+    )
     axes.grid(visible=False)

@@ -1,26 +1,26 @@
 r"""
-How far above the measured error do the bounds of Power-of-Choice lie?
-======================================================================
+How far above the measured error are the bounds of Power-of-Choice?
+===================================================================
 
-**The printed theorem ends 4.5 to 7.3 powers of ten above the error, the sharpest lemma 1.6 to 2.7: all are true, and
-none is near.**
+**The printed theorem ends 4.5 to 7.3 orders of magnitude above the error, the sharpest lemma 1.6 to 2.7: all bounds
+hold, and none is tight.**
 
-**Question.** Theorem 3.1 of Cho, Wang and Joshi (2020) and its twin for a fixed step size, Theorem A.1, bound the
-expected gap :math:`F(w_T) - F^*` of federated averaging with biased client selection. How many powers of ten lie
-between the bound and the error, and how much do tighter forms gain?
+**Question.** Theorem 3.1 of Cho, Wang and Joshi (2020) and Theorem A.1, for a fixed step size, bound the expected gap
+:math:`F(w_T) - F^*` of federated averaging with biased client selection. How many orders of magnitude lie between the
+bound and the error, and how much do tighter forms gain?
 
 **Method.** The instance is that of Appendix F: quadratic clients whose constants are all known. L, mu, Gamma and the
 distance to the optimum are exact, the gradient bound G2 is proved for a region that no iterate leaves, and each skew is
-replaced by the end of its interval on the safe side. Five strategies run with both kinds of step sizes, :math:`1/(\mu(t
-+ 4L/\mu))` and fixed. The mean gap over replicates is compared with the *printed* and the *corrected* closed form, the
+replaced by the conservative end of its interval. Five strategies run with both kinds of step sizes, :math:`1/(\mu(t +
+4L/\mu))` and fixed. The mean gap over replicates is compared with the *printed* and the *corrected* closed form, the
 *recursion* (the repaired one-step inequality, unrolled over the steps) and the *round lemma* (the inequality of a whole
 round without a bound on gradients, unrolled over the rounds).
 
 **Reading.** The figure shows pow-d with d = 9 candidates and decaying steps. After 30,000 steps the closed forms lie
-3.3 to 7.3 powers of ten above the error in all ten runs, because of the drift term :math:`32\tau^2G^2`. With decaying
-steps the printed form is 1.0 to 20.8 times the corrected one. Unrolling gains 1.4 to 2.0 powers of ten, since the drift
-vanishes in the first step of each round. The round lemma has no drift and gains 2.8 to 3.0 more for random selection
-and 0.3 to 1.8 for biased selection: it ends 1.6 to 2.7 powers of ten above the error.
+3.3 to 7.3 orders of magnitude above the error in all ten runs, because of the drift term :math:`32\tau^2G^2`. With
+decaying steps the printed form is 1.0 to 20.8 times the corrected one. Unrolling gains 1.4 to 2.0 orders of magnitude,
+since the drift vanishes in the first step of each round. The round lemma has no drift and gains 2.8 to 3.0 more for
+random selection and 0.3 to 1.8 for biased selection: it ends 1.6 to 2.7 orders of magnitude above the error.
 """
 
 import itertools
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _bounds_along_a_run import BOUNDS, SIDES, answer
+from _power_of_choice_bounds import BOUNDS, SIDES, answer
 from _repeated import span
 from _slides import finding, name_ends
 
@@ -71,9 +71,9 @@ QUICK = Config(num_clients=8, num_selected=2, num_candidates=(4, 8), num_rounds=
 
 NAMES = {
     "printed": "Theorem 3.1 as printed",
-    "corrected": "with its proof mended",
-    "recursion": "one step of its proof, repeated",
-    "round lemma": "a lemma on a whole round",
+    "corrected": "Theorem 3.1, corrected",
+    "recursion": "one-step inequality, unrolled",
+    "round lemma": "round lemma, unrolled",
 }
 DASHES = {"printed": ":", "corrected": "-.", "recursion": "--", "round lemma": (0, (6, 1))}
 
@@ -148,7 +148,7 @@ def figure(data: "Dataset") -> "Figure":
         axes.set_xlim(steps[0], steps[-1])
         name_ends(axes, ends)
         axes.spines[["top", "right"]].set_visible(False)
-        sentence = "The printed theorem ends {:.1f}, the sharpest lemma {:.1f} powers of ten above the error"
+        sentence = "The printed theorem ends {:.1f} orders of magnitude above the error, the sharpest lemma {:.1f}"
         return finding(drawn, sentence.format(above[-1], above[0]))
 
 
@@ -162,13 +162,13 @@ def said(data: "Dataset") -> list[str]:
     closed, skewed = span(above.sel(form=["corrected", "printed"])), span(10 ** (printed - corrected).isel(regime=0))
     gained = [span((recursion - lemma)[chosen]) for chosen in (rand, ~rand)]
     return [
-        f"After {int(data['step'][-1]):,} steps the closed forms lie {closed} powers of ten above the error",
+        f"After {int(data['step'][-1]):,} steps the closed forms lie {closed} orders of magnitude above the error",
         f"printed form is {skewed} times the corrected one",
-        f"Unrolling gains {span(corrected - recursion)} powers of ten",
+        f"Unrolling gains {span(corrected - recursion)} orders of magnitude",
         f"gains {gained[0]} more for random selection and {gained[1]} for biased selection",
-        f"it ends {ends[1]} powers of ten above the error",
-        f"theorem ends {ends[0]} powers of ten above the error, the sharpest lemma of this library {ends[1]}",
-        f"theorem ends {ends[0]} powers of ten above the error, the sharpest lemma {ends[1]}",
+        f"it ends {ends[1]} orders of magnitude above the error",
+        f"theorem ends {ends[0]} orders of magnitude above the error, the sharpest lemma of this library {ends[1]}",
+        f"theorem ends {ends[0]} orders of magnitude above the error, the sharpest lemma {ends[1]}",
     ]
 
 

@@ -1,13 +1,13 @@
 r"""
-Where are the powers of ten lost between a theorem and the error?
-=================================================================
+Where between a theorem and the error are orders of magnitude lost?
+===================================================================
 
-**For random selection the bound on gradients costs 3.0 of 7.2 powers of ten. A lemma without it is close to the worst
-case of its class, and real instances are kinder than the worst one.**
+**For random selection the bound on gradients costs 3.0 of 7.2 orders of magnitude. A lemma without it is close to the
+worst case of its class, and the drawn instances have smaller errors than the worst one.**
 
-**Question.** Theorem 3.1 of Power-of-Choice lies powers of ten above the measured error. Which steps of its proof lose
-how much, how much do better theorems gain, and how much is lost already when a federation is described by nothing but
-its constants?
+**Question.** Theorem 3.1 of Power-of-Choice is orders of magnitude above the measured error. Which steps of its proof
+lose how much, how much do better theorems gain, and how much is lost because a federation is described by its constants
+alone?
 
 **Method.** Quadratic clients of Appendix F of Cho, Wang and Joshi (2020), steps :math:`1/(\mu(t + \gamma))`,
 :math:`\gamma = 4L/\mu`, two local steps in a round. First part, as gaps by :math:`\frac L2\|w - w^*\|^2`: the *promise*
@@ -16,29 +16,28 @@ the inequality of a round, unrolled; the *worst case*, the largest error that an
 these constants and skews can reach, from small semidefinite programs with proofs in rational numbers, also among
 quadratic clients alone; and the mean *measured* gap.
 
-Second part: every side of the 27 inequalities (27) to (67) is a number on quadratics. What inequality j adds at step t
-is carried along by :math:`\Lambda_{t+1} = (1 - \eta_t\mu B)\Lambda_t + \ell_t`, so that the unrolled bound is exactly
-the error plus the sum of the carried losses. Expectations over cohorts enumerate all of them, so this federation is
-small.
+Second part: every side of the 27 inequalities (27) to (67) can be computed on quadratics. The amount that inequality j
+adds at step t is propagated by :math:`\Lambda_{t+1} = (1 - \eta_t\mu B)\Lambda_t + \ell_t`, so that the unrolled bound
+is exactly the error plus the sum of the carried losses. Expectations over cohorts enumerate all of them, so this
+federation is small.
 
-**Reading.** Left: what lies between the theorem and the error after all steps. Lemma W lies within 4% for pow-d at the
-end and 36% above it for full participation and rand, so that no theorem about these constants can be much better; that
-the clients are quadratic does not help. Right: the largest losses of single inequalities. Nearly all is lost in Lemma
-B.2, which is used twice: squared gradients are replaced by G2, which bounds them where the run starts and not where it
-goes (factors of 198 for ``rand`` and 85 for ``pow-d``), and :math:`\eta_{t_0}` by :math:`2\eta_t` (factor of 6.0). Of
-what comes before, (33) costs most: for ``rand`` it alone makes the bound 296 times as large. (54) treats the cohort as
-independent of the model that it made, which is false inside a round: its loss is negative, -18.3 and -0.4 times the
-error.
+**Reading.** Left: bounds between the theorem and the error after all steps. Lemma W lies within 4% for pow-d at the end
+and 36% above it for full participation and rand, so that no theorem about these constants can be much better, nor one
+about quadratic clients. Right: the largest losses of single inequalities. Nearly all is lost in Lemma B.2, which is
+used twice: squared gradients are replaced by G2, which bounds them at the start of the run and is loose later (factors
+of 198 for ``rand`` and 85 for ``pow-d``), and :math:`\eta_{t_0}` by :math:`2\eta_t` (factor of 6.0). Of the
+inequalities before, (33) costs most: for ``rand`` it alone makes the bound 296 times as large. (54) treats the cohort
+as independent of the model, which is false inside a round: its loss is negative, -18.3 and -0.4 times the error.
 """
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _gap_curves import CURVES, gap_curves
-from _parts import joined, part
+from _experiments import joined, part
+from _power_of_choice_bounds import CURVES, gap_curves
 from _proof_slack import chain_checks, inequalities, lemma_b2, levels, losses, slack_of_the_proof
-from _slides import finding
+from _slides import finding, name_rows
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance
@@ -84,6 +83,8 @@ QUICK = Config(
 )  # fmt: skip
 DRAWN = {"promise": "Theorem 3.1, corrected", "refined promise": "refined constants", "Theorem P": "no gradient bound",
          "worst case": "worst case", "measured": "measured"}  # fmt: skip
+WORDS = {"step sizes by 2 eta_t": r"$\eta_{t_0} \leq 2\eta_t$", "gradients by G2": r"$|\nabla f|^2 \leq G^2$",
+         "sum for the maximum": "maximum by a sum"}  # fmt: skip
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
@@ -110,7 +111,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Every curve lies where it must, and the chain of inequalities is complete."""
+    """Test the order of the curves, and that the chain of inequalities is complete."""
     curves = part(data, "curves")
     gap = {name: curves["gap"].sel(curve=name).values for name in CURVES}
 
@@ -139,29 +140,33 @@ def figure(data: "Dataset") -> "Figure":
     names = [str(name) for name in curves["strategy"].values]
     with appearance():
         drawn, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
-        for place, row in enumerate(powers):
-            left.plot(row[[0, -1]], [-place] * 2, color="0.7", zorder=0)
+        places = name_rows(left, ["random selection" if name == "rand" else name for name in names])
+        left.hlines(places, powers.min(axis=1), powers.max(axis=1), color="0.7", zorder=0)
         for column, (words, marker) in enumerate(zip(DRAWN.values(), MARKERS, strict=False)):
-            left.plot(powers[:, column], -np.arange(len(names)), marker, color=COLORS[column], markersize=7)
-            height = 12 if column == len(DRAWN) - 1 else 12 + 14 * (len(DRAWN) - 2 - column)
+            left.plot(powers[:, column], places, marker, color=COLORS[column], markersize=7)
             left.annotate(
-                words, (powers[0, column], 0), (0, height), textcoords="offset points", color=COLORS[column],
-                ha="left" if column == len(DRAWN) - 1 else "right", arrowprops={"arrowstyle": "-", "color": "0.7"},
+                words, (powers[0, column], 0), (0, 7), textcoords="offset points", color=COLORS[column], rotation=30,
+                rotation_mode="anchor", fontsize=9,
             )  # fmt: skip
-        left.set(yticks=-np.arange(len(names)), xlabel="powers of ten above the measured error")
-        left.set_yticklabels(names)
-        left.set_ylim(-len(names) + 0.5, 1.7)
+        left.set(xlabel="orders of magnitude above the measured error", xlim=(-0.5, 1.55 * powers.max()))
+        left.set_ylim(-len(names) + 0.4, 1.9)
         rand, pow_d = (losses(proof, str(name)) for name in proof["strategy"].values)
-        largest, labels = np.argsort(-rand)[:6], [label.split("  ") for label in inequalities(proof)]
-        places = -np.arange(largest.size)
-        right.barh(places, rand[largest], left=1, color=COLORS[5], label="random selection")
-        right.plot(pow_d[largest], places, "D", color="black", markerfacecolor="none", label="pow-d")
-        right.set(xscale="log", yticks=places, xlabel=r"loss of the inequality / error $F - F^*$")
-        right.set_yticklabels(["{1}\n{0}".format(*labels[place]) for place in largest], fontsize=8)
+        largest, labels = np.argsort(-rand)[:6], [_label(label) for label in inequalities(proof)]
+        places = name_rows(right, [labels[place] for place in largest])
+        right.plot(rand[largest], places, "o", color=COLORS[0], label="random selection", markersize=7)
+        right.plot(pow_d[largest], places, "D", color=COLORS[1], label="pow-d", markersize=7)
+        right.hlines(places, pow_d[largest], rand[largest], color="0.7", zorder=0)
+        right.set(xscale="log", title="largest losses", xlabel=r"loss of the inequality / error $F - F^*$")
         right.legend(loc="lower right")
         total, gained = powers[1, 0], powers[1, 0] - powers[1, 2]
-        sentence = "Of {:.1f} powers of ten between theorem and error of {}, {:.1f} are lost by the bound on gradients"
-        return finding(drawn, sentence.format(total, "random selection", gained))
+        orders = f"{gained:.1f} of {total:.1f} orders of magnitude between error and theorem"
+        return finding(drawn, f"Random selection: the bound on gradients costs {orders}")
+
+
+def _label(inequality: str) -> str:
+    """Name an inequality in words, above its equation of the paper."""
+    equation, words = inequality.split("  ")
+    return f"{WORDS.get(words, words)}\neq. {equation}"
 
 
 def said(data: "Dataset") -> list[str]:
@@ -177,7 +182,7 @@ def said(data: "Dataset") -> list[str]:
     first = levels(proof.isel(step=-1, strategy=0))
     return [
         f"within {float(np.ceil(biased.max())):.0f}% for pow-d at the end and {float(above[1]):.0f}% above it",
-        f"the bound on gradients costs {gradients:.1f} of {total:.1f} powers of ten",
+        f"the bound on gradients costs {gradients:.1f} of {total:.1f} orders of magnitude",
         f"(factors of {by_start[0]:.0f} for ``rand`` and {by_start[1]:.0f} for ``pow-d``)",
         f"(factor of {by_sizes[0]:.1f})",
         f"it alone makes the bound {first[2] / first[1]:.0f} times as large",

@@ -2,24 +2,24 @@ r"""
 Where does Power-of-Choice settle?
 ==================================
 
-**At the minimum of one convex function, which can be computed: simulations end there, and the theorems' bias terms lie
-far above.**
+**It settles at the minimum of one convex function, which can be computed: simulations end there, and the bias terms of
+the theorems are far above.**
 
 **Question.** Power-of-Choice converges to a model with a larger loss than the minimum (Cho, Wang and Joshi, 2020,
 Figure 2). How high is this error floor, and how does it grow with the number d of candidates?
 
 **Method.** Ranking by the losses maximizes the mean loss of the selected clients over all selection frequencies that
-pow-d can have. So what the server descends is the convex function :math:`N(w) = E \frac1m \sum_{k \in S(w)} F_k(w)`,
-and with small steps it settles at the minimizer of N: one convex program, solved with a duality gap, predicts the
-floor. It is compared with long simulations from the optimum, with two fixed step sizes, averaged over the second half
-of the rounds and over replicates; with the *mean field*, the round with its exact expected coefficients; and with the
-bias terms of Theorem 3.1, as printed and as corrected, and :math:`\Gamma(\tilde\rho/\rho_{diagonal} - 1)`, which
-convexity alone gives for small steps.
+pow-d can have. So the server descends on the convex function :math:`N(w) = E \frac1m \sum_{k \in S(w)} F_k(w)`, and
+with small steps it settles at the minimizer of N: one convex program, solved with a duality gap, predicts the floor. It
+is compared with long simulations from the optimum, with two fixed step sizes, averaged over the second half of the
+rounds and over replicates; with the *mean field*, the round with its exact expected coefficients; and with the bias
+terms of Theorem 3.1, as printed and as corrected, and :math:`\Gamma(\tilde\rho/\rho_{diagonal} - 1)`, which convexity
+alone gives for small steps.
 
-**Reading.** The floor, as a share of the objective gap Gamma, against d. Simulations and mean field lie on the
-prediction, and the bias terms 0.65 to 5.19 powers of ten above. The ratios of the table approach one as the steps get
-shorter. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly proportional to the
-weights; there the simulation shows the variance of the selection instead, which is proportional to the step size.
+**Reading.** The floor, as a share of the objective gap Gamma, against d. Simulations and mean field agree with the
+prediction, and the bias terms 0.65 to 5.19 orders of magnitude above. The ratios of the table approach one as the steps
+get shorter. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly proportional to
+the weights; there the simulation shows the variance of the selection instead, which is proportional to the step size.
 """
 
 import itertools
@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _floors import BIASES, floors
 from _repeated import span
+from _skews_and_floors import BIASES, floors
 from _slides import DASHES, finding, name_ends
 
 from fedtheory import study
@@ -65,7 +65,7 @@ QUICK = Config(
     num_clients=(10,), selected_share=0.2, candidate_shares=(0.2, 0.5, 1.0), step_sizes=(1e-3, 2.5e-4), run_time=4.0
 )  # fmt: skip
 
-NAMES = {BIASES[0]: "bias by convexity", BIASES[1]: "Theorem 3.1, corrected", BIASES[2]: "Theorem 3.1, printed"}
+NAMES = {BIASES[0]: "bound by convexity", BIASES[1]: "Theorem 3.1, corrected", BIASES[2]: "Theorem 3.1, printed"}
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
@@ -103,7 +103,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     biased = data.isel(share=slice(1, None))
     apart = abs(biased["simulated"].sel(side="mean") / biased["floor"] - 1).max(["share", "num_clients"])
     longest, shortest = float(apart[0]), float(apart[-1])
@@ -122,7 +122,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw the floor against the candidates: predicted, simulated, and what bias terms of theorems say."""
+    """Draw the floor against the candidates: predicted, simulated, and the bias terms of theorems."""
     import matplotlib.pyplot as plt
 
     with appearance():
@@ -130,7 +130,7 @@ def figure(data: "Dataset") -> "Figure":
         for axes, size in zip(panels[0], data["num_clients"].values, strict=True):
             here = data.sel(num_clients=size)
             d, scale = here["candidates"].values, float(here["objective_gap"])
-            axes.set(yscale="log", title=f"K = {size} clients, m = {int(here['selected'])}", xlabel="candidates d")
+            axes.set(yscale="log", title=f"{size} clients, {int(here['selected'])} per round", xlabel="candidates d")
             axes.set_xlim(d[0], d[-1])
             ends = {}
             for form, dashes, color in zip(BIASES, DASHES[1:], COLORS[1:], strict=False):
@@ -145,19 +145,19 @@ def figure(data: "Dataset") -> "Figure":
             )  # fmt: skip
             ends["predicted floor"] = (float(here["floor"].values[-1] / scale), "black")
             name_ends(axes, ends)
-        panels[0, 0].set_ylabel(r"$(F - F^*)\,/\,\Gamma$")
+        panels[0, 0].set_ylabel(r"error floor $(F - F^*)\,/\,\Gamma$")
         panels[0, 0].legend(loc="lower right")
         off = float(abs(data["simulated"].isel(share=slice(1, None), step_size=-1, side=0) / data["floor"] - 1).max())
         low, high = (float(pick(np.log10(data["bias"] / data["floor"]))) for pick in (np.min, np.max))
         sentence = (
-            "Runs end within {:.0f}% of the predicted floor, {:.1f} to {:.1f} powers of ten below the theorems' bias"
+            "Runs end within {:.0f}% of the predicted floor, {:.1f} to {:.1f} orders of magnitude below the bounds"
         )
         return finding(drawn, sentence.format(100 * off, low, high))
 
 
 def said(data: "Dataset") -> list[str]:
     """Numbers of the page."""
-    return [f"the bias terms {span(np.log10(data['bias'] / data['floor']), 2)} powers of ten above"]
+    return [f"the bias terms {span(np.log10(data['bias'] / data['floor']), 2)} orders of magnitude above"]
 
 
 STUDY = study.Study(

@@ -1,9 +1,9 @@
 r"""
-What does FedALIGN's threshold buy, and what does it cost?
-==========================================================
+What does FedALIGN's threshold gain, and what does it cost?
+===========================================================
 
-**A small threshold averages noise away and costs a small floor, a large one stops at a multiple of the error; the
-bounds show neither.**
+**A small threshold averages noise out and costs a small floor, and a large one multiplies the final error. The bounds
+show neither.**
 
 **Question.** FedALIGN (Ravi and Shomorony, 2023) lets non-priority clients join a round if their loss is within
 :math:`\epsilon` of the priority clients' mean loss. Theorem 1 describes a trade-off: more inclusion lowers
@@ -12,20 +12,20 @@ terms depend on :math:`\epsilon`?
 
 **Method.** Quadratic clients: 10 with priority, spread about their common minimizer :math:`w^*`, and 20 others, the
 j-th one centered at a distance from :math:`w^*` that grows with j, so that alignment is known. Gradients are noisy.
-Step sizes are those of the theorem. Two worlds differ in one number only: *pooled*, the others' smallest losses equal
-F*, so that matching losses mean small gaps; *private*, the others' smallest losses are 0, like those of each priority
-client, so that the best matches are those with :math:`\Gamma_k = \Gamma`. Thresholds go from 0 (only priority clients)
-to infinity (all clients); one is annealed to zero at half time. We measure the error, recover who was included, and
-evaluate :math:`\theta_T`, :math:`\rho_T`, the bounds with their upper ends, and the *floor*: where the inclusion
-pattern settles, the minimizer of the included clients' weighted objective.
+Step sizes are those of the theorem. Two cases differ in one number only: the *pooled world*, where the others' smallest
+losses equal F*, so that matching losses mean small gaps; and the *private world*, where the others' smallest losses are
+0, like those of each priority client, so that the best matches are those with :math:`\Gamma_k = \Gamma`. Thresholds go
+from 0 (only priority clients) to infinity (all clients); one is annealed to zero at half time. We measure the error,
+recover who was included, and evaluate :math:`\theta_T`, :math:`\rho_T`, the bounds with their upper ends, and the
+*floor*: where the inclusion pattern settles, the minimizer of the included clients' weighted objective.
 
-**Reading.** Left and middle: errors with 95% bands; dotted, the floors. Right: final errors over that of the priority
-clients alone. In the pooled world a small threshold (0.5) lowers the early error by up to 41%, because more clients
-average the noise, and costs a small floor. Large thresholds stop at 2.5 to 10.8 times the error of the priority clients
-alone. In the private world small thresholds prefer misaligned clients, and past step 220 every fixed threshold loses.
-Annealing takes the early gain and ends where the priority clients alone end. theta falls and rho rises with the
-threshold on these instances. The bounds show nothing of the gain: their drift :math:`8(E-1)^2G^2` does not depend on
-the threshold and makes up nearly all of them.
+**Reading.** Left and middle: errors in the pooled and the private world with 95% bands; dotted, the floors. Right:
+final errors over that of the priority clients alone. In the pooled world a small threshold (0.5) lowers the early error
+by up to 41%, because more clients average the noise, and costs a small floor. Large thresholds stop at 2.5 to 10.8
+times the error of the priority clients alone. In the private world small thresholds prefer misaligned clients, and past
+step 220 every fixed threshold loses. Annealing takes the early gain and ends where the priority clients alone end.
+theta falls and rho rises with the threshold on these instances. The bounds do not show the gain: their drift
+:math:`8(E-1)^2G^2` does not depend on the threshold and makes up nearly all of them.
 """
 
 import itertools
@@ -75,6 +75,7 @@ class Config:
     """Entropy of instance and noise."""
 
 
+LOSSES = {"pooled": "others' smallest losses: $F^*$", "private": "others' smallest losses: 0"}
 QUICK = Config(num_rounds=120, num_replicates=24, thresholds=(0.0, 0.5, 2.0, float("inf")))
 
 
@@ -103,7 +104,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figures are taken to show."""
+    """Test the statements of the page."""
     recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
     upper = data["error"].sel(side="upper")
 
@@ -121,19 +122,15 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     gain = float(early.sel(threshold=_small(data), side="upper") / early.sel(threshold="0", side="lower"))
     end = data["error"].isel(step=-1)
     above = float((end.sel(threshold=ANNEALED, side="lower") / end.sel(threshold="0", side="upper")).max())
-    below = float((end.sel(threshold=ANNEALED, side="upper") / end.sel(threshold="inf", side="lower")).max())
-    alone = float(abs(data["rho"].sel(threshold="0").isel(step=-1)).max())
     return {
         "the error stays below the unrolled recursion": at_least(recursion, upper),
         "unrolling never loses against the corrected form": at_least(corrected, recursion),
         "the error stays below the printed form": at_least(printed, upper),
         "theta falls with the threshold": study.Check(theta_rise <= 1e-3, f"largest rise {theta_rise:.3g}"),
         "rho rises with the threshold": study.Check(rho_fall <= 1e-3, f"largest fall {rho_fall:.3g}"),
-        "without inclusion rho is 0": study.Check(alone == 0.0, f"{alone:g} at threshold 0"),
         "settled noise-free runs end at their floor": study.Check(off < 0.05, f"largest relative distance {off:.3g}"),
         "a small threshold is better early on": study.Check(gain < 1, f"upper over lower limit {gain:.3g}"),
         "annealing ends no higher than priority alone": study.Check(above < 1, f"lower over upper limit {above:.3g}"),
-        "annealing ends lower than everybody": study.Check(below < 1, f"upper over lower limit {below:.3g}"),
     }
 
 
@@ -142,29 +139,31 @@ def figure(data: "Dataset") -> "Figure":
     import matplotlib.pyplot as plt
 
     names = [str(name) for name in data["threshold"].values]
-    shown = {"0": "priority only", _small(data): f"threshold {_small(data)}", "inf": "everybody", ANNEALED: ANNEALED}
+    shown = {"0": "priority only", _small(data): f"threshold {_small(data)}", "inf": "all clients", ANNEALED: ANNEALED}
     with appearance():
         drawn, panels = plt.subplots(1, 3, figsize=(12.5, 4), width_ratios=(1, 1, 0.9))
         for axes, world in zip(panels, WORLDS, strict=False):
-            axes.set(xscale="log", yscale="log", xlabel="local steps T", title=f"{world} world", ylim=(3e-3, 5))
+            axes.set(xscale="log", yscale="log", xlabel="local steps T", title=LOSSES[world], ylim=(3e-3, 5))
             here = data.sel(world=world)
             for floor in (here.sel(threshold=name) for name in shown):
-                if floor["settled"] and floor["floor"] > 1e-12:
+                if floor["settled"] and floor["floor"] > axes.get_ylim()[0]:
                     axes.axhline(float(floor["floor"]), color="0.5", linestyle=":", linewidth=1)
+                    axes.text(6, 0.96 * float(floor["floor"]), "floor", color="0.4", fontsize=9, va="top")
             bands = {words: here["error"].sel(threshold=name).values for name, words in shown.items()}
             curves(axes, data["step"].values, bands)
         panels[0].set_ylabel("$F(w) - F^*$")
         last = data["error"].isel(step=-1)
-        places = name_rows(panels[2], [f"threshold {name}" if name != ANNEALED else name for name in names[1:]])
+        places = name_rows(panels[2], [shown.get(name, f"threshold {name}") for name in names[1:]])
         for row, world in enumerate(WORLDS):
             mean, lower, upper = last.sel(world=world).transpose("side", "threshold").values
-            look: Any = {"color": COLORS[row], "marker": MARKERS[row], "label": f"{world} world"}
+            look: Any = {"color": COLORS[row], "marker": MARKERS[row], "label": LOSSES[world]}
             error = np.array([mean - lower, upper - mean])[:, 1:] / mean[0]
             panels[2].errorbar(mean[1:] / mean[0], places - 0.15 * row, xerr=error, linestyle="none", capsize=3, **look)
         panels[2].axvline(1, color="black", linewidth=0.8)
-        panels[2].set(xscale="log", xlabel="final error / priority only")
-        panels[2].legend(loc="lower right")
-        sentence = "A small threshold lowers the early error by {:.0f}%; large ones end {} times as high"
+        panels[2].set(xscale="log", xlabel="final error / that of priority clients only", xlim=(0.7, 20))
+        panels[2].set_ylim(top=2)
+        panels[2].legend(loc="upper right", fontsize=8)
+        sentence = "A small threshold lowers the early error by {:.0f}%; large ones multiply the final error by {}"
         return finding(drawn, sentence.format(*_gain(data)))
 
 

@@ -1,25 +1,25 @@
 r"""
-Which of six methods wins, and why?
-===================================
+Which of six methods reaches the minimizer, and why?
+====================================================
 
 **SCAFFOLD and Scaffnew reach the minimizer in the fewest communications, EF21 and Scaffnew with the fewest models sent;
 averaging, FedProx and FedNova stop at a floor.**
 
 **Question.** On the same heterogeneous clients, which method comes closest to the minimizer, per round and per number
-that is sent? What do their theorems say of a round at its worst, how far are they from that, and where does averaging
-come to rest?
+sent? What do their theorems say of the worst round, how tight are they, and what is the fixed point of averaging?
 
 **Method.** *Race*: all clients of federations of quadratics with unequal curvatures, and of Synthetic(1, 1) with
-softmax regression, take part with exact gradients and the longest step that SCAFFOLD's theorem speaks about: federated
+softmax regression, take part with exact gradients and the longest step that SCAFFOLD's theorem allows: federated
 averaging, FedProx, FedNova with unequal local steps, SCAFFOLD, Scaffnew, and EF21 with top-k, of one local step.
 *Theorems*: the worst contraction of a round is a semidefinite program, proved from both sides in rationals, for
 SCAFFOLD, for compressed gradients, error feedback and EF21, for a step of one drawn client, and for FedProx (Theorem 4
-of Li et al. (2020), and derived constants); means of Scaffnew are exact over all coins. *Rest*: stationary points of
-two clients in the plane, exact in rationals, for equal and unequal local steps.
+of Li et al. (2020), and derived constants); means of Scaffnew are exact over all coins. *Fixed points* of two clients
+in the plane, exact in rationals, for equal and unequal local steps.
 
-**Reading.** Left and middle: shares of the first gap on quadratics, geometric means over federations with 95% bands;
-dotted, what SCAFFOLD's theorem promises; a line where averaging rests. Right: the theorem's bound over the certified
-worst case, from the least to the largest over step sizes; of FedProx, certified progress over promised progress.
+**Reading.** Left and middle: gaps over the initial gap on quadratics, geometric means over federations with 95% bands;
+dotted, the bound of SCAFFOLD's theorem; the horizontal line is the fixed point of averaging. Right: the theorem's bound
+over the certified worst case, from the least to the largest over step sizes; for FedProx, certified progress over
+guaranteed progress.
 
 A millionth of the gap takes a client 29 [26, 32] rounds and 59 [52, 65] models with SCAFFOLD, 31 [28, 34] rounds and 31
 [28, 34] models with Scaffnew, 134 [116, 151] rounds and 27 [23, 30] models with EF21. Averaging stops at 1.1 [0.7,
@@ -29,25 +29,23 @@ Of rounds, of 9 theorems 5 are the worst cases, up to 3e-08: SCAFFOLD's for :mat
 worth its steps of gradient descent, those of compressed gradients, error feedback and EF21, and that of a step of one
 drawn client, at every step size. SCAFFOLD's bound for longer rounds is 1.0 to 148.5 times the worst case, Scaffnew's
 refined bound 1.54 to 4.50 times the exact mean of its first steps; for FedProx the certified progress is 1.00 to 2.20
-times what derived constants promise. As published FedProx's theorem promises nothing for 10 drawn clients with B = 2,
-and for 1000 from the weight 6 L on. Without a memory three clients with one minimizer diverge; error feedback stops
-where minimizers differ, and EF21 does not. Averaging is off in the order of the step size, its extrapolation in that of
-its square, FedNova in that of the step size also for unequal local steps, for which averaging rests near the minimizer
-of another objective; SCAFFOLD is not off. Where drawn clients step alone, clients of unequal curvatures settle at 0.15
-to 0.19 times the floor.
+times what derived constants guarantee. As published FedProx's theorem guarantees nothing for 10 drawn clients with B =
+2, and for 1000 from the weight 6 L on. Without a memory three clients with one minimizer diverge; error feedback stops
+where minimizers differ, and EF21 does not. The bias of averaging is of the order of the step size, that of its
+extrapolation of the order of its square, that of FedNova of the order of the step size also for unequal local steps,
+for which the fixed point of averaging is near the minimizer of another objective; SCAFFOLD has no bias. Where drawn
+clients step alone, clients of unequal curvatures settle at 0.15 to 0.19 times the floor.
 """
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import _method_findings as findings
-import _method_theorems as rounds_of
-import _methods_race as races
+import _method_runs as runs
+import _method_theorems as theory
 import numpy as np
-from _parts import joined, part
+from _experiments import joined, part
 from _repeated import geometric_limits
-from _resting_points import Resting, drawn, resting
-from _slides import DASHES, finding, name_rows
+from _slides import DASHES, finding, level, name_rows
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance
@@ -77,50 +75,49 @@ class Config:
     """Weight of FedProx, as a share of L."""
     num_federations: int = 10
     """Federations of each problem."""
-    theorems: rounds_of.Theorems = field(default_factory=rounds_of.Theorems)
-    """Where theorems stand beside worst cases."""
-    resting: Resting = field(default_factory=Resting)
-    """Runs that come to rest."""
+    theorems: theory.Theorems = field(default_factory=theory.Theorems)
+    """Step sizes and lengths at which theorems are compared with worst cases."""
+    fixed_points: runs.FixedPoints = field(default_factory=runs.FixedPoints)
+    """Step sizes and lengths of the runs that end at fixed points."""
     seed: int = 0
     """Entropy."""
 
 
 QUICK = Config(
     num_clients=4, dim=4, num_rounds=80, kept=1, num_federations=2,
-    theorems=rounds_of.Theorems(
+    theorems=theory.Theorems(
         local_steps=(2,), twentieths=(4, 10, 30), num_steps=20, exact_steps=5, num_replicates=300, num_probabilities=8,
         shares=(3, 10), num_rounds=1500, weights=(4, 12, 32), num_selected=(10, 1000),
     ),
-    resting=Resting(
+    fixed_points=runs.FixedPoints(
         halvings=5, simulated=2, steps=(4, 16), zeta2=(0, 1), settling=(0.1, 0.5), run_time=100.0, num_replicates=8
     ),
 )  # fmt: skip
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Train every method, certify the worst rounds, and let averaging rest."""
+    """Train every method, certify the worst rounds, and compute fixed points of averaging."""
     return joined({
-        "race": races.race(config, progress), "scaffold": rounds_of.scaffold(config.theorems, progress),
-        "scaffnew": rounds_of.scaffnew(config.theorems, progress, config.seed),
-        "messages": rounds_of.messages(config.theorems, progress),
-        "proximal": rounds_of.proximal(config.theorems, progress), "resting": resting(config.resting, progress),
-        "drawn": drawn(config.resting, progress, config.seed),
+        "race": runs.race(config, progress), "scaffold": theory.scaffold(config.theorems, progress),
+        "scaffnew": theory.scaffnew(config.theorems, progress, config.seed),
+        "messages": theory.messages(config.theorems, progress),
+        "proximal": theory.proximal(config.theorems, progress),
+        "fixed_points": runs.fixed_points(config.fixed_points, progress),
+        "drawn": runs.drawn(config.fixed_points, progress, config.seed),
     })  # fmt: skip
 
 
 def table(data: "Dataset") -> study.Table:
     """One row per problem and method, and one per theorem."""
-    rows = [*races.rows_of_race(part(data, "race")), *findings.rows_of_theorems(data)]
+    rows = [*runs.rows_of_race(part(data, "race")), *theory.rows_of_theorems(data)]
     names = dict.fromkeys(name for row in rows for name in row)
     caption = "Gaps are geometric means over federations; looseness is over step sizes."
     return study.Table([dict.fromkeys(names, "") | row for row in rows], "Six methods, and their theorems", caption)
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
-    return (
-        races.checks_of_race(part(data, "race")) | findings.checks_of_theorems(data) | findings.checks_of_resting(data)
-    )
+    """Test the statements of the page."""
+    return runs.checks_of_race(part(data, "race")) | theory.checks_of_theorems(data) | runs.checks_of_fixed_points(data)
 
 
 def figure(data: "Dataset") -> "Figure":
@@ -128,41 +125,44 @@ def figure(data: "Dataset") -> "Figure":
     import matplotlib.pyplot as plt
 
     race = part(data, "race")
-    here, last = race.sel(problem=races.QUADRATICS), race.sizes["round"] - 1
+    here, last = race.sel(problem=runs.QUADRATICS), race.sizes["round"] - 1
     with appearance():
         figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4.4))
-        for place, name in enumerate(races.NAMES):
+        for place, name in enumerate(runs.NAMES):
             bands = geometric_limits(np.maximum(here["gap"].sel(algorithm=name).values, 1e-15))
             look: dict[str, Any] = {"color": COLORS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
-            for axes, x in zip((left, middle), races.sent(race, races.QUADRATICS, name), strict=True):
+            for axes, x in zip((left, middle), runs.sent(race, runs.QUADRATICS, name), strict=True):
                 axes.plot(x.mean(axis=0), bands[0], label=name, markevery=(20 + 7 * place, 60), markersize=5, **look)
                 axes.fill_between(x.mean(axis=0), bands[1], bands[2], color=COLORS[place], alpha=0.2, linewidth=0)
         promise = np.exp(np.log(here["promise"].transpose("federation", ...).values).mean(axis=0))
         left.plot(promise, ":", color="black")
-        left.text(0.6 * last, promise[int(0.55 * last)], " SCAFFOLD's\n theorem", fontsize=9, va="bottom")
+        left.text(0.6 * last, promise[int(0.55 * last)], " bound for\n SCAFFOLD", fontsize=9, va="bottom")
         for axes in (left, middle):
-            axes.axhline(float(np.exp(np.log(here["floor"]).mean())), color="black", linewidth=0.8)
+            floor = float(np.exp(np.log(here["floor"]).mean()))
+            level(axes, floor, "fixed point of averaging", -1)
             axes.set(yscale="log", ylim=(1e-12, 3), xlim=(0, last))
-        left.set(xlabel="communication rounds", ylabel="share of the gap that is left")
-        middle.set(xlabel="models sent by a client")
+        left.set(xlabel="communication rounds", ylabel=r"$(F(w) - F^*)\,/\,(F(w_0) - F^*)$")
+        middle.set(xlabel="models sent per client")
         middle.legend(fontsize=8, loc="lower right")
-        found = findings.tightness(data)
+        found = theory.tightness(data)
         places = name_rows(right, list(found))
         for place, ratios in zip(places, found.values(), strict=True):
             right.plot([ratios.min(), ratios.max()], [place, place], "o-", color=COLORS[0])
         right.axvline(1, color="black", linewidth=0.8)
-        right.set(xscale="log", xlabel="bound / certified worst case")
+        right.set_ylim(top=1)
+        right.text(1.1, 0.6, "bound is attained", fontsize=9, va="center")
+        right.set(xscale="log", xlabel="bound / certified worst case, over step sizes")
         exact = sum(float(abs(one - 1).max()) < 1e-6 for one in found.values())
         return finding(
             figure,
-            "SCAFFOLD and Scaffnew reach the minimizer, averaging, FedProx and FedNova stop; "
-            f"of {len(found)} theorems {exact} are worst cases",
+            "SCAFFOLD, Scaffnew and EF21 reach the minimizer, FedAvg, FedProx and FedNova do not; "
+            f"{exact} of {len(found)} bounds are attained",
         )
 
 
 STUDY = study.Study(
     "one_federation_six_methods", Config(), QUICK, run, table, checks, {"one_federation_six_methods": figure},
-    said=findings.said,
+    said=theory.said,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@ r"""
 What does optimal client sampling gain, per round and per bit?
 ==============================================================
 
-**Per round it allows steps nearly as long as full participation does; per bit it wins until its own noise stops it.**
+**Per round it allows steps nearly as long as full participation does. Per bit it is ahead until its own noise stops
+it.**
 
 **Question.** Chen, Horvath and Richtarik (2022) let every client compute an update and decide by its norm who sends it.
 How close does that come to full participation, what does it cost in bits, and do the theorems predict the gain? Which
-way leads to the optimal probabilities, and is independent sampling the best?
+algorithm finds the optimal probabilities, and is independent sampling the best law?
 
 **Method.** *Runs*: two problems whose constants are known, strongly convex quadratics and the non-convex wells
 :math:`f_i(x)=\sum_ja_j\phi(x_j)+\langle b_i,x\rangle` with :math:`\phi(t)=t^2/(1+t^2)`. Few clients matter: data shares
@@ -16,8 +17,8 @@ the theorems allow to uniform sampling (:math:`\gamma = m/n`) run full participa
 theorems allow to them. Bits are 64 for each number sent to the server. *Probabilities*: answers of the closed form, of
 AOCS and of convex solvers, made feasible, against the optimum in exact rational arithmetic, for log-normal norms.
 *Correlation*: two samplings with the same probabilities and another law of pairs: *systematic* (a comb of distance 1 on
-the probabilities laid on a line, always m clients), and the *best* law for the given updates, by linear programming.
-Updates share a direction to the degree c; for negative c every other client pulls the opposite way.
+the probabilities placed one after the other, always m clients), and the *best* law for the given updates, by linear
+programming. Updates share a direction to the degree c; for negative c every other client pulls the opposite way.
 
 **Reading.** Left: to twice the error that uniform sampling ends with, OCS with its longest steps sends 0.26 to 0.85
 times the bits of its best rival, uniform sampling or full participation with their longest steps; below that error only
@@ -34,11 +35,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _parts import joined, part
-from _sampling_laws import SAMPLINGS, checks_of_laws, laws
+from _experiments import joined, part
+from _sampling_probabilities import FOUR, PRECISE, SAMPLINGS, checks_of_laws, checks_of_ways, laws, ways
 from _sampling_runs import checks_of_runs, rows_of_runs, runs
-from _sampling_ways import FOUR, PRECISE, checks_of_ways, ways
-from _slides import curves, finding, marked
+from _slides import curves, finding, level, marked
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, appearance
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Full, uniform and optimal client sampling: error per bit, ways to the probabilities, and correlated samplings."""
+    """Full, uniform and optimal client sampling: error per bit, optimal probabilities, and correlated samplings."""
 
     num_clients: int = 20
     """Clients n of the runs."""
@@ -104,8 +104,13 @@ QUICK = Config(
 )  # fmt: skip
 
 
+SHOWN = {
+    "full, longest steps": "full participation", "uniform": "uniform sampling", "OCS, longest steps": "optimal sampling"
+}  # fmt: skip
+
+
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Run every strategy, compare ways to the probabilities, and correlated samplings."""
+    """Run every strategy, compare algorithms for the probabilities, and correlated samplings."""
     return joined({"runs": runs(config, progress), "ways": ways(config, progress), "laws": laws(config, progress)})
 
 
@@ -122,7 +127,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     own = checks_of_runs(part(data, "runs")), checks_of_ways(part(data, "ways")), checks_of_laws(part(data, "laws"))
     return own[0] | own[1] | own[2]
 
@@ -138,31 +143,31 @@ def figure(data: "Dataset") -> "Figure":
         left.set(
             xscale="log", yscale="log", xlabel="Mbit sent to the server", ylabel="$F(w) - F^*$, FedAvg, quadratics"
         )
-        shown = {name: here.sel(strategy=name) for name in ("full, longest steps", "uniform", "OCS, longest steps")}
-        marked(left, {name: (own["bits"].values / 1e6, own["gap"].values) for name, own in shown.items()}, every=12)
+        shown = {words: here.sel(strategy=name) for name, words in SHOWN.items()}
+        marked(left, {words: (own["bits"].values / 1e6, own["gap"].values) for words, own in shown.items()}, every=12)
         for spread, color, dashes in zip(excess["spread"].values, COLORS, ("-", "--"), strict=False):
             values, x = excess.sel(spread=spread).values, excess["rescaling"].values
-            middle.plot(x, np.median(values, axis=0), dashes, color=color, label=f"spread {spread:g}, median and range")
+            middle.plot(x, np.median(values, axis=0), dashes, color=color, label=f"norms with log-spread {spread:g}")
             middle.fill_between(x, values.min(axis=0), values.max(axis=0), color=color, alpha=0.2)
         middle.set_yscale("symlog", linthresh=1e-15)  # below rounding linear, so that an exact zero is drawn as one
         middle.set_yticks([0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
-        middle.set(xlabel="rescalings of AOCS", ylabel="variance above the optimum / uniform")
-        middle.legend(fontsize=8)
+        middle.set(xlabel="rescalings of AOCS", ylabel="excess variance / that of uniform sampling")
+        middle.set_xticks(excess["rescaling"].values[::2])
+        middle.set_ylim(-2e-16, 10)
+        middle.legend(fontsize=8, title="median and range", title_fontsize=8)
         bands = {name: ratio.sel(sampling=name).quantile([0.5, 0.1, 0.9], "instance").values for name in SAMPLINGS}
         curves(right, ratio["alignment"].values, bands)
-        right.axhline(1, color="black", linewidth=0.8)
-        right.set(xlabel="agreement c of the updates", ylabel="variance / independent variance")
+        level(right, 1, "independent sampling")
+        right.set(xlabel="agreement c of the updates", ylabel="variance / that of independent sampling")
         low, high = _saved(found)
-        sentence = f"To the same error optimal sampling sends {low:.2f} to {high:.2f} times the bits of its best rival"
-        return finding(drawn, sentence)
+        ratios = f"{low:.2f} to {high:.2f}"
+        return finding(drawn, f"Up to the same error optimal sampling sends {ratios} times the bits of its best rival")
 
 
 def _saved(found: "Dataset") -> tuple[float, float]:
     """Return the least and the largest ratio of bits that OCS sends to those of the best rival, over the settings."""
-    bits = found["reached_bits"]
-    ratios = bits.sel(strategy="OCS, longest steps") / bits.sel(strategy=["uniform", "full, longest steps"]).min(
-        "strategy"
-    )
+    rivals = found["reached_bits"].sel(strategy=["uniform", "full, longest steps"]).min("strategy")
+    ratios = found["reached_bits"].sel(strategy="OCS, longest steps") / rivals
     return float(ratios.min()), float(ratios.max())
 
 

@@ -2,25 +2,25 @@ r"""
 What does optimal client sampling gain where few clients hold the data?
 =======================================================================
 
-**On unbalanced clients some points of accuracy over uniform sampling with three clients a round, on balanced ones next
-to nothing.**
+**On unbalanced clients it gains some points of accuracy over uniform sampling with three clients per round, on balanced
+ones almost nothing.**
 
 **Question.** Figures 3 to 13 of Chen, Horvath and Richtarik (2022) train networks on images and text: of 32 clients, m
 = 3 may send in a round (6 in others). With step sizes tuned for each method, optimal sampling (OCS) follows full
 participation per round, and sends far fewer bits than it or uniform sampling to the same accuracy, the more unbalanced
 the clients the better. What remains of that for a convex model?
 
-**Method.** Softmax regression on the digits of scikit-learn, dealt to 32 clients. Unbalanced: sizes proportional to
-:math:`u^{1/0.2}`, u uniform; balanced: equal sizes; for the two pools of Figures 6 and 7 unbalanced ones are also dealt
-to three times as many. Classes are skewed in all (Dirichlet shares of concentration 1). As in the paper every client
-takes one epoch of local steps; full participation, independent uniform sampling, OCS and AOCS. The step size of each
-method is the one of a grid of powers of two that has the highest final accuracy on other data sets. Bits are 64 for
-each number sent up: updates, and the norms and sums that (A)OCS needs.
+**Method.** Softmax regression on the digits of scikit-learn, partitioned among 32 clients. Unbalanced: sizes
+proportional to :math:`u^{1/0.2}`, u uniform; balanced: equal sizes; for the two pools of Figures 6 and 7 unbalanced
+ones are also given to three times as many. Classes are skewed in all (Dirichlet shares of concentration 1). As in the
+paper every client takes one epoch of local steps; full participation, independent uniform sampling, OCS and AOCS. The
+step size of each method is the one of a grid of powers of two that has the highest final accuracy on other data sets.
+Bits are 64 for each number sent up: updates, and the norms and sums that (A)OCS needs.
 
 **Reading.** Left and middle: accuracy against bits, with 95% intervals over data sets; right: paired leads of OCS over
 uniform sampling. AOCS is OCS, as its rescalings find the optimal probabilities.
 
-On unbalanced clients the paper's picture comes back. With m = 3, OCS ends less than a point below full participation
+On unbalanced clients the paper's result is reproduced. With m = 3, OCS ends less than a point below full participation
 (95.1% against 96.0%) and 5.8 [3.8, 7.8] points above uniform sampling. To 85% it needs 4.9 rounds, full participation
 2.1 and uniform sampling 23.4; to 85% it sends 0.60 megabits where uniform sampling needs 3.05 and full participation
 2.77. With m = 6 the lead over uniform sampling is 1.8 [1.2, 2.4] points, and 0.39 times its bits are enough. OCS allows
@@ -33,11 +33,11 @@ bits of full participation to 85%, and 0.80 times those of uniform sampling.
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _repeated import mean_and_limits, mean_words, with_limits
-from _slides import finding, intervals, marked, name_rows
+from _slides import finding, intervals, level, marked, name_rows
 from _tuned_sampling import FULL, KINDS, OPTIMAL, UNIFORM, lead_of, reached, shares_of_bits, tuned_runs
 
 from fedtheory import study
@@ -86,6 +86,9 @@ QUICK = Config(
 )  # fmt: skip
 
 
+SHOWN = {FULL: "full participation", UNIFORM: "uniform sampling", OPTIMAL: "optimal sampling"}
+
+
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Tune every method, then run it on other data sets."""
     return tuned_runs(config, progress)
@@ -109,10 +112,9 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figures are taken to show."""
-    bits, sent = np.log(reached(data, "bits").isel(kind=0)).mean("instance"), data["bits"].isel(round=-1)
+    """Test the statements of the page."""
+    bits = np.log(reached(data, "bits").isel(kind=0)).mean("instance")
     saved = {name: float((bits.sel(strategy=OPTIMAL) - bits.sel(strategy=name)).max()) for name in (FULL, UNIFORM)}
-    share = sent.sel(strategy=OPTIMAL) / sent.sel(strategy=FULL) - data["size"] / data["num_clients"]
     lead = min(float(lead_of(data.isel(kind=0), size).mean()) for size in data["size"].values)
     steps = data["step_size"].isel(kind=0)
     return {
@@ -122,9 +124,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
         "on unbalanced clients OCS ends above uniform": study.Check(lead > 0, f"at least {lead:.2f} points"),
         "on unbalanced clients uniform takes no longer steps than OCS": study.Check(
             bool((steps.sel(strategy=UNIFORM) <= steps.sel(strategy=OPTIMAL)).all()), f"{steps.values.tolist()}"
-        ),
-        "OCS sends its share of the updates and little else": study.Check(
-            float(abs(share).max()) < 0.05, f"apart by at most {float(abs(share).max()):.3f}"
         ),
     }
 
@@ -137,19 +136,21 @@ def figure(data: "Dataset") -> "Figure":
     with appearance():
         drawn, panels = plt.subplots(1, 3, figsize=(12.5, 4), width_ratios=(1, 1, 0.8))
         for axes, kind in zip(panels[:2], kinds, strict=False):
-            axes.set(xscale="log", xlabel="Mbit sent up", ylim=(20, 100), title=f"{kind} clients, m = {size:g}")
+            axes.set(xscale="log", xlabel="Mbit sent to the server", ylim=(20, 100))
+            axes.set_title(f"{kind} clients, {size:g} per round")
             here = data.sel(kind=kind, size=size).isel(round=slice(1, None)).transpose("strategy", "instance", "round")
-            own = {name: here.sel(strategy=name) for name in (FULL, UNIFORM, OPTIMAL)}
+            own = {words: here.sel(strategy=name) for name, words in SHOWN.items()}
             sent = {name: one["bits"].values.mean(axis=0) / 1e6 for name, one in own.items()}
             marked(axes, {name: (sent[name], mean_and_limits(one["accuracy"])) for name, one in own.items()}, every=6)
-            axes.axhline(data.attrs["target"], color="black", linestyle=":", linewidth=0.8)
+            level(axes, data.attrs["target"], f"target {data.attrs['target']:g}%", -1)
         panels[0].set_ylabel("test accuracy [%]")
-        places = name_rows(panels[2], kinds)
+        places = name_rows(panels[2], [f"{kind} clients" for kind in kinds])
         for row, m in enumerate(data["size"].values):
             leads = [lead_of(data.sel(kind=kind), m) for kind in kinds]
-            intervals(panels[2], leads, places - 0.15 * row, color=COLORS[row], marker=MARKERS[row], label=f"m = {m:g}")
+            look: Any = {"color": COLORS[row], "marker": MARKERS[row], "label": f"{m:g} clients per round"}
+            intervals(panels[2], leads, places - 0.15 * row, **look)
         panels[2].axvline(0, color="black", linewidth=0.8)
-        panels[2].set_xlabel("OCS ends above uniform sampling [points]")
+        panels[2].set_xlabel("final lead over uniform sampling [points]")
         panels[2].legend()
         means = [float(lead_of(data.sel(kind=kind), size).mean()) for kind in kinds[:2]]
         sentence = "Optimal sampling ends {:.1f} points above uniform sampling on unbalanced clients"
@@ -172,9 +173,8 @@ def said(data: "Dataset") -> list[str]:
     def lead(here: "Dataset", size: float = few) -> str:
         return with_limits(lead_of(here, size))
 
-    final, rounds, sent, ends = (
-        of(*one) for one in ((near, "final", 1), (near, "rounds", 1), (near, "bits", 2), (many, "final", 1))
-    )
+    final, rounds, sent = of(near, "final", 1), of(near, "rounds", 1), of(near, "bits", 2)
+    ends = of(many, "final", 1)
     (less, least), (fewer, _) = shares_of_bits(many, few), shares_of_bits(near, more)
     balanced = f"differ by {lead(even)} points with m = {few:g} and by {lead(even, more)} with m = {more:g}"
     return [

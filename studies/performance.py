@@ -1,16 +1,16 @@
 r"""
-How fast is it?
-===============
+How fast is a round, and how does its time grow?
+================================================
 
-**A round costs what it touches, whatever the number of clients; only the memory that no cache holds makes it slower.
-Programs in NumPy, JAX or torch take longer, by the ratios of the table.**
+**The time of a round depends on the clients that it uses, not on the number of clients, except for memory that no cache
+holds. Programs in NumPy, JAX or torch take longer, by the ratios of the table.**
 
-**Question.** How many times faster than the programs one would otherwise write is this library, what does it cost in
-memory and at start-up, and how do time and memory grow with the clients and other sizes?
+**Question.** How many times faster is this library than programs in NumPy, JAX or torch, what does it cost in memory
+and at start-up, and how do time and memory grow with the clients and other sizes?
 
-**Method.** Ours and the peers run one after the other in one process on one thread, again and again, so that a busy
-machine slows all of them; the ratio is taken within a repetition and its median over the repetitions is shown.
-Workloads, each in a module beside this one:
+**Method.** fedtheory and the other programs, its peers, run in turn in one process on one thread, several times, so
+that a busy machine slows all of them; the ratio is taken within a repetition and its median over the repetitions is
+shown. Workloads, each in a module beside this one:
 
 - pow-d on the quadratics of Power-of-Choice (K = 30 with m = 3, d = 9, and K = 100 with m = 10, d = 30), dimension 5,
   two local steps, the gap recorded in every round; time per round and replicate. Peers: a NumPy loop over rounds, NumPy
@@ -22,8 +22,8 @@ Workloads, each in a module beside this one:
   autograd.
 - optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, checks of the arguments
   included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, three times and warm: its
-  first call, which imports it, is not counted. For the longest, a sum and a copy in NumPy tell what the memory takes
-  for reading twice and writing once.
+  first call, which imports it, is not counted. For the longest, a sum and a copy in NumPy measure the time of the
+  memory for reading twice and writing once.
 - the validation losses of all 2^10 coalitions of ten softmax models (60 features, 10 classes) on 5,000 samples, which
   exact Shapley values of a round need; time for all. Peers: NumPy with a matrix product per coalition, and NumPy with
   each client's logits computed once.
@@ -31,26 +31,24 @@ Workloads, each in a module beside this one:
   Ours takes its own kernels for both, so that results do not depend on the threads of BLAS. Peers: NumPy with BLAS and,
   where they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
 - worst cases with their proofs in rationals: a round of 5 and of 20 local steps of all clients, 1,000 skewed steps in
-  rounds of two; and ten rounds of five steps written down as one program. In the place of a peer stands the time that a
-  call may take. Where PEPit is installed, it solves a round of four clients and three steps, without proofs.
-- ten worst cases of PEPit's own gallery, ours with their proofs and theirs by Clarabel, one by one and their median.
-  Where PEPit is not installed the rows say so.
+  rounds of two; and ten rounds of five steps written down as one program. They are compared with the time that a call
+  may take. Where PEPit is installed, it solves a round of four clients and three steps, without proofs.
 - growth: time of a round of pow-d and other strategies on isotropic quadratics, of the processor, that of a run less
   that of a run without rounds, the smallest of several; one size grows at a time. Memory is the peak that
   ``tracemalloc`` counts besides the arrays given.
 
-**Reading.** Left: ratios, medians over the repetitions between the lowest and the highest one; a ratio above the goal
-meets it. Goals were set on a machine with AVX-512; without it those of softmax regression are 0.7 of that. Middle: time
-of a round against the number of clients. Right: against other sizes, with fitted exponents; dotted, linear growth. A
-round of Power-of-Choice takes 0.37 µs with 30 clients; other programs take 8 to 212 times as long.
+**Reading.** Left: ratios, medians over the repetitions between the lowest and the highest one. In the table a ratio
+above the goal meets it. Goals were set on a machine with AVX-512; without it those of softmax regression are 0.7 of
+that. Middle: time of a round against the number of clients. Right: against other sizes, with fitted exponents. A round
+of Power-of-Choice takes 0.37 µs with 30 clients; other programs take 8 to 212 times as long.
 
 From 1,000 to 1,000,000 clients a round of random selection grows from 0.23 to 1.12 µs (exponent 0.25 [0.07, 0.42]), of
 pow-d from 0.86 to 3.21 µs (exponent 0.20 [0.06, 0.35]), of optimal sampling that asks all from 18 to 41,800 µs
 (exponent 1.13 [0.83, 1.44]). With the local steps, 2 to 200, it grows from 0.74 to 5.78 µs (exponent 0.44 [0.12,
 0.76]), with the dimension, 10 to 1,000, from 1.1 to 31.2 µs (exponent 0.77 [0.46, 1.07]), with the candidates, 30 to
 500, from 0.67 to 14 µs (exponent 1.07 [0.91, 1.23]), with the rounds from 0.7 to 0.71 µs (exponent 0.00 [-0.05, 0.05]).
-Random selection and pow-d touch the clients that they ask or select: the work does not depend on K, and time grows with
-K only because memory that no cache holds is slower.
+Random selection and pow-d use the clients that they evaluate or select: the work does not depend on K, and time grows
+with K only because memory that no cache holds is slower.
 
 Machines differ by tens of percent, which is why speed is shown by this study and never tested. What is tested: every
 program does the same work (mean gaps agree within standard errors, probabilities to 1e-12), two threads give the bits
@@ -60,7 +58,7 @@ of one, a round asks no more than its candidates, and memory is at most linear i
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from _parts import joined, part
+from _experiments import joined, part
 from _performance_growth import (
     Sizes,
     checks_of_growth,
@@ -142,11 +140,11 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw ratios between the lowest and the highest one with the goals, and how a round's time grows."""
+    """Draw ratios between the lowest and the highest one, and how a round's time grows."""
     import matplotlib.pyplot as plt
 
     with appearance():
-        drawn, (left, second, third) = plt.subplots(1, 3, figsize=(15, 5.2), width_ratios=(1.1, 1, 1))
+        drawn, (left, second, third) = plt.subplots(1, 3, figsize=(14, 4.4), width_ratios=(1.1, 1, 1))
         draw_peers(left, part(data, "peers"))
         draw_clients(second, part(data, "growth"))
         draw_others(third, part(data, "growth"))
@@ -155,7 +153,7 @@ def figure(data: "Dataset") -> "Figure":
 
 def said(data: "Dataset") -> list[str]:
     """Numbers of the page."""
-    from _performance_sampling import CLOSE
+    from _performance_calls import CLOSE
     from _performance_softmax import WITHOUT_AVX512
 
     return [

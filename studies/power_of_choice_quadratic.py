@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _quadratic_races import RAND, race
+from _power_of_choice_races import RAND, race_on_quadratic
 from _repeated import geometric_limits, geometric_words, span
 from _slides import curves, finding, intervals, name_rows
 
@@ -83,7 +83,7 @@ QUICK = Config(
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Simulate every strategy on every instance."""
-    return race(config, progress)
+    return race_on_quadratic(config, progress)
 
 
 def _ends(data: "Dataset", name: str) -> Any:
@@ -109,7 +109,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     names = [str(name) for name in data["strategy"].values]
     early: Any = data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
     floors = data["final_gap"].mean("instance")
@@ -145,27 +145,27 @@ def figure(data: "Dataset") -> "Figure":
     names, first = [str(name) for name in data["strategy"].values], data.isel(num_clients=0)
     with appearance():
         drawn, (gaps, speeds, floors) = plt.subplots(1, 3, figsize=(12, 4), width_ratios=(1.3, 1, 1))
-        gaps.set(yscale="log", xlabel="communication round", ylabel="$F(w) - F^*$")
-        gaps.set_title(f"K = {int(data['num_clients'][0])} clients")
+        gaps.set(yscale="log", xlabel="communication rounds", ylabel="$F(w) - F^*$")
+        gaps.set_title(f"{int(data['num_clients'][0])} clients")
         bands = {name: first["band"].sel(strategy=name).values for name in (RAND, *names[-2:])}
         curves(gaps, data["round"].values, bands)
         heights = name_rows(speeds, names[1:])
         for place, size in enumerate(data["num_clients"].values):
             here = data.sel(num_clients=size)
-            look: Any = {"color": COLORS[place], "marker": MARKERS[place], "label": f"K = {size}"}
+            look: Any = {"color": COLORS[place], "marker": MARKERS[place], "label": f"{size} clients"}
             early = list(here["speedup"].isel(threshold=0).transpose("strategy", "instance").values[1:])
             intervals(speeds, early, heights - 0.15 * place, geometric_limits, **look)
-            intervals(
-                floors, [_ends(here, name) for name in names[1:]], heights - 0.15 * place, geometric_limits, **look
-            )
-        for axes, label in ((speeds, "speed-up to half of the gap"), (floors, "final gap / that of rand")):
+            ends = [_ends(here, name) for name in names[1:]]
+            intervals(floors, ends, heights - 0.15 * place, geometric_limits, **look)
+        for axes in (speeds, floors):
             axes.axvline(1, color="black", linewidth=0.8)
-            axes.set_xlabel(label)
+        speeds.set_xlabel("speed-up over rand to half the gap")
+        floors.set_xlabel("final gap / that of rand")
         name_rows(floors, ["" for _ in names[1:]])
         floors.set_xscale("log")
         speeds.legend()
         ends = [geometric_limits(_ends(first, name))[0] for name in names[1:-1]]
-        sentence = "pow-d is faster at first and ends {:.0f} to {:,.0f} times as high; adapow-d has no floor"
+        sentence = "pow-d is faster at first, then ends {:.0f} to {:,.0f} times as high as rand; adapow-d has no floor"
         return finding(drawn, sentence.format(min(ends), max(ends)))
 
 

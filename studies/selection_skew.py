@@ -2,8 +2,8 @@ r"""
 What are the selection skews of Power-of-Choice?
 ================================================
 
-**rho_bar lies below one and falls with the number of candidates, where the paper has it grow. What grows is the skew at
-one and the same model.**
+**rho_bar is below one and falls with the number of candidates, where the paper has it grow. The skew at equal models
+grows.**
 
 **Question.** In Figure 3 Cho, Wang and Joshi (2020) estimate the skew :math:`\bar\rho`, which should speed pow-d up,
 and :math:`\tilde\rho/\bar\rho`, which should bias it, for growing numbers d of candidates. Does it?
@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _skews import SKEWS, outward, skews
+from _skews_and_floors import SKEWS, outward, skews
 from _slides import finding
 
 from fedtheory import study
@@ -106,7 +106,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     lower, upper = (data["bounds"].sel(side=side) for side in ("lower", "upper"))
     fewest, more = {"share": 0}, {"share": slice(1, None)}
 
@@ -162,12 +162,14 @@ def figure(data: "Dataset") -> "Figure":
             axes.axhline(1.0, color="black", linestyle=":", linewidth=1)
             axes.text(1.02, 1.0, "random\nselection", transform=axes.get_yaxis_transform(), fontsize=8, va="center")
             axes.set(xlabel="candidates d", title=title)
-        panels[0].plot(d, here["along"], color=COLORS[3], marker="D", linestyle="-.", label="least along a run")
+        panels[0].plot(d, here["along"], color=COLORS[3], marker="D", linestyle="-.", label="minimum along one run")
         panels[1].set_yscale("log")
         panels[1].set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
         least = float(bar["bounds"].sel(side="upper").min())
-        sentence = f"The skew falls from 1 to {least:.2f} with more candidates; at one and the same model it grows"
-        return legend_below(finding(drawn, sentence), num_columns=3)
+        sentence = (
+            "The skew over all pairs of models falls from 1 to {:.2f} with more candidates; at equal models it grows"
+        )
+        return legend_below(finding(drawn, sentence.format(least)), num_columns=3)
 
 
 def said(data: "Dataset") -> list[str]:

@@ -2,19 +2,19 @@ r"""
 Where does Power-of-Choice beat random selection?
 =================================================
 
-**Early, and where clients are alike: its error floor decides, sooner the more heterogeneity and candidates there are.
+**Early, and where clients are similar: its error floor decides, sooner the more heterogeneity and candidates there are.
 In the worst federation the larger loss selects the client that pulls past the optimum.**
 
 **Question.** Power-of-Choice (Cho, Wang and Joshi, 2020) descends faster than random selection, and settles at a floor
-above the minimum. Which of the two is ahead depends on the federation, on how long one trains, and on what is counted:
+above the minimum. Which of the two is ahead depends on the federation, on the number of rounds, and on what is counted:
 rounds, or the floats that are sent to the server and back (candidates are sent the model to evaluate their losses).
 
 **Method.** Random federations of quadratic clients: curvatures, weights and optima are random, and the start is placed
-such that the heterogeneity :math:`\Gamma / (F(w_0) - F^*)` is log-uniform over four powers of ten. On each, eight ways
-of selecting, several numbers of local steps, and the same step size. Random selection needs no simulation: its expected
-error is exact. The others are means over replicates. At equal cost each gets as many rounds as what random selection
-sends pays for. The grid, half an hour of processor, is run by ``ft.sweep``: on processes by default, or on a Dask
-cluster, and it goes on where it was when it is started again.
+such that the heterogeneity :math:`\Gamma / (F(w_0) - F^*)` is log-uniform over four orders of magnitude. On each, eight
+selection rules, several numbers of local steps, and the same step size. Random selection needs no simulation: its
+expected error is exact. The others are means over replicates. At equal cost each gets as many rounds as what random
+selection sends pays for. The grid, half an hour of processor, is run by ``ft.sweep``: on processes by default, or on a
+Dask cluster, and continues after a stop.
 
 *Worst federations*: the primal solution of a worst case's semidefinite program is a federation of two clients that
 attains it in two rounds from distance 1, with :math:`\mu = 1/10, L = 1, \Gamma = 1/2`. It is trained through all
@@ -30,9 +30,9 @@ chance by which candidates are drawn. Where random selection falls below the flo
 
 Middle and right: lines are level sets of the two clients, solid and dashed, :math:`w_1^*, w_2^*` their minimizers, the
 star is the optimum of F, and black lines lead from the start through the server's models. With one client at random it
-is the disagreement of the minimizers, across the way to the optimum, that throws the server about. The larger loss
-selects the client that pulls past the optimum; the losses are tied at the start, so that no rule that looks at losses
-could tell the clients apart. From distance 1 it gets to 1.44 by chance, and to 2.07 by the larger loss.
+is the disagreement of the minimizers, across the way to the optimum, that moves the server. The larger loss selects the
+client that pulls past the optimum; the losses are tied at the start, so that no rule that looks at losses could tell
+the clients apart. From distance 1 it gets to 1.44 by chance, and to 2.07 by the larger loss.
 """
 
 from dataclasses import dataclass, field, fields
@@ -40,9 +40,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _federation_counts import EARLY, checks_of_counts, counted, rows_of_counts, said_of_counts, share
-from _parts import joined, part
-from _random_federations import Setting, block
+from _experiments import joined, part
+from _random_federations import EARLY, Setting, block, checks_of_counts, counted, rows_of_counts, said_of_counts, share
 from _slides import curves, finding
 from _worst_pictures import Picture, checks_of_pictures, draw_picture, pictures, rows_of_pictures
 
@@ -100,7 +99,7 @@ QUICK = Config(
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Sweep over the federations, and count in bins of heterogeneity; find and draw worst federations."""
+    """Sweep over the federations, count in bins of heterogeneity, and find worst federations."""
     setting = Setting(**{field.name: getattr(config, field.name) for field in fields(Setting)})
     found = ft.sweep(
         partial(block, setting=setting), {"block": range(config.num_blocks), "tau": config.local_steps},
@@ -115,7 +114,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def table(data: "Dataset") -> study.Table:
-    """One row per number of local steps and way of selecting, and one per worst federation."""
+    """One row per number of local steps and selection rule, and one per worst federation."""
     phase = part(data, "phase")
     rows = [*rows_of_counts(phase), *rows_of_pictures(part(data, "pictures"))]
     caption = f"{int(phase['federations'].sum())} federations; mean field and simulation agree in "
@@ -127,7 +126,7 @@ def table(data: "Dataset") -> study.Table:
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test what the figure is taken to show."""
+    """Test the statements of the page."""
     return checks_of_counts(part(data, "phase")) | checks_of_pictures(part(data, "pictures"))
 
 
@@ -141,12 +140,12 @@ def figure(data: "Dataset") -> "Figure":
     ahead = here["ahead"].sel(strategy=f"pow-d, d = {d}")
     shown = {f"{t} rounds": ahead.sel(counted="rounds", horizon=t).values for t in (EARLY, 4 * EARLY, last)}
     bands = {name: share(counts, total) for name, counts in shown.items()}
-    bands[f"floats of\n{last} rounds"] = share(ahead.sel(counted="floats", horizon=last).values, total)
+    bands[f"cost of\n{last} rounds"] = share(ahead.sel(counted="floats", horizon=last).values, total)
     with appearance():
         drawn, (left, *others) = plt.subplots(1, 3, figsize=(13, 4.4))
-        left.set(xscale="log", ylim=(-0.02, 1.02), ylabel=f"share of federations where pow-d, d = {d}, is ahead")
+        left.set(xscale="log", ylim=(-0.02, 1.02), ylabel="share of federations where pow-d is ahead")
         left.set_xlabel(r"heterogeneity $\Gamma\,/\,(F(w_0) - F^*)$")
-        left.text(0.03, 0.5, "dotted: random selection\nis above the floor", transform=left.transAxes, fontsize=9)
+        left.text(0.03, 0.5, "dotted: random selection\nis above pow-d's floor", transform=left.transAxes, fontsize=9)
         curves(left, heterogeneity, bands)
         for t in (EARLY, 4 * EARLY, last):
             above = 1 - here["floor"].sel(horizon=t).values / np.maximum(total, 1)

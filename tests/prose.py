@@ -21,7 +21,7 @@ _WORDS = (
     "|(?:a |one )?thousand"
 )
 _NUMBER = re.compile(
-    rf"(?<![A-Za-z\d])\d+(?:[.,]\d+)*(?:e-?\d+)?|\b(?:{_WORDS})\b(?= (?:times|points?|percent|powers of ten))"
+    rf"(?<![A-Za-z\d])\d+(?:[.,]\d+)*(?:e-?\d+)?|\b(?:{_WORDS})\b(?= (?:times|points?|percent|orders of magnitude))"
     rf"|(?<=loss by )(?:{_WORDS})\b"
     rf"|(?<=factor of )(?:about )?(?:{_WORDS})\b"
 )

@@ -21,7 +21,7 @@ def test_the_picture_of_the_readme_is_drawn_from_the_stored_results(tmp_path: Pa
     texts = [text.get_text() for text in drawn.axes[0].texts]
     plt.close(drawn)
     # The figure shows pow-d with d = 9 and decaying steps, and says how far the bounds are above the error.
-    for power, name in ((5.2, "as printed"), (4.3, "mended"), (2.6, "repeated"), (2.1, "whole round")):
+    for power, name in ((5.2, "as printed"), (4.3, "corrected"), (2.6, "one-step"), (2.1, "round lemma")):
         assert [text for text in texts if name in text] == [text for text in texts if f"10^{{{power}}}" in text] != []
     again, shown = (plt.imread(path) for path in (tmp_path / "again.png", ROOT / "docs/_static/bound_versus_error.png"))
     # Other versions of fonts move letters by a pixel: other curves change far more.

@@ -1,7 +1,7 @@
 """The study of speed compares every workload with every program that is always there."""
 
 import pytest
-from _parts import part
+from _experiments import part
 
 from tests.quick_studies import loaded, quick_result
 

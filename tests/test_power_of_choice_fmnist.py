@@ -1,4 +1,4 @@
-"""Power-of-Choice on images of clothes: the partition that the supplementary code draws, and runs that are kept."""
+"""Power-of-Choice on FashionMNIST: the partition that the supplementary code draws, and runs that are kept."""
 
 import dataclasses
 import sys
@@ -13,7 +13,7 @@ import fedtheory as ft
 from tests.quick_studies import loaded
 
 STUDY = loaded("power_of_choice_fmnist")
-RUNS, NUMBERS, DIGITS = (sys.modules[name] for name in ("_clothes_runs", "_clothes_numbers", "_digits_races"))
+RUNS, NUMBERS, DIGITS = (sys.modules[name] for name in ("_fmnist_runs", "_fmnist_tables", "_fmnist_digits"))
 SMALL = dataclasses.replace(STUDY.quick.size, num_rounds=2)
 RAND = ft.selection.Proportional(2)
 
@@ -63,7 +63,7 @@ def test_the_partition_of_the_code_has_one_seed_and_the_others_have_their_own(mo
 
 
 def test_a_kept_run_is_read_and_not_trained_again(tmp_path: Path) -> None:
-    kept = sys.modules["_kept"].kept
+    kept = sys.modules["_experiments"].kept
 
     def keep(**changes: Any) -> Any:
         return kept(str(tmp_path), "base", counted, 3, **{"size": SMALL, "calls": str(tmp_path / "calls")} | changes)
@@ -84,7 +84,7 @@ def counted(size: Any, calls: str, seed: int) -> xarray.Dataset:
 
 def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_asked() -> None:
     crowd, again, short, code = "500 clients", "as published", "a sixth of the step, one pass", "the code's partition"
-    settings = (crowd, code, again, short, "no halving")
+    settings = (crowd, code, again, short)
     config = dataclasses.replace(STUDY.quick, settings=settings, concentrations=(0.3, 2.0), seeds=(0, 1, 2))
     rand_four, rand_two, pow_d, cpow_d, rpow_d, afl, more, *wide = RUNS.strategies(config)
     alphas, seeds = (0.3, 2.0), (0, 1, 2)
@@ -98,8 +98,6 @@ def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_as
     wanted |= {(short, 0.3, seed, name, True) for seed in seeds for name in main}
     wanted |= {(short, 2.0, 0, name, True) for name in main}
     wanted |= {(code, 0.3, seed, rand_two, False) for seed in seeds}
-    # What the plan does not name is run as random selection and pow-d on one partition.
-    wanted |= {("no halving", 0.3, 0, name, True) for name in main}
     found = RUNS.planned(config)
     assert set(found) == wanted
     assert len(found) == len(wanted)
@@ -175,7 +173,7 @@ def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
 
     assert false(0.2, 1.0, 0.1) == set()
     assert false(6.0, 1.0, 0.1) == {"taking turns costs at most five points"}
-    assert false(0.2, 12.0, 0.1) == {"nobody ends ten points above rand"}
+    assert false(0.2, 12.0, 0.1) == {"no strategy ends ten points above rand"}
     assert false(0.2, 1.0, 0.8) == {"every strategy learns"}
 
 

@@ -181,7 +181,7 @@ def test_the_distances_that_the_readme_and_its_picture_name_are_those_of_the_stu
     powers = [[float(part) for part in row["log10(bound/error)"].split(" / ")] for row in rows]
     lemma, *_, printed = zip(*powers, strict=True)
     text = " ".join(read("README.md").split())
-    assert f"theorem ends {min(printed)} to {max(printed)} powers of ten above the error" in text
+    assert f"theorem ends {min(printed)} to {max(printed)} orders of magnitude above the error" in text
     assert f"the sharpest lemma of this library {min(lemma)} to {max(lemma)}." in text
 
 

@@ -4,12 +4,12 @@ import dataclasses
 import itertools
 from typing import Any
 
-import _sampling_laws as laws
+import _sampling_probabilities as laws
 import _sampling_runs as runs
 import _tuned_sampling
 import numpy as np
 import pytest
-from _parts import part
+from _experiments import part
 
 import fedtheory as ft
 from fedtheory import study
@@ -76,7 +76,6 @@ def test_wrong_runs_bounds_and_variances_are_caught(convergence):
     assert failing_laws(drawn.assign(sign_ratio=0.9 * drawn["sign_ratio"])) == {
         "the mean over all signs is the independent variance"
     }
-    assert len(failing_laws(drawn.assign(fixture_variance=drawn["fixture_variance"] + 0.01))) >= 1
     exchanged = drawn.assign_coords(sampling=drawn["sampling"].values[::-1])
     assert "the best law is never above independent and systematic sampling" in failing_laws(exchanged)
 
@@ -114,15 +113,15 @@ def test_sign_ratios_are_variances_of_updates_with_flipped_signs(convergence):
 
 
 def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large(monkeypatch):
-    import _performance_valuation as valuation
+    import _performance_calls as valuation
 
     from fedtheory.valuation.softmax import softmax_utilities
 
     monkeypatch.setattr(valuation, "by_products", lambda *game: softmax_utilities(*game) - 1)
     monkeypatch.setattr(valuation, "by_logits", lambda *game: softmax_utilities(*game) + 1)
-    rows = valuation.records(loaded("performance").quick.peers, study.silent)
+    rows = valuation.coalitions(loaded("performance").quick.peers, study.silent)
     assert [row["agreement"] for row in rows] == pytest.approx([1e12] * len(rows), rel=1e-9)
-    assert {row["peer"] for row in rows} == {peer for _, peer in valuation.GOALS}
+    assert {row["peer"] for row in rows} == {peer for label, peer in valuation.GOALS if label == "Shapley"}
 
 
 def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught():
@@ -132,9 +131,6 @@ def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught():
     named = data["strategy"]
     swapped = data.assign_coords(strategy=["full", "OCS", "uniform", "AOCS"])
     assert "on unbalanced clients OCS ends above uniform" in failing(found, swapped)
-    # Norms that weighed like updates, or none but updates of everybody.
-    heavy = data.assign(bits=data["bits"].where(named != "OCS", 2 * data["bits"]))
-    assert "OCS sends its share of the updates and little else" in failing(found, heavy)
     costly = data.assign(bits=data["bits"].where(named != "OCS", data["bits"] * 20))
     assert "on unbalanced clients OCS reaches the target with the fewest bits" in failing(found, costly)
     longer = data.assign(step_size=data["step_size"].where(named != "uniform", 4.0))

@@ -49,7 +49,7 @@ def valued(files: tuple[str, ...]) -> xarray.Dataset:
 
 
 def chosen(files: tuple[str, ...]) -> xarray.Dataset:
-    found, races = loaded("power_of_choice_fmnist"), sys.modules["_digits_races"]
+    found, races = loaded("power_of_choice_fmnist"), sys.modules["_fmnist_digits"]
     config = dataclasses.replace(
         found.quick, data=files, digits_clients=12, num_remembered=6, digits_rounds=40, digits_halve_at=(30,),
         digits_step_sizes=(0.01, 0.1), concentrations=(2.0,),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _bounds_along_a_run import unrolled_rounds
+from _power_of_choice_bounds import unrolled_rounds
 
 from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc

@@ -19,7 +19,7 @@ def test_a_thumbnail_has_one_panel(tmp_path: Path) -> None:
     pytest.importorskip("sphinx_gallery")
     import matplotlib.pyplot as plt
 
-    cut_panel = runpy.run_path(str(ROOT / "docs" / "thumbnails.py"))["cut_panel"]
+    thumbnails = runpy.run_path(str(ROOT / "docs" / "thumbnails.py"))
     with appearance():
         figure, panels = plt.subplots(2, 2, figsize=(8, 6))
         for axes, color in zip(panels.flat, ("red", "lime", "blue", "magenta"), strict=True):
@@ -28,9 +28,11 @@ def test_a_thumbnail_has_one_panel(tmp_path: Path) -> None:
         panels[0, 0].set_ylabel("height", color="yellow", weight="bold")
         figure.axes[0].plot([], [], color="black", label="in the legend")
         legend_below(figure)
-    figure.savefig(tmp_path / "whole.png")
+        # The picture is wider than the figure, on its left side by more than a panel.
+        figure.suptitle("a finding " * 20, x=1, ha="right")
+    figure.savefig(tmp_path / "whole.png", **thumbnails["SAVED"])
     plt.close(figure)
-    cut_panel(figure, tmp_path / "whole.png", tmp_path / "panel.png")
+    thumbnails["cut_panel"](figure, tmp_path / "whole.png", tmp_path / "panel.png")
     whole, panel = (plt.imread(tmp_path / name) for name in ("whole.png", "panel.png"))
     assert all(shows(whole, color) for color in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 1, 0)))
     assert [shows(panel, color) for color in ((1, 0, 0), (0, 1, 1), (1, 1, 0))] == [True] * 3

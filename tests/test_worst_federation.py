@@ -3,7 +3,7 @@
 import _random_federations as study
 import numpy as np
 import pytest
-from _federation_counts import share
+from _random_federations import share
 
 import fedtheory as ft
 

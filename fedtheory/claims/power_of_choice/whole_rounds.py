@@ -158,7 +158,7 @@ def averaged_rounds_gap(s: Rounds) -> Chain:
 
 
 class PulledApart:
-    """Two selected clients ``mu/2 (s - r)^2 + L/2 (z -+ d)^2``, and Gamma of a population with F = mu/2 |w|^2."""
+    """Two selected clients ``mu/2 (s - r)^2 + L/2 (z -+ d)^2``, and Gamma of a population with ``F = mu/2 |w|^2``."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         mu, kappa = Fraction(whole(rng, 1, 6), 2), Fraction(whole(rng, 5, 20), 4)

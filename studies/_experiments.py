@@ -1,7 +1,9 @@
-"""Several experiments in one data set: names of variables, dimensions and attributes begin with their experiment's."""
+"""Several experiments in one data set, and long runs that are kept in a folder."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import fedtheory as ft
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -29,3 +31,15 @@ def part(data: "Dataset", name: str) -> "Dataset":
         str(old).removeprefix(begin): value for old, value in data.attrs.items() if str(old).startswith(begin)
     }
     return own.rename(names).assign_attrs(attributes)
+
+
+def kept(folder: str | None, name: str, function: "Callable[..., Dataset]", seed: int, **arguments: Any) -> "Dataset":
+    """Return what a function returns, from a folder of that name and seed if the same call has ended before."""
+    if folder is None:
+        return function(seed=seed, **arguments)
+    grid = {argument: [value] for argument, value in arguments.items()}
+    found = ft.sweep(function, grid, seeds=[seed], backend="sequential", out=f"{folder}/{name}/{seed}")
+    if found.failures:
+        message = f"{folder}/{name}/{seed} must hold a run that ended, got {found.failures[0].error}"
+        raise ValueError(message)
+    return found.data.squeeze(drop=True)

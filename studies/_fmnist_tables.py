@@ -1,9 +1,9 @@
-"""Numbers of Power-of-Choice's runs on images of clothes, beside those of its Tables 1 and 2, and in words."""
+"""Numbers of Power-of-Choice's runs on FashionMNIST, beside those of its Tables 1 and 2, and in words."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _clothes_runs import BASE, CODE, CROWD, LONG, SHORT, TENTH, TURNS, WIDE
+from _fmnist_runs import BASE, CODE, CROWD, LONG, SHORT, TENTH, TURNS, WIDE
 from _repeated import with_limits
 
 from fedtheory import study
@@ -124,7 +124,7 @@ def _in_order(runs: Runs) -> list[str]:
     return [*rand, pow_d, *others, *more]
 
 
-def rows_of_clothes(data: "Dataset") -> list[dict[str, Any]]:
+def rows_of_fashion(data: "Dataset") -> list[dict[str, Any]]:
     """One row per setting, concentration and strategy; the paper's numbers beside."""
     runs, rows = Runs(data), []
     order = list(_in_order(runs))
@@ -147,7 +147,7 @@ def rows_of_clothes(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_clothes(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
     """Test that all runs learn; of runs to the end also that losses fall, and that dropped units cost accuracy."""
     runs, accuracy = Runs(data), data["accuracy"].values
     whole = np.isfinite(accuracy).all(axis=1)
@@ -159,12 +159,12 @@ def checks_of_clothes(data: "Dataset") -> dict[str, study.Check]:
     fallen, lost = float(ratios[whole & drawn].max()), float((late - dropping[whole]).mean())
     return {
         "every run learns": study.Check(gained > 5, f"at least {gained:.1f} points gained"),
-        "every loss falls where everybody is drawn": study.Check(fallen < 1, f"largest ratio {fallen:.2f}"),
+        "every loss falls where all clients can be drawn": study.Check(fallen < 1, f"largest ratio {fallen:.2f}"),
         "units that are dropped cost accuracy": study.Check(lost > 0, f"{lost:.1f} points on average"),
     }
 
 
-def said_of_clothes(data: "Dataset") -> list[str]:
+def said_of_fashion(data: "Dataset") -> list[str]:
     """Numbers of Figures 5 to 15 and of Tables 1 and 2; the paper's are those of its tables."""
     runs = Runs(data)
     return [*_said_of_tables(runs), *_said_of_figures(runs), *_said_of_changes(runs)]

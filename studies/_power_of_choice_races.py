@@ -1,4 +1,4 @@
-"""Runs of Power-of-Choice and random selection on drawn quadratics, until all have settled."""
+"""Runs of Power-of-Choice and random selection, on drawn quadratics and on Synthetic(1, 1)."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fedtheory.selection.rules import Strategy
 
-RAND = "rand"
+RAND, ADAPTIVE = "rand", "adapow-d"
 
 
 class _Curves(NamedTuple):
@@ -25,14 +25,14 @@ class _Curves(NamedTuple):
     shares: Any
 
 
-def race(config: Any, progress: study.Progress) -> "Dataset":
+def race_on_quadratic(config: Any, progress: study.Progress) -> "Dataset":
     """Simulate every strategy on every instance of every size."""
     import xarray
 
     sizes = []
     for size in config.num_clients:
         jobs = progress(range(config.num_instances), f"K = {size}")
-        sizes.append(_assembled(config, size, [_instance(config, size, index) for index in jobs]))
+        sizes.append(_assembled(config, size, [_quadratic_instance(config, size, index) for index in jobs]))
     data: Dataset = xarray.concat(sizes, dim="num_clients", join="outer")
     return data.assign_coords(num_clients=list(config.num_clients))
 
@@ -42,7 +42,7 @@ def _num_selected(config: Any, num_clients: int) -> int:
     return m
 
 
-def _instance(config: Any, num_clients: int, index: int) -> dict[str, Any]:
+def _quadratic_instance(config: Any, num_clients: int, index: int) -> dict[str, Any]:
     problem, start, selection = np.random.SeedSequence([config.seed, num_clients, index]).spawn(3)
     fed = ft.datasets.power_of_choice_quadratics(num_clients=num_clients, rng=problem)
     initial = config.initial_scale * np.random.default_rng(start).standard_normal(fed.dim)
@@ -53,7 +53,7 @@ def _instance(config: Any, num_clients: int, index: int) -> dict[str, Any]:
             f"pow-d, d = {c}m": ft.selection.PowerOfChoice(m, min(c * m, num_clients))
             for c in config.candidates_per_selected
         },
-        "adapow-d": ft.selection.PowerOfChoice(m, halving),
+        ADAPTIVE: ft.selection.PowerOfChoice(m, halving),
     }
     curves = {name: _simulated(config, fed, one, initial, selection) for name, one in strategies.items()}
     ceiling = fed.smoothness / fed.mean_curvature[0, 0]
@@ -101,3 +101,65 @@ def _assembled(config: Any, num_clients: int, instances: list[dict[str, Any]]) -
             "halve_every": config.halve_every, "selected_share": config.selected_share,
         },
     )  # fmt: skip
+
+
+CRITERIA = ("first hit", "trailing mean", "mean curve")
+
+
+def race_on_synthetic(config: Any, progress: study.Progress) -> "Dataset":
+    """Simulate every strategy on every instance."""
+    import xarray
+
+    names = [RAND, *(f"pow-d, d = {c}m" for c in config.candidates_per_selected), ADAPTIVE]
+    # (instance, m, strategy, replicate, recorded round)
+    losses = np.array(
+        [_synthetic_instance(config, index) for index in progress(range(config.num_instances), "data sets")]
+    )
+    return xarray.Dataset(
+        {"loss": (("instance", "num_selected", "strategy", "replicate", "round"), losses)},
+        coords={
+            "num_selected": list(config.num_selected), "strategy": names,
+            "round": np.arange(losses.shape[-1]) * config.record_every,
+        },
+        attrs={"threshold": config.threshold, "record_every": config.record_every},
+    )  # fmt: skip
+
+
+def _synthetic_instance(config: Any, index: int) -> Any:
+    problem, training = np.random.SeedSequence([config.seed, index]).spawn(2)
+    # Nine tenths of the samples are for training: enough of them to fill a batch.
+    fewest = -(-10 * config.batch_size // 9)
+    fed = ft.SoftmaxFederation(ft.datasets.synthetic(1, 1, config.num_clients, problem, min_samples=fewest))
+
+    def losses(strategy: Any) -> Any:
+        return ft.fedavg(
+            fed, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps,
+            step_size=ft.engine.Halving(config.step_size, config.halve_at), batch_size=config.batch_size,
+            num_replicates=config.num_replicates, record=("loss",), record_every=config.record_every,
+            rng=fresh(training),
+        ).loss  # fmt: skip
+
+    def strategies(m: int) -> list[Any]:
+        counts = [min(c * m, config.num_clients) for c in config.candidates_per_selected]
+        biased = [ft.selection.PowerOfChoice(m, d) for d in (*counts, ft.selection.HalfTimeCandidates())]
+        return [ft.selection.Proportional(m), *biased]
+
+    return [[losses(strategy) for strategy in strategies(m)] for m in config.num_selected]
+
+
+def _log_rounds(data: "Dataset", criterion: str) -> Any:
+    """Logarithm of the round in which the threshold is reached, averaged over replicates; NaN if one never did."""
+    losses = data["loss"]
+    if criterion == "trailing mean":
+        losses = losses.rolling(round=max(1, 10 // data.attrs["record_every"])).mean()
+    elif criterion == "mean curve":
+        losses = losses.mean(["instance", "replicate"]).expand_dims(["instance", "replicate"])
+    below = losses <= data.attrs["threshold"]
+    logs: Any = np.log(data["round"].isel(round=below.argmax("round")).where(below.any("round")))
+    return logs.mean("replicate", skipna=False)
+
+
+def speedups(data: "Dataset", criterion: str) -> Any:
+    """Divide the rounds of random selection by those of each strategy, on the same data sets."""
+    logs = _log_rounds(data, criterion)
+    return np.exp(logs.sel(strategy=RAND) - logs)

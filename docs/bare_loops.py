@@ -1,6 +1,6 @@
 """What workload A of the performance study, and rand among a million clients, take at least: bare loops.
 
-No rules, slots, recordings or choice of clients: ``python studies/_performance_floor.py`` times what no simulator that
+No rules, slots, recordings or choice of clients: ``python docs/bare_loops.py`` times what no simulator that
 draws with NumPy's generators can do without, in nanoseconds of the processor for a round. A round of rand reads ten
 places of the alias table, ten rows of two cache lines, and ten counts.
 """

@@ -1,11 +1,11 @@
-"""Runs of Power-of-Choice's deep network on images of clothes: settings, what is run where, and one run."""
+"""Runs of Power-of-Choice's deep network on FashionMNIST: settings, what is run where, and one run."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _kept import kept
+from _experiments import kept
 
 import fedtheory as ft
 from fedtheory import study
@@ -23,7 +23,7 @@ GRAY, ANEW = "gray values in [0, 1]", "batches drawn anew"
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper's text and its supplementary code say, or one thing otherwise."""
+    """Setting of the paper's text and its supplementary code, or a change of it."""
 
     name: str
     """Its name in tables."""
@@ -45,10 +45,6 @@ class Setting:
     """Whether random selection draws without replacement."""
     start: int = 0
     """Which of a partition's starts all strategies begin at."""
-    halving: bool = True
-    """Whether the step size halves."""
-    epochs: int | None = None
-    """Passes that a client makes through its samples in a round, if not a number of local steps."""
     local_steps: int | None = None
     """Local steps, if not those of the size."""
     batch_size: int | None = None
@@ -104,14 +100,10 @@ SETTINGS = {
         Setting("without replacement", distinct=True),
         Setting("no dropout", dropout=0.0),
         Setting(GRAY, shift=0.0, scale=1.0),
-        Setting(f"{GRAY}, {PASS}", shift=0.0, scale=1.0, one_pass=True),
         Setting("another start", start=1),
-        Setting("no halving", halving=False),
-        Setting("30 epochs", epochs=30),
         Setting(SAME, same_clients=True),
         Setting(CODE, one_partition=True),
         Setting(ANEW, batches="step"),
-        Setting(f"{TENTH}, {SAME}", step_factor=0.1, same_clients=True),
         Setting(RERUN, step_factor=0.1, one_partition=True, batches="step"),
         Setting(WIDE, batch_size=128),
         Setting(LONG, local_steps=100),
@@ -169,19 +161,15 @@ PLANNED = tuple(dict.fromkeys(name for names, *_ in PLAN for name in names))
 
 
 def planned(config: Any) -> list[tuple[str, float, int, str, bool]]:
-    """Return what is run: setting, concentration, seed, strategy, and whether to the end.
-
-    Settings that are not in the plan are run as it runs random selection and pow-d on the first partition.
-    """
+    """Return what is run: setting, concentration, seed, strategy, and whether to the end."""
     unknown = [name for name in config.settings if name not in SETTINGS]
     if unknown:
         message = f"settings must be among {', '.join(SETTINGS)}, got {unknown[0]}"
         raise ValueError(message)
     names = list(strategies(config))
-    others = tuple(name for name in config.settings if name not in PLANNED)
     jobs = {
         (setting, concentration, seed, names[i]): whole
-        for settings, chosen, alphas, seeds, whole in reversed((*PLAN, (others, MAIN, 1, 1, True)))
+        for settings, chosen, alphas, seeds, whole in reversed(PLAN)
         for setting in settings
         if setting in config.settings
         for concentration in config.concentrations[:alphas]
@@ -192,12 +180,12 @@ def planned(config: Any) -> list[tuple[str, float, int, str, bool]]:
     return [(*job, whole) for job, whole in sorted(jobs.items(), key=lambda one: (order.index(one[0][0]), one[0][1:3]))]
 
 
-def clothes(config: Any, progress: study.Progress) -> "Dataset":
+def fashion(config: Any, progress: study.Progress) -> "Dataset":
     """Train what is planned, or read what is kept; short runs have the bits with which whole ones begin."""
     import xarray
 
     jobs = planned(config)
-    found = [_run(config, *job) for job in progress(jobs, "runs on clothes")]
+    found = [_run(config, *job) for job in progress(jobs, "runs on FashionMNIST")]
     rounds = np.arange(0, config.size.num_rounds + 1, config.size.record_every)
     accuracy = np.full((len(jobs), rounds.size), np.nan)
     for row, one in zip(accuracy, found, strict=True):
@@ -243,7 +231,7 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
         local_steps=_local_steps(fed, setting, size),
         batch_size=setting.batch_size or size.batch_size,
         batches=setting.batches,
-        step_size=ft.engine.Halving(setting.step_factor * size.step_size, size.halve_at if setting.halving else ()),
+        step_size=ft.engine.Halving(setting.step_factor * size.step_size, size.halve_at),
         initial=fed.initial(np.random.default_rng([seed, 2, *([setting.start] if setting.start else [])])),
         rng=np.random.SeedSequence([seed, 1]),
         record=("models",),
@@ -266,14 +254,12 @@ def trained(setting: Setting, size: Size, concentration: float, strategy: Any, s
 
 def _local_steps(fed: Any, setting: Setting, size: Size) -> Any:
     per_pass = -(-fed.sample_counts // (setting.batch_size or size.batch_size))
-    if setting.epochs is not None:
-        return setting.epochs * per_pass
     steps = setting.local_steps or size.local_steps
     return np.minimum(steps, per_pass) if setting.one_pass else steps
 
 
 def _federation(setting: Setting, size: Size, concentration: float, seed: int, strategy: Any) -> Any:
-    """Return the clients, whose weights say how likely they are drawn."""
+    """Return the clients; their weights are the probabilities of selection."""
     num_clients = setting.num_clients or size.num_clients
     data = _data(
         size.images, num_clients, setting.batch_size or size.batch_size, concentration, setting.shift,
@@ -284,7 +270,7 @@ def _federation(setting: Setting, size: Size, concentration: float, seed: int, s
         if not (isinstance(strategy, ft.selection.PowerOfChoice) and isinstance(strategy.num_candidates, int)):
             message = f"the same clients in every round must be those of random selection or pow-d, got {strategy}"
             raise ValueError(message)
-        # Nobody else has a weight, so that everybody who has one is drawn in every round.
+        # Only these clients have a weight, so that all of them are drawn in every round.
         drawn = np.random.default_rng([seed, 4]).choice(
             num_clients, strategy.num_candidates, p=data.weights, replace=False
         )

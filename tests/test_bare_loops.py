@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-import _performance_floor as floor
 import numpy as np
 import pytest
 
+from docs import bare_loops as floor
 from fedtheory.selection._draw import alias_table, client_at
 
 CURVATURES, MINIMA = np.array([2.0, 3.0, 5.0]), np.array([0.5, 0.25, 1.0])

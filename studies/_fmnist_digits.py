@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _clothes_numbers import PUBLISHED
+from _fmnist_tables import PUBLISHED
 from _images import dealt
 from _repeated import fresh, mean_words, paired, span
 
@@ -45,7 +45,7 @@ def costs(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def cost_strategies(config: Any, sample_counts: Any, num_classes: int) -> dict[str, Any]:
-    """Strategies of Tables 1 and 2; three versions of active federated learning, which leaves things open."""
+    """Strategies of Tables 1 and 2; three versions of active federated learning, which is underspecified."""
     m, d, last, many = config.few, config.num_candidates, config.num_remembered, config.many
     # The model starts at zero, where every sample's loss is log C.
     start, equal = float(np.log(num_classes)), (1,) * len(sample_counts)
@@ -84,7 +84,7 @@ def _costs(config: Any, concentration: float, index: int) -> dict[str, Any]:
 
 
 def turns(config: Any, progress: study.Progress) -> "Dataset":
-    """Train with all clients there and with two groups that take turns, on every partition."""
+    """Train with all clients available and with two groups that take turns, on every partition."""
     import xarray
 
     jobs = [(c, i) for c in config.concentrations for i in range(config.turn_instances)]
@@ -157,7 +157,7 @@ def checks_of_turns(data: "Dataset") -> dict[str, study.Check]:
     left = float(data["found"].sel(number="loss ratio").mean("instance").max())
     return {
         "taking turns costs at most five points": study.Check(lost < 5, f"at most {lost:.2f} points"),
-        "nobody ends ten points above rand": study.Check(lead < 10, f"at most {lead:.2f} points"),
+        "no strategy ends ten points above rand": study.Check(lead < 10, f"at most {lead:.2f} points"),
         "every strategy learns": study.Check(left < 0.5, f"{left:.3f} of the loss is left at worst"),
     }
 

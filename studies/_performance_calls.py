@@ -1,0 +1,213 @@
+"""Single calls for the performance study: optimal probabilities, all coalitions, and worst cases with proofs."""
+
+import importlib
+import importlib.util
+from fractions import Fraction as Q
+from functools import partial
+from typing import Any
+
+import numpy as np
+from _timing import has_avx512, interleaved, within
+
+import fedtheory as ft
+from fedtheory import study
+from fedtheory.bounds.power_of_choice import decaying_step_sizes
+from fedtheory.sampling.reference import solver_probabilities
+from fedtheory.worst_case._coordinates import first_coordinates
+from fedtheory.worst_case._settings import setting
+from fedtheory.worst_case.full_or_uniform import averaged_rounds
+
+# How far apart probabilities of different programs may be.
+CLOSE = 1e-12
+_LABEL = "Shapley"
+_SHARE = 1.0 if has_avx512() else 0.7
+_CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
+_SKEWED = _CLASS | {"rho_diagonal": Q(6, 5), "rho_tilde": 2}
+_STEP, _SHORT, _PEERS_STEPS, _PEERS_CLIENTS = Q(1, 4), 5, 3, 4
+_ROUND = "worst case, tau = {}"
+_HORIZON = "worst case, {} steps"
+_ASSEMBLY = "program of {} rounds"
+_PEER = f"worst case, K = {_PEERS_CLIENTS}, tau = {_PEERS_STEPS}"
+GOALS = {
+    (_LABEL, "NumPy, a matrix product per coalition"): 8.0 * _SHARE,
+    (_LABEL, "NumPy, logits computed once"): 6.0 * _SHARE,
+    ("n = 100", "NumPy sort"): 10.0,
+    ("n = 10000", "NumPy sort"): 12.0,
+    ("n = 1000000", "NumPy sort"): 35.0,
+    ("n = 10000", "Clarabel"): 10_000.0,
+    (_ROUND.format(_SHORT), "limit of 0.03 s"): 1.0,
+    (_ROUND.format(20), "limit of 2 s"): 1.0,
+    (_HORIZON.format(1000), "limit of 15 s"): 1.0,
+    (_ASSEMBLY.format(10), "limit of 1 s"): 1.0,
+    (_PEER, "PEPit"): 20.0,
+}
+
+
+def _probabilities(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
+    """Time one call for every number of clients."""
+    found = []
+    for size in config.sampling_sizes:
+        norms = np.exp(np.random.default_rng(config.seed).normal(size=size))
+        # Many calls in a row even at the longest: the memory of one result serves for the next, as in real use, and
+        # few of the calls find the caches as the other program left them.
+        budget, calls = size / 10, max(32, 20_000 // size)
+        error = float(np.abs(ft.sampling.optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
+        ours, sort, memory = (
+            partial(_repeat, program, norms, budget, calls)
+            for program in (ft.sampling.optimal_probabilities, numpy_sort, sum_and_copy)
+        )
+        peers = {"NumPy sort": (sort, calls)}
+        if size == max(config.sampling_sizes):
+            peers["NumPy sum and copy"] = (memory, calls)
+        label = f"n = {size}"
+        repetitions = progress(range(config.sampling_repetitions), f"sampling, {label}")
+        rows = interleaved(label, ours, calls, peers, repetitions)
+        found += [row | {"agreement": error / CLOSE} for row in rows]
+        if size == config.solved_size:
+            solve = partial(solver_probabilities, norms, budget, "CLARABEL")
+            # Warm: the first call imports the solver, which takes longer than it solves.
+            solve()
+            found += interleaved(label, ours, calls, {"Clarabel": (solve, 1)}, range(3))
+            found[-1]["agreement"] = 0.0
+    return found
+
+
+def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
+    """Time optimal probabilities, the utilities of all coalitions, and worst cases."""
+    return [*_probabilities(config, progress), *coalitions(config, progress), *worst_cases(config, progress)]
+
+
+def _repeat(program: Any, norms: Any, budget: float, num_calls: int) -> None:
+    for _ in range(num_calls):
+        program(norms, budget)
+
+
+def numpy_sort(norms: Any, budget: float) -> Any:
+    """Evaluate the closed form as the paper states it: sort, then find the last client that stays below 1."""
+    ordered = np.sort(norms)
+    sums = np.cumsum(ordered)
+    room = budget - norms.size + np.arange(1, norms.size + 1)
+    last = np.flatnonzero((room > 0) & (room * ordered <= sums))[-1]
+    return np.minimum(1.0, room[last] * norms / sums[last])
+
+
+def sum_and_copy(norms: Any, _: float) -> Any:
+    """Read the norms for a threshold, then read them again and write as many numbers: the least that memory allows."""
+    return norms.sum(), norms.copy()
+
+
+def coalitions(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
+    """Time the utilities of all coalitions of one round: models of shape (10, 61), 5000 samples."""
+    from fedtheory.valuation.softmax import softmax_utilities
+
+    rng = np.random.default_rng(config.seed)
+    before, models = 0.2 * rng.normal(size=610), 0.2 * rng.normal(size=(config.players, 610))
+    weights = rng.integers(20, 500, size=config.players).astype(float)
+    features = rng.normal(size=(config.validation_samples, 60))
+    game = before, models, weights, features, rng.integers(10, size=config.validation_samples)
+    peers = {"NumPy, a matrix product per coalition": by_products, "NumPy, logits computed once": by_logits}
+    ours = softmax_utilities(*game)
+    apart = {name: float(np.abs(peer(*game) - ours).max()) for name, peer in peers.items()}
+    timed = {name: (partial(peer, *game), 1) for name, peer in peers.items()}
+    repetitions = progress(range(config.repetitions), "Shapley")
+    rows = interleaved(_LABEL, partial(softmax_utilities, *game), 1, timed, repetitions)
+    return [row | {"agreement": apart[row["peer"]] / 1e-12} for row in rows]
+
+
+def _mean_loss(logits: Any, labels: Any) -> float:
+    """Mean cross-entropy; the logits, shape (samples, classes), are overwritten."""
+    own = logits[np.arange(len(labels)), labels]
+    top = logits.max(axis=1)
+    logits -= top[:, None]
+    np.exp(logits, out=logits)
+    return float(np.mean(top + np.log(logits.sum(axis=1)) - own))
+
+
+def _shares(weights: Any) -> Any:
+    """Shares of the clients in each coalition, shape (2^M, M); those of the empty one are zero."""
+    members = np.arange(2**weights.size)[:, None] >> np.arange(weights.size) & 1
+    return members * weights / np.maximum(members @ weights, 1)[:, None]
+
+
+def by_products(before: Any, models: Any, weights: Any, features: Any, labels: Any) -> Any:
+    """Average the coalition's models, then multiply with the samples."""
+    inputs = np.column_stack([features, np.ones(len(features))])
+    means = _shares(weights) @ models
+    means[0] = before
+    return np.array([-_mean_loss(inputs @ mean.reshape(-1, inputs.shape[1]).T, labels) for mean in means])
+
+
+def by_logits(before: Any, models: Any, weights: Any, features: Any, labels: Any) -> Any:
+    """Average the logits of the clients."""
+    inputs = np.column_stack([features, np.ones(len(features))])
+    logits = np.array([inputs @ model.reshape(-1, inputs.shape[1]).T for model in (before, *models)])
+    flat = logits[1:].reshape(weights.size, -1)
+    found = [-_mean_loss((shares @ flat).reshape(logits[0].shape), labels) for shares in _shares(weights)[1:]]
+    return np.array([-_mean_loss(logits[0], labels), *found])
+
+
+def worst_cases(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
+    """Time rounds and a horizon with their proofs, the assembly of a long program, and a round beside PEPit."""
+    sizes = [*map(Q, decaying_step_sizes(config.worst_case_steps, mu=0.1, L=1.0).tolist())]
+    proved = (
+        (_ROUND.format(_SHORT), 0.03, config.repetitions, partial(_round, _SHORT)),
+        (_ROUND.format(config.long_round), 2.0, config.repetitions, partial(_round, config.long_round)),
+        (_HORIZON.format(config.worst_case_steps), 15.0, 1, partial(_horizon, sizes)),
+    )
+    found = []
+    for label, limit, times, ours in progress(proved, "worst cases"):
+        # Enclosures are to be 1e-5 wide, relative to their upper end.
+        apart = ours().relative_width / 1e-5
+        found.append(within(label, ours, limit, range(times)) | {"agreement": apart})
+    label, ours = _ASSEMBLY.format(config.assembled_rounds), partial(assembly, config.assembled_rounds)
+    found.append(within(label, ours, 1.0, range(config.repetitions)) | {"agreement": 0.0})
+    return found + (beside_pepit(config.repetitions) if importlib.util.find_spec("PEPit") else [])
+
+
+def _round(local_steps: int) -> Any:
+    return ft.worst_case.fedavg(local_steps, _STEP, **_CLASS)
+
+
+def _horizon(sizes: Any) -> Any:
+    return ft.worst_case.skew_class_horizon(len(sizes), 2, sizes, **_SKEWED)
+
+
+def assembly(num_rounds: int) -> Any:
+    """Write down rounds of five local steps of all clients as one program, without solving it."""
+    given = setting(_SHORT * num_rounds, _STEP, **_CLASS, gradient_noise=0)
+    program, *_ = averaged_rounds(given, num_rounds=num_rounds).program()
+    return first_coordinates(program).data(pairs=False)
+
+
+def beside_pepit(repetitions: int) -> list[dict[str, Any]]:
+    """Time a round of four clients here, with proofs, and in PEPit, in turn."""
+    ours, peers = partial(_round, _PEERS_STEPS), {"PEPit": (pepit_round, 1)}
+    value = ours().value
+    # Ours is proved to 1e-5, PEPit's is what a solver says.
+    apart = abs(pepit_round() - value) / (1e-5 * value)
+    return [row | {"agreement": apart} for row in interleaved(_PEER, ours, 1, peers, range(repetitions))]
+
+
+def pepit_round() -> float:
+    """Write the round client by client, as one does in PEPit."""
+    from PEPit import PEP
+    from PEPit.functions import SmoothStronglyConvexFunction
+
+    problem = PEP()
+    clients = [
+        problem.declare_function(SmoothStronglyConvexFunction, mu=float(_CLASS["mu"]), L=1.0)
+        for _ in range(_PEERS_CLIENTS)
+    ]
+    objective = sum(clients[1:], start=clients[0]) / _PEERS_CLIENTS
+    best, start = objective.stationary_point(), problem.set_initial_point()
+    problem.set_initial_condition((start - best) ** 2 <= 1)
+    excess = [client(best) - client(client.stationary_point()) for client in clients]
+    problem.set_initial_condition(sum(excess[1:], start=excess[0]) / _PEERS_CLIENTS <= float(_CLASS["objective_gap"]))
+    moved = start - start
+    for client in clients:
+        w = start
+        for _ in range(_PEERS_STEPS):
+            w = w - float(_STEP) * client.gradient(w)
+        moved = moved + w / _PEERS_CLIENTS
+    problem.set_performance_metric((moved - best) ** 2)
+    return float(problem.solve(solver="CLARABEL", verbose=0))
