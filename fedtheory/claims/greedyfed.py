@@ -193,7 +193,7 @@ def _variance(values: Sequence[Fraction]) -> Fraction:
 
 @claim(
     "greedyfed:truncated-sum",
-    "values of GTG-Shapley add up to U(S) - U(nobody) within the tolerance",
+    "values of GTG-Shapley add up to U(S) - U(empty coalition) within the tolerance",
     _READ,
     looseness=1.05,
 )
@@ -251,7 +251,7 @@ _ALGORITHM_1 = "Algorithm 1"
     "after ceil(N/M) rounds every client was valued, and not before",
     Statement(PAPER, _ALGORITHM_1, form="corrected"),
     "identity",
-    hypotheses=("everybody is available",),
+    hypotheses=("all clients are available",),
 )
 def turns(rng: np.random.Generator) -> Finding:
     num_clients = whole(rng, 1, 12)
@@ -288,7 +288,7 @@ _NUM_DRAWS, _WITHIN, _CONFIDENCE = 200_000, 0.01, 1 - 1e-5
 
 @claim(
     "greedyfed:underflow",
-    "all C shares of concentration a are alike with probability (2^(-1022 a) / Gamma(1 + a))^C, within 0.01",
+    "all C shares of concentration a are equal with probability (2^(-1022 a) / Gamma(1 + a))^C, within 0.01",
     Statement(PAPER, _SECTION, form="derived"),
     "identity",
     hypotheses=("gamma variables in double precision, raised to 2^-1022, are normalized",),
@@ -318,7 +318,7 @@ def underflow(rng: np.random.Generator) -> Finding:
     "at alpha = 1e-4, as drawn, a client has no class with more than half as seldom as under the Dirichlet law",
     Statement(PAPER, _SECTION),
     "erratum",
-    remark="Half of the clients of the base case of Tables I to IV have all ten classes alike: they are i.i.d.",
+    remark="Half of the clients in the base case of Tables I to IV have equal shares of all classes: they are i.i.d.",
 )
 def base_case() -> Finding:
     concentration, num_classes = Fraction(1, 10_000), 10

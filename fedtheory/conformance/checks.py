@@ -60,11 +60,11 @@ def checks_of(
 
     Examples
     --------
-    ``@pytest.mark.parametrize("check", checks_of(everybody))`` above ``def test_everybody(check): check()``:
+    ``@pytest.mark.parametrize("check", checks_of(all_clients))`` above ``def test_all_clients(check): check()``:
 
-    >>> def everybody(rng, weights, losses):
+    >>> def all_clients(rng, weights, losses):
     ...     return range(len(weights))
-    >>> checks = checks_of(everybody)
+    >>> checks = checks_of(all_clients)
     >>> [check.__name__ for check in checks][:4]
     ['runs', 'range', 'duplicates', 'inputs']
     >>> for check in checks:

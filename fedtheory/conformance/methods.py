@@ -125,7 +125,7 @@ def check_method(
 
     Examples
     --------
-    Whoever adds c_k - c instead of c - c_k to gradients does not come to the minimizer.
+    A method that adds c_k - c instead of c - c_k to gradients does not converge to the minimizer.
 
     >>> from fedtheory.methods import Scaffold
     >>> def wrong_sign(gradients, weights, initial, num_rounds, local_steps, step_size, rng):

@@ -88,7 +88,7 @@ def check_strategy(
 
     Examples
     --------
-    Somebody selects places in the list of candidates instead of the candidates.
+    A strategy that selects positions in the list of candidates instead of the candidates:
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> def places(rng, weights, losses):

@@ -28,7 +28,7 @@ class Inclusions:
         Aggregation weights of the clients' updates, copies added up, shape (R, num_rounds, K), sum 1.
     willing, matched
         Clients that would send (``F_k < F + eps``) and those that the server would use (``|F_k - F| < eps``) if they
-        attended, booleans of shape (R, num_rounds, K); nobody in warm-up rounds.
+        attended, booleans of shape (R, num_rounds, K); False in warm-up rounds.
     priority_weights
         ``1/(1 + s)`` of every round, shape (R, num_rounds): what ``fedalign.theta`` averages.
     included_gaps

@@ -1,4 +1,4 @@
-"""A round in plain Python: what the compiled loop does with a strategy's rules, for whoever wants to look at one."""
+"""A round in plain Python: the calls of a strategy's rules that the compiled loop makes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def play_round(
     losses_of: Callable[[Clients], Array],
     updates_of: Callable[[Clients], Array],
 ) -> Played:
-    """Ask, choose, train and weigh as the round loop does, with everybody there.
+    """Run the rules of one round in the order of the round loop, with all clients present.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Ranked:
         Whether no n clients can have a larger total frequency, in any order, than the n of largest weight have when
         they come first; this makes the lower side of rho_bar sharper.
     num_top
-        m if the m largest losses have the frequency 1/m each, whoever has them; None otherwise.
+        m if the m largest losses have the frequency 1/m each, for every ranking; None otherwise.
 
     Examples
     --------

@@ -9,7 +9,7 @@ round and the value: numbers of clients must fit the room, clients be in ``0..K-
 ``candidates`` and ``chosen`` are -1 and those of ``coefficients`` NaN until they are written. Strategies made of this
 package's parts only are spared this, a few percent of a lean round: tests look at every one of them.
 
-When somebody is not there, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
+When a client is absent, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
 that looks never proposes or chooses these, and the loop takes them out of what the other rules return.
 """
 
@@ -85,7 +85,7 @@ RULES = {
         ("round_index", "table", "memory", "weights", "rng", "candidates"),
         ("memory", "candidates"),
         "int64",
-        "asks clients for their losses and returns how many; without it nobody is asked",
+        "asks clients for their losses and returns how many; without it no client is asked",
     ),
     "select": Slot(
         ("round_index", "table", "memory", "weights", "candidates", "losses", "rng", "chosen"),

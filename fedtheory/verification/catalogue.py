@@ -1,4 +1,4 @@
-"""Everything that can be named: claims by key and bounds by name, of this package or out of somebody's file."""
+"""Claims by key and bounds by name, of this package or of a user's file."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 __all__ = ["Claim", "claim"]
 
 KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction")
-# Kinds of claims that must fail: what is false in print, and a tempting guess that nobody printed.
+# Kinds of claims that must fail: what is false in print, and a tempting guess that no paper prints.
 REFUTED = ("erratum", "refuted conjecture")
 BUDGETS = ("quick", "thorough")
 

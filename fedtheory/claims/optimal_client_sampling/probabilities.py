@@ -108,7 +108,7 @@ def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
     "moving probability from one client to another never lowers the variance",
     LEMMA_20,
     "optimality",
-    hypotheses=(PROBLEM, "somebody is sampled and somebody not always"),
+    hypotheses=(PROBLEM, "not all probabilities are 0, and not all are 1"),
     instances=(200, 4000),
 )
 def not_beaten_by_moves(rng: np.random.Generator) -> Finding:
