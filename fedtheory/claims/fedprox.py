@@ -78,7 +78,7 @@ def _constants(rng: np.random.Generator) -> dict[str, Any]:
 
 @claim(
     "fedprox:never-worse",
-    "What the theorem promises with the constants of here is at most what it promises as published",
+    "The bound with the constants derived here is at most the published bound",
     Statement(fedprox.PAPER, "Theorem 4"),
     hypotheses=tuple(assumed.text for assumed in fedprox.loss_change.hypotheses),
     looseness=1.2,
@@ -106,11 +106,11 @@ def some_progress(rng: np.random.Generator) -> Finding:
 
 @claim(
     "fedprox:published-progress-at-two",
-    "As published, the theorem promises progress at B = 2 with K = 4 B^2 clients and the weight 6 L B^2",
+    "The published theorem guarantees progress at B = 2 with K = 4 B^2 clients and the weight 6 L B^2",
     Statement(fedprox.PAPER, "Theorem 4", "at B = K^(1/2)/2, a guess", form="derived"),
     "refuted conjecture",
     instances=(5, 50),
-    remark="its rho is negative there, and 1/(24 L B^2) is what it comes to for no B",
+    remark="its rho is negative there, and no B gives 1/(24 L B^2)",
 )
 def published_progress(rng: np.random.Generator) -> Finding:
     L = tenths(rng, 1, 30)
@@ -121,10 +121,10 @@ def published_progress(rng: np.random.Generator) -> Finding:
 
 @against_worst_case(
     "fedprox:loss-change-worst-case",
-    "No federation of convex clients with exact answers descends by less than the theorem promises",
+    "No federation of convex clients with exact answers decreases the loss by less than the bound",
     fedprox.loss_change,
     looseness=1.05,
-    remark="drift and curvature are not at their worst together; both sides are negative",
+    remark="drift and curvature are not maximal together; both sides are negative",
 )
 def worst_case(rng: np.random.Generator) -> dict[str, Any]:
     known = _constants(rng) | {"negative_curvature": Fraction(0), "inexactness": Fraction(0)}

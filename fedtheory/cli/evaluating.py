@@ -1,4 +1,4 @@
-"""``bound``: the value of a bound and its summands; ``worst``: its promise beside the proved worst case."""
+"""``bound``: the value of a bound and its summands; ``worst``: the value of a bound and the proved worst case."""
 
 import argparse
 import inspect
@@ -71,7 +71,7 @@ def _document(
 
 
 def confront_worst(arguments: argparse.Namespace) -> int:
-    """Show what a bound promises and what its class can reach; write the federation that attains it, if asked to."""
+    """Print the value of a bound and the worst case of its class; write the federation that attains it if requested."""
     if arguments.help:
         return _help(arguments, printed=False)
     from fedtheory.worst_case.promises import CONFRONTED, confront

@@ -101,7 +101,7 @@ def check_aggregation(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------

@@ -119,7 +119,7 @@ def check_generator(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------

@@ -108,7 +108,7 @@ def check_method(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their cases.
+        The checks that were run, and the failures with their cases.
 
     Raises
     ------

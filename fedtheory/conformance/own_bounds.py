@@ -52,7 +52,7 @@ def check_bound(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def check_probabilities(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------

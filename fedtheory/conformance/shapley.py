@@ -130,7 +130,7 @@ def check_shapley(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.full_or_uniform import fedavg
 
 _FEW = (3, 100)
-_G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"
+_G2 = "the worst case has no bound on gradients, and the theorem has a term for one"
 
 
 def _class(rng: np.random.Generator) -> dict[str, Any]:
@@ -192,7 +192,7 @@ gradient_norm = against_worst_case(
 
 @against_worst_case(
     "power-of-choice:loss-after-step-worst-case",
-    "No step of gradient descent removes more of the loss than the bound leaves",
+    "No function has a smaller loss after a step of gradient descent than the bound",
     poc.loss_after_step,
 )
 def loss_after_step(rng: np.random.Generator) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def uniform_is_minimax(rng: np.random.Generator) -> Finding:
     "pow-d with two candidates of two clients stays at Gamma ((sqrt(kappa) - 1)/(sqrt(kappa) + 1))^2 above F*",
     Statement(poc.PAPER, "Section 3", "two clients of equal minima", form="derived"),
     "identity",
-    remark="that two clients of equal minima can do no worse is a conjecture: programs agree to six digits",
+    remark="it is a conjecture that this is the worst case for equal minima: programs agree to six digits",
 )
 def two_client_floor(rng: np.random.Generator) -> Finding:
     root, distance = Fraction(whole(rng, 3, 40), 2), Fraction(whole(rng, 1, 9), 2)
