@@ -336,7 +336,7 @@ def table() -> str:
     found = confronted()
     compared = {case.bound for case in CASES}
     reasons = [
-        f"| {cited(bound)} | {REASONS.get(bound, 'nobody has compared it yet')} |"
+        f"| {cited(bound)} | {REASONS.get(bound, 'not compared yet')} |"
         for bound in known_bounds().values()
         if bound not in compared
     ]

@@ -1,4 +1,4 @@
-r"""Synthetic(alpha, beta): data of clients, compared in law with the recipe, and which reading of beta they follow.
+r"""Checks of generators of Synthetic(alpha, beta): the law of the data, and the interpretation of beta.
 
     entries of W_k and b_k ~ N(u_k, 1),   y = argmax(W_k x + b_k),
     B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),   x ~ N(v_k, diag(j^-1.2)).
@@ -161,7 +161,7 @@ def generator_checks(
     dispersion: str = "std",
     num_clients: int = 100,
 ) -> list[Check]:
-    """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_generator``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.datasets.synthetic_softmax import synthetic
     >>> [check.name for check in generator_checks(synthetic)][:2]

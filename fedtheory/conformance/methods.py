@@ -1,4 +1,4 @@
-"""Methods with control variates, normalized averaging and coins: where they rest, their first rounds, their rate."""
+"""Checks of methods with control variates, normalized averaging and coins: limits, first rounds, rates."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def check_method(
 
 
 def method_checks(method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0) -> list[Check]:
-    """Return the checks that ``check_method`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_method``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.methods import FedNova
     >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]

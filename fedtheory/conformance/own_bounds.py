@@ -85,7 +85,7 @@ def bound_checks(
     exact: bool = False,
     num_instances: int = 40,
 ) -> list[Check]:
-    """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_bound``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]

@@ -1,4 +1,4 @@
-"""Probabilities of an independent sampling of least variance: certified, not compared."""
+"""Checks of the probabilities of an independent sampling of least variance, by a certificate."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -76,7 +76,7 @@ def check_probabilities(
 
 
 def probability_checks(function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8) -> list[Check]:
-    """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_probabilities``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.sampling.optimal import optimal_probabilities
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]

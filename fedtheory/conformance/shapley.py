@@ -1,4 +1,4 @@
-"""Shapley values: exact ones by their axioms and by all coalitions, estimates by their means."""
+"""Checks of Shapley values: exact values by axioms and by all coalitions, estimates by their means."""
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -165,7 +165,7 @@ def shapley_checks(
     largest: float = 2.0,
     num_draws: int = 2000,
 ) -> list[Check]:
-    """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_shapley``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory import valuation
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]

@@ -1,4 +1,4 @@
-"""Who was included in a run of FedALIGN: the recorded selections of every round."""
+"""Clients that were included in each round of a run of FedALIGN."""
 
 from dataclasses import dataclass
 from typing import final
@@ -20,7 +20,7 @@ Mask = npt.NDArray[np.bool_]
 @final
 @dataclass(frozen=True, eq=False)
 class Inclusions:
-    """What the rounds of R replicates did with the K clients.
+    """Availability, matching and inclusion of the K clients in the rounds of R replicates.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Inclusions:
 
 
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
-    """Return who was included in each round of a run.
+    """Return the clients that were included in each round of a run.
 
     Parameters
     ----------

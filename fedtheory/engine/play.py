@@ -108,7 +108,7 @@ def play_round(
 def after_round(
     rules: Rules, memory: Array, weights: Array, round_index: int, rng: np.random.Generator, played: Played, **seen: Any
 ) -> None:
-    """Let the rules value and observe the result of a round.
+    """Call the rules that value and observe the result of a round.
 
     The strategy trains both clients, and counts in its memory, from 2 on, who has trained.
 

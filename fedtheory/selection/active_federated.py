@@ -1,4 +1,4 @@
-"""Active federated learning: clients drawn by the losses they had, or reported, when they last took part."""
+"""Active federated learning: clients sampled by the losses of their last participation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is there (groups that take turns, independent coins, Markov chains), and any strategy among them."""
+"""Availability of clients (alternating groups, independent coins, Markov chains), for any strategy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AvailabilityRule(NamedTuple):
 
 
 class Availability(Protocol):
-    """A random process that says in each round which clients are there.
+    """A random process of the available clients of each round.
 
     One that draws anew in each round, always from the same law, says so by an attribute ``memoryless`` that is true.
     """
@@ -42,7 +42,7 @@ class Availability(Protocol):
 @final
 @dataclass(frozen=True)
 class AlternatingGroups:
-    """Fixed groups take turns, round by round; of the group whose turn it is a random share drops out.
+    """Fixed groups alternate, round by round; a random share of the present group drops out.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class AlternatingGroups:
 @final
 @dataclass(frozen=True)
 class BernoulliAvailability:
-    """Client k is there with probability ``probability`` (a number, or one per client), independently of all else."""
+    """Client k is available with probability ``probability`` (a number, or one per client), independently."""
 
     probability: float | npt.ArrayLike
     memoryless: ClassVar[bool] = True
@@ -99,7 +99,7 @@ class BernoulliAvailability:
 @final
 @dataclass(frozen=True)
 class MarkovAvailability:
-    """A client that is there leaves with probability ``leave``, one that is away returns with ``join``, in each round.
+    """In each round an available client leaves with probability ``leave``, and an absent one returns with ``join``.
 
     Both are numbers, or one per client. The chains start in their stationary laws: there with probability
     ``join / (leave + join)``; with both zero every client keeps its state.

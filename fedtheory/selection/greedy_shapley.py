@@ -1,4 +1,4 @@
-"""Clients drawn by how their updates were valued: GreedyFed, its upper confidence bounds, and S-FedAvg."""
+"""Selection by Shapley values of updates: GreedyFed, upper confidence bounds, and S-FedAvg."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)

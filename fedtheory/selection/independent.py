@@ -1,4 +1,4 @@
-"""Independent sampling of updates: each client decides by its own coin whether to send (Optimal Client Sampling)."""
+"""Independent sampling of updates, one coin per client (Optimal Client Sampling)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)

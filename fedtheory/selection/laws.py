@@ -1,4 +1,4 @@
-r"""What a strategy knows of its own selection law, as a value that exact computations take apart.
+r"""Selection laws of strategies as values for exact computations.
 
 A strategy's ``law(weights)`` returns one of the four values below, or None if its law is not known: because it looks
 at updates or at noisy losses, has a memory, or depends on who is available.

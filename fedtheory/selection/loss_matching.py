@@ -1,4 +1,4 @@
-"""FedALIGN: the priority clients, and those others whose loss is close to the priority clients' mean loss."""
+"""FedALIGN: selection of all priority clients and of other clients with a loss close to the priority objective."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power-of-Choice: among d candidates drawn by weight, the m with the largest losses; d may be a schedule."""
+"""Power-of-Choice: the m largest losses among d candidates sampled by weight; d may be a schedule."""
 
 from __future__ import annotations
 

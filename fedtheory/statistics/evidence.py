@@ -1,4 +1,4 @@
-r"""Evidence against a law, from draws that may stop at any time: test martingales, and the one inequality they need.
+r"""Sequential evidence against a law: test martingales and Ville's inequality.
 
 A test martingale is a process ``E_0 = 1, E_1, E_2, ... >= 0`` with ``E[E_n | the past] <= E_(n-1)`` under the
 hypothesis: the capital of a bettor against it at fair odds. By Ville's inequality

@@ -15,7 +15,7 @@ __all__ = ["Estimate", "gtg_shapley", "permutation_shapley"]
 
 
 class Estimate(NamedTuple):
-    """Estimated values, and what they cost.
+    """Estimated values and the number of evaluations.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a claim is: a published statement, and one check that decides it on one instance."""
+"""Claims: published statements with a check that decides them on one instance."""
 
 import re
 from collections.abc import Callable
