@@ -1,4 +1,4 @@
-"""Of every bound how much it promises above its worst case, and which constant it pays too much for, or why not."""
+"""Of every bound the ratio to its worst case, and the constants at which its proof loses, or why it has none."""
 
 from collections.abc import Iterator
 from fractions import Fraction as Q
@@ -16,10 +16,9 @@ from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import stationary as st
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_bounds
-from fedtheory.worst_case._confrontations import Confrontation
-from fedtheory.worst_case.promises import CONFRONTED, confront
+from fedtheory.worst_case import Comparison, compare
 
-HEAD = r"""| Bound | Looseness | Case | Promise | Worst case | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
+HEAD = r"""| Bound | Looseness | Case | Bound value | Worst case | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
 | --- | --: | --- | --: | --: | --- | --- | --- | --- |
 """
 FOOT = """
@@ -41,7 +40,7 @@ PRINTED = """
 
 The same constants, whether or not they fulfill the printed hypotheses; some of these forms are false.
 
-| Bound | Looseness | Case | Promise |
+| Bound | Looseness | Case | Bound value |
 | --- | --: | --- | --: |
 """
 _NUMBERS = "it relates numbers of one step or model to each other, without a class of functions that could be worse"
@@ -289,11 +288,11 @@ CASES = (
 )
 
 
-def pairs(found: Confrontation) -> Iterator[str]:
-    """Yield for each constant what the promise and what the worst case charge for it."""
+def pairs(found: Comparison) -> Iterator[str]:
+    """Yield for each constant the sensitivity of the bound and that of the worst case."""
     for name in ("distance2", "objective_gap", "G2", "gradient_noise"):
-        charge = found.charges.get(name)
-        yield f"{float(charge.promise):.4f}<br>{float(charge.worst):.4f}" if charge else ""
+        one = found.sensitivities.get(name)
+        yield f"{float(one.bound):.4f}<br>{float(one.worst_case):.4f}" if one else ""
 
 
 def cited(bound: Bound) -> str:
@@ -301,46 +300,46 @@ def cited(bound: Bound) -> str:
     return f"`{bound.__name__}`<br>{bound.statement.paper.key}, {bound.statement.number}"
 
 
-def row(case: Case, found: Confrontation) -> str:
+def row(case: Case, found: Comparison) -> str:
     """One line of the table."""
     star = r"\*" if found.remark else ""
     cells = [
         cited(case.bound),
         f"{found.looseness:.4f}{star}",
         case.words,
-        f"{float(found.promise):.4f}",
-        f"{found.worst.value:.4f}",
+        f"{float(found.bound_value):.4f}",
+        f"{found.worst_case.value:.4f}",
         *pairs(found),
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def printed_row(case: Case, found: Confrontation) -> str:
-    """Return the line of a printed form, whose promise is in the unit of the other's."""
+def printed_row(case: Case, found: Comparison) -> str:
+    """Return the line of a printed form, whose value is in the unit of the other's."""
     others = {"rho_bar": case.given.get("rho_diagonal"), "initial_gap": Q(1, 20), "local_steps": 2, "num_selected": 1}
     printed = case.bound.printed
     given: dict[str, Any] = {name: (others | case.given)[name] for name in printed.domains}
-    promise = printed(**given, strict=False)[0]
-    value = float(promise) * float(found.promise) / float(case.bound(**case.given))
-    return f"| {cited(case.bound)} | {value / float(found.worst.enclosure[0]):.4f} | {case.words} | {value:.4f} |"
+    other = printed(**given, strict=False)[0]
+    value = float(other) * float(found.bound_value) / float(case.bound(**case.given))
+    return f"| {cited(case.bound)} | {value / float(found.worst_case.enclosure[0]):.4f} | {case.words} | {value:.4f} |"
 
 
 @cache
-def confronted() -> list[tuple[Case, Confrontation]]:
+def comparisons() -> list[tuple[Case, Comparison]]:
     """Return every case with its worst case."""
-    return [(case, confront(case.bound, **case.given)) for case in CASES]
+    return [(case, compare(case.bound, **case.given)) for case in CASES]
 
 
 def table() -> str:
     """Return the tables of the page."""
-    found = confronted()
+    found = comparisons()
     compared = {case.bound for case in CASES}
     reasons = [
-        f"| {cited(bound)} | {REASONS.get(bound, 'not compared yet')} |"
+        f"| {cited(bound)} | {REASONS.get(bound, 'no worst case has been computed')} |"
         for bound in known_bounds().values()
         if bound not in compared
     ]
     remarks = dict.fromkeys(f"| {cited(case.bound)} | {one.remark} |" for case, one in found if one.remark)
-    printed = [printed_row(*pair) for pair in found if pair[0].bound.printed not in CONFRONTED]
+    printed = [printed_row(*pair) for pair in found if pair[0].bound.printed.worst_case is None]
     parts = (HEAD, [row(*pair) for pair in found], FOOT, reasons, REMARKS, remarks, PRINTED, printed)
     return "".join(part if isinstance(part, str) else "\n".join(part) + "\n" for part in parts)

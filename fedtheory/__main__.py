@@ -24,7 +24,7 @@ _FUNCTIONS = {
     "list": ("showing", "list_all"),
     "show": ("showing", "show"),
     "bound": ("evaluating", "evaluate"),
-    "worst": ("evaluating", "confront_worst"),
+    "worst": ("evaluating", "compare_worst"),
     "verify": ("verifying", "verify_claims"),
     "hunt": ("hunting", "hunt_claim"),
     "check": ("checking", "check_certificate"),

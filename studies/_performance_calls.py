@@ -13,9 +13,9 @@ import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds.power_of_choice import decaying_step_sizes
 from fedtheory.sampling.reference import solver_probabilities
+from fedtheory.worst_case._arguments import constants
 from fedtheory.worst_case._coordinates import first_coordinates
-from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case.full_or_uniform import averaged_rounds
+from fedtheory.worst_case.federated_averaging import averaged_rounds
 
 # How far apart probabilities of different programs may be.
 CLOSE = 1e-12
@@ -174,9 +174,8 @@ def _horizon(sizes: Any) -> Any:
 
 def assembly(num_rounds: int) -> Any:
     """Write down rounds of five local steps of all clients as one program, without solving it."""
-    given = setting(_SHORT * num_rounds, _STEP, **_CLASS, gradient_noise=0)
-    program, *_ = averaged_rounds(given, num_rounds=num_rounds).program()
-    return first_coordinates(program).data(pairs=False)
+    given = constants(_SHORT * num_rounds, _STEP, **_CLASS)
+    return first_coordinates(averaged_rounds(given, num_rounds=num_rounds).program()).data(pairs=False)
 
 
 def beside_pepit(repetitions: int) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Worst federations of two clients under three selection rules, trained and drawn in a plane."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ def pictures(config: Picture, progress: study.Progress) -> "Dataset":
         "one at random": ft.worst_case.fedavg(tau, eta, **_CLASS, **_ONE, num_rounds=2),
         "the larger loss": ft.worst_case.power_of_choice(2, 2, 1, tau, eta, **_CLASS, num_rounds=2),
     }
-    records = [_drawn(config, worst) for worst in progress(found.values(), "federations")]
+    records = [_drawn(config, worst, _LAWS[name]) for name, worst in progress(found.items(), "federations")]
     dims = {
         "losses": ("client", "y", "x"),
         "minimizers": ("client", "axis"),
@@ -58,11 +59,24 @@ def pictures(config: Picture, progress: study.Progress) -> "Dataset":
     )
 
 
-def _drawn(config: Picture, worst: Any) -> dict[str, Any]:
+def _larger(losses: "Array") -> "Array":
+    """Select the first client whose loss is the largest, up to the digits that an instance has."""
+    return np.eye(2)[[int(np.argmax(losses > losses.max() - 1e-4))]]
+
+
+_LAWS: dict[str, Callable[["Array"], "Array"]] = {
+    "all clients": lambda _: np.array([[0.5, 0.5]]),
+    "one at random": lambda _: np.eye(2),
+    "the larger loss": _larger,
+}
+"""Coefficients of the clients' updates in each outcome of a round, from the losses at its start."""
+
+
+def _drawn(config: Picture, worst: Any, law: Callable[["Array"], "Array"]) -> dict[str, Any]:
     instance = worst.instance()
     minimizers = np.array([client.points[np.argmin(client.values)] for client in instance.clients])
-    paths = _paths(instance)
-    together = np.concatenate([minimizers, paths.reshape(-1, instance.start.size)])
+    paths = _paths(instance, law, config)
+    together = np.concatenate([minimizers, paths.reshape(-1, instance.dim)])
     _, lengths, rows = np.linalg.svd(together, full_matrices=False)
     plane = rows[:2]
     ticks = np.linspace(-1.25, 1.25, config.num_points) * np.abs(together @ plane.T).max()
@@ -73,31 +87,32 @@ def _drawn(config: Picture, worst: Any) -> dict[str, Any]:
         "paths": paths @ plane.T,
         "ticks": ticks,
         "enclosure": [float(end) for end in worst.enclosure],
-        "attained": instance.run(),
+        # All outcomes of a round are equally likely, and w* is the origin.
+        "attained": float((paths[:, -1] ** 2).sum(axis=-1).mean()),
         "held": float((lengths[:2] ** 2).sum() / (lengths**2).sum()),
     }
 
 
-def _paths(instance: Any) -> "Array":
+def _paths(instance: Any, law: Callable[["Array"], "Array"], config: Picture) -> "Array":
     """Follow the server through two rounds of at most two outcomes each; a single outcome is followed four times."""
-    tau = len(instance.step_sizes) // 2
+    eta = float(Fraction(config.step_size))
 
-    def after(w: "Array", history: tuple[int, ...], choice: int) -> "tuple[Array, int]":
-        outcomes = instance.selection(np.array([client.loss(w) for client in instance.clients]), history)
-        number = min(choice, len(outcomes) - 1)
+    def after(w: "Array", choice: int) -> "Array":
+        outcomes = law(np.array([client.loss(w) for client in instance.clients]))
         updates = []
         for client in instance.clients:
             y = w
-            for eta in instance.step_sizes[tau * len(history) : tau * (len(history) + 1)]:
+            for _ in range(config.local_steps):
                 y = y - eta * client.gradient(y)
             updates.append(y - w)
-        return w + outcomes[number].coefficients @ np.array(updates), number
+        found: Array = w + outcomes[min(choice, len(outcomes) - 1)] @ np.array(updates)
+        return found
 
     paths = []
     for first in (0, 1):
         for second in (0, 1):
-            middle, number = after(instance.start, (), first)
-            paths.append([instance.start, middle, after(middle, (number,), second)[0]])
+            middle = after(instance["start"], first)
+            paths.append([instance["start"], middle, after(middle, second)])
     return np.array(paths)
 
 

@@ -564,10 +564,10 @@ def test_worst_prints_promise_enclosure_looseness_and_multipliers(
     target = tmp_path / "instance.json"
     assert main([*ONE_ROUND.split(), "--instance", str(target)]) == 0
     printed = capsys.readouterr().out
-    assert all(word in printed for word in ("promise", "1.2275", "looseness", "multiplier of objective_gap"))
+    assert all(word in printed for word in ("bound value", "1.2275", "looseness", "sensitivity to objective_gap"))
     written = json.loads(target.read_text(encoding="utf-8"))
-    assert written["expected_error"] == pytest.approx(1.2275, rel=1e-5)
-    assert len(written["clients"]) == 3
+    assert written["objective"] == pytest.approx(1.2275, rel=1e-5)
+    assert len(written["points"]["start"]) > 0
 
 
 def test_worst_takes_decimals_for_the_rationals_that_they_say(capsys: pytest.CaptureFixture[str]) -> None:
@@ -582,8 +582,6 @@ def test_worst_takes_decimals_for_the_rationals_that_they_say(capsys: pytest.Cap
         ("worst power_of_choice.lemma", "NAME must be a bound whose worst case is known"),
         (ONE_ROUND.replace("--rho-tilde 2", "--rho-tilde 1"), "rho_tilde >= rho_diagonal"),
         (ONE_ROUND.replace("--mu 1/10", "--mu 1"), "mu must be below L"),
-        # Of a single point no interior is left, and of its enclosure one side.
-        (DRAWN.replace("--distance2 1", "--distance2 0"), "an enclosure must have two sides, got at most"),
         (DRAWN.replace("--distance2 1", "--distance2 1e400"), "--distance2 must be a number such as 0.5, 1e-3 or 2/3"),
     ],
 )

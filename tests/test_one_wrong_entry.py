@@ -25,13 +25,14 @@ TURNS = [[True, False], [False, True]]
 def verified(factors: list[int]) -> Any:
     """Multiply constraints |x|^2 <= 3 and -|x|^2 <= 0 by factors, of which one may be negative."""
     from fedtheory.worst_case._certificates import Multipliers, verify_upper
-    from fedtheory.worst_case._gram import Draft
+    from fedtheory.worst_case._record import Record
+    from fedtheory.worst_case._semidefinite import program_of
 
-    draft = Draft()
-    x = draft.vector()
-    draft.at_most(x.square, 3)
-    draft.at_most(-1 * x.square, 0)
-    return verify_upper(draft.maximize(2 * x.square), Multipliers(tuple(map(Fraction, factors))))
+    record = Record()
+    x = record.vector()
+    record.at_most(x.square, 3)
+    record.at_most(-1 * x.square, 0)
+    return verify_upper(program_of(record, 2 * x.square), Multipliers(tuple(map(Fraction, factors))))
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_worst_in_json_has_the_numbers_of_its_table(capsys) -> None:
     assert main((*words, "--json")) == 0
     found = json.loads(capsys.readouterr().out)
     # 2 L (F - F*) = 1, which a parabola attains.
-    assert found["promise"] == 1
+    assert found["bound_value"] == 1
     assert found["worst_at_least"] <= 1 <= found["worst_at_most"]
     assert main(words) == 0
     assert f"{found['looseness']:.10g}" in capsys.readouterr().out
@@ -236,5 +236,6 @@ def test_a_family_without_a_minimum_is_told_to_record_the_loss() -> None:
 def test_an_instance_of_a_worst_case_is_one_line_and_its_data_are_whole() -> None:
     worst = ft.worst_case.fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
     assert len(repr(worst.instance())) < 120
-    assert repr(worst.instance()).startswith("Instance(num_clients=")
-    assert len(worst.instance().as_data()["clients"]) == len(worst.instance().clients)
+    assert repr(worst.instance()).startswith("Instance(2 functions and 2 points")
+    functions = worst.instance().as_data()["functions"]
+    assert sum(map(len, functions.values())) == len(worst.instance().clients)

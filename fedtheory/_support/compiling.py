@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, final
 
 import numba
@@ -17,7 +18,7 @@ from numba.core.caching import FunctionCache, NullCache
 
 from fedtheory.errors import CacheWarning
 
-__all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "say_that_nothing_is_kept"]
+__all__ = ["compiled", "compiled_with_reordering", "in_python", "inlined", "is_compiled", "say_that_nothing_is_kept"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,6 +49,18 @@ def compiled_with_reordering(function: Function) -> Function:
     allowed = {"contract", "reassoc", "nsz", "arcp"}
     dispatcher: Function = _never_stale(numba.njit(nogil=True, fastmath=allowed, forceinline=True)(function))
     return dispatcher
+
+
+@cache
+def in_python(function: Any) -> Any:
+    """Return a compiled function of this package in plain Python, together with the compiled functions that it calls.
+
+    Both have the same bits, unless sums may be reordered. Little work is done before compiling would begin.
+    """
+    original = function.py_func if is_compiled(function) else function
+    known = original.__globals__
+    called = {name: in_python(known[name]) for name in original.__code__.co_names if is_compiled(known.get(name))}
+    return FunctionType(original.__code__, {**known, **called}, original.__name__, original.__defaults__)
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:

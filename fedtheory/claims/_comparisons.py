@@ -1,26 +1,19 @@
-"""Comparisons that claims share: steps of proofs, bounds along exact runs, certified worst cases."""
+"""Comparisons that claims share: steps of proofs, and bounds along exact runs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from fedtheory.errors import OracleError
-from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.observed import initial_distance2, observed_gradient_bound, observed_skews
 from fedtheory.instances.run_draws import Drawn, DrawnAlignment
 from fedtheory.instances.runs import distance2, gap
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import Claim, claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
-
-Draw = Callable[[np.random.Generator], dict[str, Any]]
-"""Draws arguments of a bound."""
-
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 Chain = Sequence[Any]
 """Numbers with relations between them, as a paper prints them: ``(a, "=", b, "<=", c)``."""
@@ -125,47 +118,3 @@ def expected_gaps(drawn: Drawn | DrawnAlignment, bound: Callable[[int], Any]) ->
 def ascending(values: Iterable[Any], instance: Mapping[str, Any]) -> Finding:
     """Compare each value with the next: ``a <= b <= c <= ...``."""
     return worst_of(at_most(low, high, instance=instance) for low, high in pairwise(values))
-
-
-def tenths(rng: np.random.Generator, low: int, high: int) -> Fraction:
-    """Draw a whole number of tenths."""
-    return Fraction(whole(rng, low, high), 10)
-
-
-def curvatures(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw mu and L; L/mu is close to 1 in a quarter of the draws."""
-    mu = tenths(rng, 1, 20)
-    return {"mu": mu, "L": mu * pick(rng, [tenths(rng, 11, 13), *(tenths(rng, 12, 200) for _ in range(3))])}
-
-
-def draw_class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw the constants of a class."""
-    return curvatures(rng) | {"distance2": tenths(rng, 1, 90), "objective_gap": tenths(rng, 1, 30)}
-
-
-def step_size(rng: np.random.Generator, longest: Fraction) -> Fraction:
-    """Draw a step size; in a third of the draws it is the longest."""
-    share: Fraction = pick(rng, [Fraction(1), tenths(rng, 1, 9), tenths(rng, 1, 9)])
-    return share * longest
-
-
-def against_worst_case(
-    key: str, title: str, bound: Bound, *, looseness: float = 1.01, remark: str = "", thorough: int = 100
-) -> Callable[[Draw], Claim]:
-    """Make the claim that no federation exceeds a bound, on the constants drawn: the certified worst case does not."""
-
-    def claimed(draw: Draw) -> Claim:
-        def check(rng: np.random.Generator) -> Finding:
-            from fedtheory.worst_case import promises
-
-            given = draw(rng)
-            try:
-                found = promises.compared(bound, given)
-            except OracleError as error:
-                return not_applicable(f"no worst case was proved: {error}", **as_texts(given))
-            promise = Fraction(found.promise) if isfinite(found.promise) else found.promise
-            return at_most(found.worst.enclosure[0], promise, instance=as_texts(given))
-
-        return claim(key, title, bound, instances=(3, thorough), looseness=looseness, remark=remark)(check)
-
-    return claimed

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import error_feedback
-from fedtheory.claims._comparisons import Chain, against_worst_case, as_texts, step, tenths
+from fedtheory.claims._comparisons import Chain, as_texts, step
 from fedtheory.instances._format import format_federation
 from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, pick, whole
 from fedtheory.instances.federations import RationalQuadratics
@@ -17,7 +17,7 @@ from fedtheory.instances.vectors import Vector, average, combination, inner, nor
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.worst_case.compressed_rounds import compressed_gradients
+from fedtheory.worst_case.compression import compressed_gradients
 
 
 @dataclass(frozen=True)
@@ -526,31 +526,3 @@ def cgd_attained(rng: np.random.Generator) -> Finding:
     x = (1 - eta * k * share) ** num_rounds
     bound = error_feedback.cgd_gap(num_rounds, initial_gap=k / 2, **known)
     return equal_to(k / 2 * x**2, bound, instance=as_texts(known))
-
-
-def _round(rng: np.random.Generator) -> dict[str, Any]:
-    return draw_constants(rng).known | {"potential": tenths(rng, 1, 90)}
-
-
-ef_round_worst_case = against_worst_case(
-    "error-feedback:ef-round-worst-case",
-    "No function and no compressor exceed the rate of error feedback",
-    error_feedback.ef_round,
-)(_round)
-ef21_round_worst_case = against_worst_case(
-    "error-feedback:ef21-round-worst-case",
-    "No function and no compressor exceed the rate of EF21",
-    error_feedback.ef21_round,
-)(_round)
-
-
-@against_worst_case(
-    "error-feedback:cgd-gap-worst-case",
-    "No function and no compressor exceed the rate of compressed gradient descent",
-    error_feedback.cgd_gap,
-)
-def cgd_gap_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    known = draw_constants(rng).known
-    longest = 2 / ((1 + known["compression_error"]) * known["L"])
-    eta = longest * Fraction(whole(rng, 1, 20), 20)
-    return known | {"initial_gap": tenths(rng, 1, 90), "num_rounds": whole(rng, 1, 2), "step_size": eta}

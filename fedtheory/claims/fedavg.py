@@ -8,17 +8,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedavg, power_of_choice
-from fedtheory.claims._comparisons import (
-    Chain,
-    against_worst_case,
-    as_texts,
-    draw_class,
-    expected_gaps,
-    horizon_constants,
-    one_step_distances,
-    step,
-    step_size,
-)
+from fedtheory.claims._closed_forms import prove_gap_after_step, prove_one_round, prove_sampled_step
+from fedtheory.claims._comparisons import Chain, as_texts, expected_gaps, horizon_constants, one_step_distances, step
 from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.federations import RationalQuadratics
@@ -32,8 +23,7 @@ from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
-from fedtheory.worst_case import full_or_uniform
-from fedtheory.worst_case._closed_forms import prove_gap_after_step, prove_one_round, prove_sampled_step
+from fedtheory.worst_case import federated_averaging
 
 
 def equal_weights(num_clients: int) -> Vector:
@@ -447,7 +437,7 @@ def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fra
 def two_steps_guess() -> Finding:
     given: dict[str, Any] = {"mu": Fraction(1, 10), "L": Fraction(1), "distance2": Fraction(1)}
     given |= {"objective_gap": Fraction(1, 10)}
-    worst = full_or_uniform.fedavg(2, Fraction(1, 4), **given)
+    worst = federated_averaging.fedavg(2, Fraction(1, 4), **given)
     return at_most(worst.enclosure[0], _guess(step_size=Fraction(1, 4), **given), instance=as_texts(given))
 
 
@@ -475,122 +465,7 @@ def two_steps_of_quadratics(s: Start) -> Chain:
 def best_of_two_steps(rng: np.random.Generator) -> Finding:
     mu, eta = Fraction(whole(rng, 2, 6), 20), Fraction(whole(rng, 4, 8), 8)
     given: dict[str, Any] = {"mu": mu, "L": Fraction(1), "distance2": Fraction(1), "objective_gap": Fraction(1, 1000)}
-    lower = full_or_uniform.fedavg(2, eta, **given).enclosure[0]
+    lower = federated_averaging.fedavg(2, eta, **given).enclosure[0]
     terms = fedavg.one_round.terms(step_size=eta, local_steps=2, **given)
     promised = terms["drift"] * Fraction(98, 100)
     return at_least(lower - terms["contraction"], promised, instance=as_texts(given | {"step_size": eta}))
-
-
-_G2 = "the worst case has no bound on gradients, and the theorem has a term for one"
-
-
-def _free(rng: np.random.Generator) -> dict[str, Any]:
-    given = draw_class(rng)
-    return given | {"step_size": step_size(rng, 1 / given["L"])}
-
-
-def _rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _free(rng)
-    given["initial_distance2"] = given.pop("distance2")
-    return given | {"local_steps": whole(rng, 1, 2), "num_rounds": whole(rng, 1, 3)}
-
-
-def _horizon(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw a theorem's constants, with a bound on gradients that no path of the worst federation exceeds by much."""
-    given = draw_class(rng) | {"local_steps": whole(rng, 1, 2), "weighted_sigma2": Fraction(0)}
-    given["initial_distance2"] = start = given.pop("distance2")
-    G2 = given["L"] ** 2 * (start + 2 * given["objective_gap"] / given["mu"])
-    return given | {"num_steps": given["local_steps"] * whole(rng, 1, 2), "G2": G2}
-
-
-def _drawn(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw a single round: the outcomes of draws multiply."""
-    given = _horizon(rng)
-    return given | {"num_selected": whole(rng, 1, 2), "num_steps": given["local_steps"]}
-
-
-@against_worst_case(
-    "fedavg:one-round-worst-case",
-    "No federation exceeds the bound on a round of all clients without bounded gradients",
-    fedavg.one_round,
-)
-def one_round_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _free(rng) | {"local_steps": whole(rng, 1, 3)}
-
-
-fixed_step_distance_worst_case = against_worst_case(
-    "fedavg:fixed-step-distance-worst-case",
-    "No federation exceeds the bound on rounds of all clients without bounded gradients",
-    fedavg.fixed_step_distance,
-)(_rounds)
-
-
-@against_worst_case(
-    "fedavg:sampled-step-worst-case",
-    "No federation exceeds the bound on a step of m of N clients without bounded gradients",
-    fedavg.sampled_step,
-)
-def sampled_step_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    num_clients = whole(rng, 2, 9)
-    return _free(rng) | {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
-
-
-@against_worst_case(
-    "fedavg:gap-after-step-worst-case",
-    "No federation exceeds the bound on the loss after a step of all clients",
-    fedavg.gap_after_step,
-)
-def gap_after_step_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    given = _free(rng)
-    del given["objective_gap"]
-    return given
-
-
-@against_worst_case(
-    "fedavg:one-step-worst-case",
-    "No federation exceeds the bound on a round's first step, even where no bound on gradients binds",
-    fedavg.one_step,
-)
-def one_step_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    given = draw_class(rng) | {"weighted_sigma2": Fraction(0), "local_steps": whole(rng, 1, 3)}
-    least = 2 * given["mu"] * given["objective_gap"]
-    return given | {"G2": least * whole(rng, 1, 9), "step_size": step_size(rng, 1 / (4 * given["L"]))}
-
-
-full_participation_worst_case = against_worst_case(
-    "fedavg:full-participation-worst-case",
-    "No federation exceeds Theorem 1 when all clients take part, even where no bound on gradients binds",
-    fedavg.full_participation_gap,
-    looseness=2,
-    remark="the proof uses a recursion with a heterogeneity term that vanishes for one local step",
-)(_horizon)
-with_replacement_worst_case = against_worst_case(
-    "fedavg:with-replacement-worst-case",
-    "No federation of two clients exceeds Theorem 2",
-    fedavg.with_replacement_gap,
-    looseness=4,
-    remark=_G2,
-)(_drawn)
-
-
-@against_worst_case(
-    "fedavg:without-replacement-worst-case",
-    "No federation of two or three clients exceeds Theorem 3",
-    fedavg.without_replacement_gap,
-    looseness=2,
-    remark=_G2,
-)
-def without_replacement_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _drawn(rng) | {"num_clients": whole(rng, 2, 3)}
-
-
-@against_worst_case(
-    "fedavg:decaying-steps-worst-case",
-    "No federation of two clients exceeds Power-of-Choice's theorem at skew 1",
-    fedavg.decaying_steps_gap,
-    looseness=64,
-    remark=_G2,
-)
-def decaying_steps_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    given = _drawn(rng)
-    return given | {"sigma2": given.pop("weighted_sigma2")}

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedprox
-from fedtheory.claims._comparisons import against_worst_case, as_texts, tenths
+from fedtheory.bounds._worst_cases import tenths
+from fedtheory.claims._comparisons import as_texts
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
@@ -117,16 +118,3 @@ def published_progress(rng: np.random.Generator) -> Finding:
     known: dict[str, Any] = {"L": L, "negative_curvature": 0, "gradient_dissimilarity": 2, "inexactness": 0}
     change = fedprox.loss_change.printed(Fraction(1), proximal_weight=24 * L, num_selected=16, **known)
     return at_most(change, Fraction(0), instance={"L": str(L)})
-
-
-@against_worst_case(
-    "fedprox:loss-change-worst-case",
-    "No federation of convex clients with exact answers decreases the loss by less than the bound",
-    fedprox.loss_change,
-    looseness=1.05,
-    remark="drift and curvature are not maximal together; both sides are negative",
-)
-def worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    known = _constants(rng) | {"negative_curvature": Fraction(0), "inexactness": Fraction(0)}
-    known["proximal_weight"] = known["L"] * (3 + tenths(rng, 0, 100)) * known["gradient_dissimilarity"] ** 2
-    return known

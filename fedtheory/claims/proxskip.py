@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import proxskip as ps
-from fedtheory.claims._comparisons import Chain, against_worst_case, as_texts, curvatures, step, step_size, tenths
+from fedtheory.claims._comparisons import Chain, as_texts, step
 from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.control_variates import ScaffnewState, mean_potentials, potential, scaffnew_step
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
@@ -105,35 +105,3 @@ def mean_stays(rng: np.random.Generator) -> Finding:
     for coin in range(4):
         state = scaffnew_step(s.fed, state, falls=bool(coin % 2), **s.run)
     return equal_to(norm2(combination(s.fed.weights, state.variates) - off), Fraction(0), instance=s.instance)
-
-
-def _steps(rng: np.random.Generator, longest: int) -> dict[str, Any]:
-    known = curvatures(rng)
-    return known | {
-        "step_size": step_size(rng, longest / known["L"]),
-        "probability": Fraction(whole(rng, 1, 8), 8),
-        "num_steps": whole(rng, 1, 2),
-        "initial_distance2": tenths(rng, 1, 90),
-        "control_error2": pick(rng, [Fraction(0), tenths(rng, 1, 90)]),
-    }
-
-
-@against_worst_case(
-    "proxskip:theorem-worst-case",
-    "No federation exceeds the rate of Scaffnew with steps up to 1/L",
-    ps.fixed_step_potential,
-    looseness=1.05,
-    thorough=20,
-)
-def theorem_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _steps(rng, 1)
-
-
-@against_worst_case(
-    "proxskip:refined-worst-case",
-    "No federation exceeds the rate of Scaffnew with any step size, and some comes close to it",
-    ps.refined_fixed_step_potential,
-    thorough=20,
-)
-def refined_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _steps(rng, 3)

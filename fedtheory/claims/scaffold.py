@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import scaffold as sc
-from fedtheory.claims._comparisons import Chain, against_worst_case, as_texts, curvatures, step, step_size, tenths
+from fedtheory.bounds._worst_cases import curvatures, step_size
+from fedtheory.claims._comparisons import Chain, as_texts, step
 from fedtheory.errors import OracleError
 from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.control_variates import (
@@ -182,44 +183,6 @@ def _short(rng: np.random.Generator) -> dict[str, Any]:
     """Draw constants of a round whose steps are up to 1/(tau L)."""
     given = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}
     return given | {"step_size": step_size(rng, 1 / (given["local_steps"] * given["L"]))}
-
-
-def _round(rng: np.random.Generator) -> dict[str, Any]:
-    given = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "control_error2": tenths(rng, 1, 90)}
-    longest = 2 / (given["L"] + given["mu"])
-    return given | {"local_steps": whole(rng, 1, 3), "step_size": step_size(rng, longest * Fraction(99, 100))}
-
-
-@against_worst_case(
-    "scaffold:one-round-worst-case",
-    "No federation exceeds the bound on a round of SCAFFOLD, and some comes close to it",
-    sc.one_round,
-    thorough=20,
-)
-def one_round_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _round(rng)
-
-
-@against_worst_case(
-    "scaffold:option-one-worst-case",
-    "No federation exceeds the bound on a round of SCAFFOLD with Option I, and some comes close to it",
-    sc.option_one_round,
-    thorough=20,
-)
-def option_one_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _round(rng)
-
-
-@against_worst_case(
-    "scaffold:round-worst-case",
-    "No federation exceeds the rate of SCAFFOLD in one round or two, and some comes close to it",
-    sc.fixed_step_potential,
-    thorough=20,
-)
-def rounds_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    errors = pick(rng, [Fraction(0), tenths(rng, 1, 90)])
-    given = {"num_rounds": whole(rng, 1, 2), "initial_distance2": tenths(rng, 1, 90), "control_error2": errors}
-    return _short(rng) | given
 
 
 @claim(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedavg, sgd
-from fedtheory.claims._comparisons import against_worst_case, as_texts, curvatures, step_size, tenths
+from fedtheory.claims._comparisons import as_texts
 from fedtheory.instances._format import format_federation
 from fedtheory.instances.draws import draw_federation, draw_model, whole
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
@@ -185,34 +185,3 @@ def two_steps_guess() -> Finding:
     once = [w - f.gradient(w) for f in functions]
     p.maximize(p.mean([(x - f.gradient(x) - best).square for x in once for f in functions]))
     return at_least(p.solve().enclosure[1], twice, instance=as_texts(known))
-
-
-def _step(rng: np.random.Generator, longest: int = 3) -> dict[str, Any]:
-    known = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "zeta2": tenths(rng, 1, 90)}
-    return known | {"step_size": step_size(rng, longest / known["L"])}
-
-
-@against_worst_case(
-    "sgd:drawn-step-worst-case",
-    "No federation exceeds the bound on a step of m clients drawn with replacement",
-    sgd.drawn_step,
-)
-def drawn_step_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _step(rng) | {"num_selected": whole(rng, 1, 3)}
-
-
-@against_worst_case(
-    "sgd:subset-step-worst-case", "No federation exceeds the bound on a step of m of K clients", sgd.subset_step
-)
-def subset_step_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    num_clients = whole(rng, 2, 9)
-    return _step(rng) | {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
-
-
-@against_worst_case(
-    "sgd:local-steps-round-worst-case",
-    "No federation exceeds the bound on a round of local steps with bounded heterogeneity at w*",
-    sgd.local_steps_round,
-)
-def local_steps_round_worst_case(rng: np.random.Generator) -> dict[str, Any]:
-    return _step(rng, 1) | {"local_steps": whole(rng, 1, 3)}

@@ -1,4 +1,4 @@
-"""``bound``: the value of a bound and its summands; ``worst``: the value of a bound and the proved worst case."""
+"""``bound``: the value of a bound and its summands; ``worst``: its value and the proved worst case."""
 
 import argparse
 import inspect
@@ -18,9 +18,9 @@ from fedtheory.theorem.symbols import Symbol
 from fedtheory.verification.catalogue import known_bounds
 
 if TYPE_CHECKING:
-    from fedtheory.worst_case._confrontations import Confrontation
+    from fedtheory.worst_case.comparisons import Comparison
 
-__all__ = ["bound_help", "confront_worst", "evaluate", "needed"]
+__all__ = ["bound_help", "compare_worst", "evaluate", "needed"]
 
 
 def evaluate(arguments: argparse.Namespace) -> int:
@@ -70,27 +70,25 @@ def _document(
     )
 
 
-def confront_worst(arguments: argparse.Namespace) -> int:
-    """Print the value of a bound and the worst case of its class; write the federation that attains it if requested."""
+def compare_worst(arguments: argparse.Namespace) -> int:
+    """Print the value of a bound and its worst case; write an instance that attains it if requested."""
     if arguments.help:
         return _help(arguments, printed=False)
-    from fedtheory.worst_case.promises import CONFRONTED, confront
+    from fedtheory.worst_case.comparisons import compare
 
     target = arguments.instance
-    bounds = {key: bound for key, bound in known_bounds().items() if any(bound is way for way in CONFRONTED)}
+    bounds = {key: bound for key, bound in known_bounds().items() if bound.worst_case is not None}
     name = one_of(arguments.name, list(bounds), "a bound whose worst case is known")
     refuse_unless_new(target, "--instance", force=arguments.force)
     try:
-        found = confront(bounds[name], **_given(bounds[name], arguments.rest, exact=True))
+        found = compare(bounds[name], **_given(bounds[name], arguments.rest, exact=True))
         rows = found.rows()  # which asks for both sides
-        # A problem in the language of problems has points by name, and no federation.
-        made: Any = found.worst.instance() if target is not None else {}
-        instance = {name: at.tolist() for name, at in made.items()} if isinstance(made, Mapping) else made.as_data()
+        instance = found.worst_case.instance().as_data() if target is not None else {}
     except (ValueError, TypeError) as error:
         refuse(str(error))
     remark = [("remark", found.remark)] if found.remark else []
     if arguments.json:
-        print_json(_confronted(name, bounds[name], found))
+        print_json(_compared(name, bounds[name], found))
     else:
         write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
         show_table(rows)
@@ -99,12 +97,12 @@ def confront_worst(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _confronted(name: str, bound: Bound, found: "Confrontation") -> dict[str, Any]:
-    lower, upper = found.worst.enclosure
-    known = numbers({"promise": found.promise, "worst_at_least": lower, "worst_at_most": upper})
-    charges = {
-        name: {"promise": double(charge.promise), "worst": double(charge.worst)}
-        for name, charge in found.charges.items()
+def _compared(name: str, bound: Bound, found: "Comparison") -> dict[str, Any]:
+    lower, upper = found.worst_case.enclosure
+    known = numbers({"bound_value": found.bound_value, "worst_at_least": lower, "worst_at_most": upper})
+    sensitivities = {
+        name: {"bound": double(one.bound), "worst_case": double(one.worst_case)}
+        for name, one in found.sensitivities.items()
     }
     return document(
         bound=name,
@@ -112,7 +110,7 @@ def _confronted(name: str, bound: Bound, found: "Confrontation") -> dict[str, An
         remark=found.remark,
         **known["values"],
         looseness=found.looseness,
-        charges=charges,
+        sensitivities=sensitivities,
         exact=known["exact"],
     )
 

@@ -14,7 +14,7 @@ from fedtheory._support.wording import short
 from fedtheory.conformance._checks import Check, Failed, ask, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.bound import standing_in
-from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
@@ -91,7 +91,10 @@ def bound_checks(
     >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
     ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
     """
-    [known] = select_claims(claim) if isinstance(claim, str) else [claim]
+    known = (
+        one_claim(claim) if isinstance(claim, str) else validate.instance("claim", claim, Claim, "a claim or its key")
+    )
+    validate.function("function", function, "the arguments of the bound")
     count = validate.size("num_instances", num_instances)
     trial = _Trial(known, function, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)

@@ -29,7 +29,7 @@ _WHOLE, _DOUBLE = ir.IntType(64), ir.DoubleType()
 
 
 class Block(types.Type):  # type: ignore[misc]
-    """Numba's type of the address of a record: its fields are numbers, arrays, tuples of these, and other blocks."""
+    """Numba type of the address of a record with numbers, arrays, generators, or tuples of them as fields."""
 
     def __init__(self, fields):
         self.fields = tuple(fields)
@@ -46,7 +46,7 @@ class Block(types.Type):  # type: ignore[misc]
 
     @cached_property
     def offsets(self):
-        """Places of the fields by name, in words."""
+        """Offsets of the fields by name, in words."""
         found, place = {}, 0
         for name, kind in self.fields:
             found[name] = place
@@ -55,7 +55,7 @@ class Block(types.Type):  # type: ignore[misc]
 
 
 def num_words(kind):
-    """Words that a value of a type takes: an address or a number one, an array its address, shape and strides."""
+    """Return the number of words of a value: one for a number, and address, shape and strides for an array."""
     if isinstance(kind, types.Array):
         return 1 + 2 * kind.ndim
     if kind == GENERATOR:
@@ -64,7 +64,7 @@ def num_words(kind):
 
 
 def block_type(record: Any) -> Block:
-    """Numba's type of the block of a NamedTuple.
+    """Numba type of the block of a NamedTuple.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _load(context, builder, block, place, name):
 
 
 def _read(context, builder, kind, place, offset):
-    """Load a value; what stands in a block does not change while it is in use, so that it is loaded once."""
+    """Load a value. Blocks do not change during a run, so that LLVM may load each word once."""
     if isinstance(kind, types.Array):
         return _read_array(context, builder, kind, place, offset)
     if kind == GENERATOR:
@@ -197,7 +197,7 @@ def _read_generator(context, builder, place, offset):
 
 
 def reader(kind):
-    """Return a function of compiled code that takes an address for that of a block of this type."""
+    """Return a function that converts an address to a block of this type in compiled code."""
     if config.DISABLE_JIT:
         return lambda record: record
 

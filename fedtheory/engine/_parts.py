@@ -1,6 +1,6 @@
-"""Parts of the round that few runs need: each is compiled when a run asks for it, and called by its address.
+"""Optional parts of the round: each is compiled for the runs that need it, and called by its address.
 
-A part takes the place of the ``State``, the round and two numbers, and a random stream.
+A part takes the address of the ``State``, the round, and two whole numbers whose meaning depends on the part.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -31,7 +31,7 @@ _correct, _message, _compress, _combine = caller("correct"), caller("message"), 
 
 @compiled
 def keep_present(clients, size, present):
-    """Drop the absent from the first ``size`` clients; return how many are left."""
+    """Remove absent clients from the first ``size`` entries; return how many are left."""
     kept = 0
     for i in range(size):
         clients[kept] = clients[i]
@@ -41,7 +41,7 @@ def keep_present(clients, size, present):
 
 @compiled
 def attendance(place, t, _, __):
-    """Ask who is there and write the weights of the round; return their number, or how the run ends."""
+    """Determine the available clients and their weights; return their number, or how the run ends."""
     s = state_at(place)
     s.report[0] = PLACE.attend
     said = _attend(s.attend_at, (t, s.attend_table, s.attend_memory, s.attendance_rng, s.present))
@@ -54,7 +54,7 @@ def attendance(place, t, _, __):
 
 @compiled
 def _update_weights(present, objective, weights):
-    """Write the weights of the round, -1 for the absent, and count who is there."""
+    """Write the weights of the round, -1 for absent clients; return the number of available clients."""
     total, here = 0.0, 0
     for k in range(weights.size):
         total += objective[k] if present[k] else 0.0
@@ -68,7 +68,7 @@ def _update_weights(present, objective, weights):
 
 @compiled
 def training(place, t, size, _):
-    """Let the chosen train one by one, with steps of their own or as a method says, and blur what they return."""
+    """Train the cohort client by client, with individual numbers of steps, starts, corrections and noise."""
     s = state_at(place)
     chosen, updates, step_sizes = s.chosen, s.updates, part(s.step_sizes, t * s.local_steps, s.local_steps)
     own_steps, num_rows, corrects = s.own_steps, s.own_steps.shape[0], s.starts.shape[0] > 0
@@ -101,7 +101,7 @@ def _blur(chosen, updates, size, variances, rng):
 
 @compiled
 def prepare(place, t, size, _):
-    """Let the chosen start at the server's model with no correction, unless the method says otherwise."""
+    """Write the starting models and gradient corrections of the cohort, by default the server's model and zero."""
     s = state_at(place)
     model, starts, corrections = s.model, s.starts, s.corrections
     for i in range(size):
@@ -121,7 +121,7 @@ def prepare(place, t, size, _):
 
 @compiled
 def receive(place, t, size, _):
-    """Make messages, compress them and move the model; return how often each was sent, and write the floats sent."""
+    """Compress the messages and update the model; return how often each was sent, and write the floats sent."""
     s = state_at(place)
     model, report, coefficients = s.model, s.report, s.coefficients
     chosen, num_steps = part(s.chosen, 0, size), part(s.num_steps, 0, size)
@@ -162,7 +162,7 @@ def receive(place, t, size, _):
 
 @compiled
 def _add(s, messages, size):
-    """Move the model by the weighted sum of the messages, as federated averaging does by that of the updates."""
+    """Add the weighted sum of the messages to the model."""
     model, change, coefficients = s.model, s.change, s.coefficients
     for j in range(model.size):
         change[j] = 0.0
@@ -178,17 +178,17 @@ def _add(s, messages, size):
 
 @compiled
 def accuracy(place, t, row, _):
-    """Record the share of the test samples that the model classifies rightly."""
+    """Record the accuracy on the test samples."""
     s = state_at(place)
-    everybody, shares = np.zeros(1, dtype=np.int64), np.empty(1)
-    _mistakes(s.mistakes_at, (s.test, s.model, everybody, 0, s.training_rng, shares))  # all samples: nothing is drawn
+    no_client, shares = np.zeros(1, dtype=np.int64), np.empty(1)
+    _mistakes(s.mistakes_at, (s.test, s.model, no_client, 0, s.training_rng, shares))  # all samples: nothing is drawn
     s.recorded_accuracy[row] = 1.0 - shares[0]
     return 0.0
 
 
 @compiled
 def record(place, t, row, _):
-    """Record the model, what adds up, and the states of the clients."""
+    """Record the model, the totals, and the states of the clients."""
     s = state_at(place)
     model, totals, states = s.model, s.totals, s.states
     if s.recorded_models.size > 0:
@@ -210,7 +210,7 @@ def record(place, t, row, _):
 
 @compiled
 def record_cohort(place, t, row, size):
-    """Record who trains and the coefficients of their updates."""
+    """Record the cohort and the coefficients of its updates."""
     s = state_at(place)
     for i in range(size if s.recorded_selected.size > 0 else 0):
         s.recorded_selected[row, i] = s.chosen[i]
@@ -221,7 +221,7 @@ def record_cohort(place, t, row, size):
 
 @compiled
 def valuation(place, t, row, size):
-    """Value the chosen; return the coalitions evaluated, -1 if a loss is not finite."""
+    """Compute the Shapley values of the cohort; return the coalitions evaluated, -1 if a loss is not finite."""
     s = state_at(place)
     if size == 0:
         return 0.0

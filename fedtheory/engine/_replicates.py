@@ -104,7 +104,7 @@ class Replicate:
 
 
 class Template(NamedTuple):
-    """What is made once for all replicates; 0 stands for a part that the run does not need."""
+    """Functions and settings shared by all replicates; 0 stands for a part that the run does not need."""
 
     job: Job
     bound: Bound
@@ -113,7 +113,7 @@ class Template(NamedTuple):
 
 
 def template_of(job: Job) -> Template:
-    """Compile what a run needs; a line tells whoever waits for more than two seconds how long it takes."""
+    """Compile what a run needs, and announce it on standard error if that takes more than two seconds."""
     about = (15 if isinstance(job.family.arrays, PerceptronArrays) else 5) + (5 if job.validation is not None else 0)
     with announced(f"fedtheory compiles this kind of run, once on this machine, in about {about} s"):
         functions = bound(job.family, job.rules, job.method_rules, (job.validation, job.test))
@@ -130,7 +130,7 @@ def _part(name: str, *, compiles: bool) -> Any:
 
 
 class Worker:
-    """What the replicates of one thread, which run one after the other, read and write."""
+    """Memory of one thread, which runs its replicates one after the other."""
 
     def __init__(self, template: Template) -> None:
         job = self.job = template.job
@@ -189,7 +189,7 @@ class Worker:
         return None if ended == STOPPED else Replicate(recorded, state.counts, ended)
 
     def _begin(self, seed: np.random.SeedSequence) -> None:
-        """Make the random streams and what the replicate leaves, and set everything else to its start."""
+        """Create the random streams and the arrays of results, and reset all other memory."""
         job, state = self.job, self.state
         selection, training, attendance, method = seed.spawn(4)
         rngs = [np.random.default_rng(selection), np.random.default_rng(training)]

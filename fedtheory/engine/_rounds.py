@@ -1,8 +1,8 @@
 """The round loop, written once: attend, ask, choose, correct, train, weigh, record, aggregate, value, observe.
 
-It calls the rules of strategy and method and the family's kernels through slots, which ``contract`` declares and
-``_binding`` fills. Such a call costs a few nanoseconds: a slot is called per round, never per step or per sample. What
-many runs do not need is a part in ``_parts``, which is compiled, and called, where it is needed.
+It calls the rules of the strategy and method and the kernels of the problem family through slots, which ``contract``
+declares and ``_binding`` fills. A slot is called once per round, never per step or per sample, since a call costs a few
+nanoseconds. Work that many runs do not need is in ``_parts``.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -25,7 +25,7 @@ _prepare, _receive = caller("prepare"), caller("receive")
 
 @compiled
 def run_rounds(place):  # noqa: PLR0911
-    """Run the rounds of one replicate, whose ``State`` stands in memory.
+    """Run the rounds of one replicate, given the address of its ``State``.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``report`` tells where.
     """
@@ -79,7 +79,7 @@ def run_rounds(place):  # noqa: PLR0911
 
 @compiled
 def _record_model(s, place, t, row):
-    """Record what the round begins with; return whether its loss is finite."""
+    """Record the model at the beginning of the round; return whether its loss is finite."""
     s.report[0] = PLACE.excess
     if s.recorded_excess.size > 0:
         excess = _excess(s.excess_at, (s.problem, s.model))
@@ -95,7 +95,7 @@ def _record_model(s, place, t, row):
 
 @compiled
 def _ask(s, t):
-    """Ask the candidates for their losses; return how many they are, or -1 if the rule named others than clients."""
+    """Evaluate the losses of the candidates; return their number, or -1 if the rule returned an invalid client."""
     report, candidates = s.report, s.candidates
     report[0] = PLACE.propose
     if s.checks:
@@ -116,7 +116,7 @@ def _ask(s, t):
 
 @compiled
 def _choose(s, t, asked):
-    """Choose who trains; return how many they are, or -1 if the rule named others than clients."""
+    """Select the cohort; return its size, or -1 if the rule returned an invalid client."""
     report, chosen = s.report, s.chosen
     report[0] = PLACE.select
     if s.checks:
@@ -133,7 +133,7 @@ def _choose(s, t, asked):
 
 @compiled
 def _train_cohort(s, place, t, size):
-    """Let the chosen train from the server's model, or as a method or the run says."""
+    """Run the local steps of the cohort."""
     cohort = part(s.chosen, 0, size)
     if s.weights.size > IN_CACHE:
         _ask_for(s.counts, cohort)
@@ -153,7 +153,7 @@ def _train_cohort(s, place, t, size):
 
 @compiled
 def _find_coefficients(s, t, size):
-    """Write the coefficients of the updates; return how many floats go up for them."""
+    """Write the coefficients of the updates; return how many additional floats the clients send."""
     report, coefficients = s.report, s.coefficients
     if s.weigh_at == 0:
         _fill(coefficients, size, 1.0 / max(size, 1))
@@ -169,7 +169,7 @@ def _find_coefficients(s, t, size):
 
 @compiled
 def _learn(s, t, size):
-    """Let the strategy keep what the round taught."""
+    """Call the rules that update the memory of the strategy."""
     cohort, coefficients = part(s.chosen, 0, size), part(s.coefficients, 0, size)
     if s.value_at != 0:
         s.report[0] = PLACE.value
@@ -186,7 +186,7 @@ def _learn(s, t, size):
 
 @compiled
 def _ask_for(counts, chosen):
-    """Have the counts at hand when the updates are added up."""
+    """Prefetch the selection counts of the cohort."""
     for i in range(chosen.size):
         prefetch(counts, chosen[i], 0)
 
@@ -199,7 +199,7 @@ def _fill(array, size, value):
 
 @compiled
 def _misnames(clients, size, num_clients):
-    """Whether a rule returned a number beyond its room, or left a client that does not exist."""
+    """Whether a rule returned an impossible number of clients, or a client that does not exist."""
     if size < 0 or size > clients.size:
         return True
     wrong = False
@@ -210,7 +210,7 @@ def _misnames(clients, size, num_clients):
 
 @compiled
 def _repeats(chosen):
-    """Whether a client is there twice."""
+    """Whether a client was selected twice."""
     for i in range(chosen.size):
         for j in range(i):
             if chosen[i] == chosen[j]:
@@ -220,7 +220,7 @@ def _repeats(chosen):
 
 @compiled
 def _aggregate(s, size):
-    """Move the model, and keep what it was before if asked; return the number of updates sent."""
+    """Add the weighted updates to the model; return the number of updates sent."""
     model, change, updates, coefficients, sent = s.model, s.change, s.updates, s.coefficients, 0
     chosen, counts = s.chosen, s.counts
     if s.value_at != 0:
@@ -253,7 +253,7 @@ def _is_finite(model):
 
 @compiled
 def _only_coefficients_fail(s, size):
-    """Whether some coefficient is not finite although all updates are: then it is the rule that diverged."""
+    """Whether a coefficient is not finite although all updates are, so that the rule is at fault."""
     for i in range(size):
         if not _is_finite(s.updates[i]):
             return False

@@ -18,6 +18,7 @@ from fedtheory._support.validate import Array
 
 __all__ = [
     "BLOCK",
+    "FEW",
     "LANES",
     "LARGEST_SUM",
     "NO_LIMIT",
@@ -34,6 +35,7 @@ __all__ = [
 
 LANES, ROWS = 16, 8
 BLOCK = LANES * ROWS
+FEW = 16  # clients that are handled in plain Python in less than 0.1 ms, while compiling takes seconds
 NO_LIMIT = 2**62
 SMALLEST_SUM, LARGEST_SUM = 2.0**-900, 2.0**960
 _SMALLEST_ROOM, _ROUNDING = 2.0**-60, 2.0**-53

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.compiling import in_python
 from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
@@ -112,7 +113,10 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
         limit = validate.count("max_iterations", max_iterations)
     limit = min(limit, t.size)  # more are never needed
     probabilities = np.empty(t.size)
-    rest, made, moves, near, num_legal = _newton.write_approximate(t, budget, limit, probabilities)
+    few = t.size < _newton.FEW
+    write = in_python(_newton.write_approximate) if few else _newton.write_approximate
+    with np.errstate(all="ignore"):
+        rest, made, moves, near, num_legal = write(t, budget, limit, probabilities)
     if num_legal < t.size:
         refuse_norms(t)
     if near or (not _newton.SMALLEST_SUM < rest < _newton.LARGEST_SUM and t.any()):

@@ -9,12 +9,13 @@ import numpy.typing as npt
 from numpy import empty
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled
+from fedtheory._support.compiling import compiled, in_python
 from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, refuse_norms
 from fedtheory.sampling._newton import (
     BLOCK,
+    FEW,
     LANES,
     LARGEST_SUM,
     ROWS,
@@ -84,9 +85,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     t: Any = norms if is_plain(norms) else checked_norms(norms)
     budget = checked_budget(expected_size, t.size)
     probabilities = empty(t.size)
-    # Both write the same; the second need not be compiled for few clients.
-    fill = write_optimal if t.size < MANY else fill_optimal
-    if not fill(t, budget, probabilities):
+    if not _fill(t, budget, probabilities):
         refuse_norms(t)
         rescale(t, budget, probabilities)
     if type(zero_norms) is not str or zero_norms != "drop":
@@ -95,6 +94,16 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
         if num_positive < budget:
             probabilities[t == 0] = (budget - num_positive) / (t.size - num_positive)
     return probabilities
+
+
+def _fill(norms: Array, budget: float, probabilities: Array) -> bool:
+    """Call what has least to be compiled for so many clients; all three have the same bits."""
+    if norms.size < FEW:
+        with np.errstate(all="ignore"):
+            return bool(in_python(write_optimal)(norms, budget, probabilities))
+    return (
+        write_optimal(norms, budget, probabilities) if norms.size < MANY else fill_optimal(norms, budget, probabilities)
+    )
 
 
 def rescale(norms: Array, budget: float, probabilities: Array) -> None:

@@ -26,6 +26,7 @@ from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import Symbol
+from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 Summands = dict[str, Any]
 Scalar: TypeAlias = Any
@@ -60,6 +61,8 @@ class Bound(Generic[P]):
         The printed form, where it differs; otherwise the bound itself.
     step_sizes
         A function that returns the step sizes that the statement prescribes, or None.
+    worst_case
+        The problem of its exact worst case, or None.
     """
 
     __name__: str
@@ -72,6 +75,7 @@ class Bound(Generic[P]):
         statement: Statement,
         printed: Bound | None,
         step_sizes: Callable[..., Array] | None,
+        worst_case: WorstCaseProblem | None,
     ) -> None:
         functools.update_wrapper(self, summands)
         self._formula = formula
@@ -80,6 +84,7 @@ class Bound(Generic[P]):
         self.domains: Mapping[str, Domain] = formula.domains
         self.printed: Bound = printed or self
         self.step_sizes = step_sizes
+        self.worst_case = worst_case
         self.__signature__ = formula.public_signature()
 
     # A call with ``strict=False`` is checked at run time only: a ParamSpec cannot be extended by a keyword.
@@ -158,6 +163,7 @@ def states(
     side: str = "upper",
     step_sizes: Callable[..., Array] | None = None,
     options: tuple[str, ...] = (),
+    worst_case: WorstCaseProblem | None = None,
 ) -> Callable[[Callable[P, Summands]], Bound[P]]:
     """Attach a statement to a function that returns the named summands of its right-hand side.
 
@@ -185,6 +191,8 @@ def states(
         Options of ``fedavg`` that the statement allows beside those that its arguments and hypotheses name,
         ``strategy`` if it holds for any: ``("any",)`` for what holds at every model, however it was reached.
         ``fedtheory.exact.for_run`` refuses all others.
+    worst_case
+        The problem of the exact worst case of its hypotheses; see ``fedtheory.worst_case.compare``.
 
     Returns
     -------
@@ -216,7 +224,7 @@ def states(
         known = {name: row.domain for name, row in paper.glossary.items() if row.domain} | dict(domains or {})
         allowed = {name: known[name] for name in names if name in known}
         formula = Formula(number, summands, allowed, assumes, side)
-        return Bound(summands, formula, statement, printed, step_sizes)
+        return Bound(summands, formula, statement, printed, step_sizes, worst_case)
 
     return attach  # type: ignore[return-value] # P has a default
 

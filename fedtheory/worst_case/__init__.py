@@ -1,22 +1,51 @@
-"""Exact worst cases over a theorem's whole class, as semidefinite programs with certificates in rationals."""
+"""Exact worst cases over a theorem's whole class, as semidefinite programs with certificates in rationals.
 
-from fedtheory.worst_case.aligned_selection import fedalign as fedalign
-from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
-from fedtheory.worst_case.compressed_rounds import compressed_gradients as compressed_gradients
-from fedtheory.worst_case.compressed_rounds import ef21 as ef21
-from fedtheory.worst_case.compressed_rounds import error_feedback as error_feedback
-from fedtheory.worst_case.control_variates import scaffold as scaffold
-from fedtheory.worst_case.enclosures import Proof as Proof
-from fedtheory.worst_case.floors import error_floor as error_floor
-from fedtheory.worst_case.full_or_uniform import fedavg as fedavg
-from fedtheory.worst_case.heterogeneous_rounds import heterogeneous_round as heterogeneous_round
-from fedtheory.worst_case.instances import Instance as Instance
-from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
-from fedtheory.worst_case.points import Points as Points
-from fedtheory.worst_case.problem import Problem as Problem
-from fedtheory.worst_case.promises import confront as confront
-from fedtheory.worst_case.proximal_rounds import fedprox as fedprox
-from fedtheory.worst_case.skewed_selection import skew_class as skew_class
-from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon
-from fedtheory.worst_case.solution import Solution as Solution
-from fedtheory.worst_case.worst_cases import WorstCase as WorstCase
+Modules are imported on first use, so that bounds, each of which names its worst case, stay light.
+"""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "aligned_selection": ["fedalign"],
+        "biased_selection": ["power_of_choice"],
+        "comparisons": ["Comparison", "Sensitivity", "compare"],
+        "compression": ["compressed_gradients", "ef21", "error_feedback"],
+        "control_variates": ["scaffold"],
+        "error_floors": ["error_floor"],
+        "federated_averaging": ["fedavg"],
+        "heterogeneous_rounds": ["heterogeneous_round"],
+        "instances": ["Instance"],
+        "optimal_sampling": ["optimal_client_sampling"],
+        "problem": ["Problem"],
+        "proofs": ["Proof"],
+        "proximal_rounds": ["fedprox"],
+        "skewed_selection": ["skew_class", "skew_class_horizon"],
+        "worst_cases": ["WorstCase"],
+    },
+)
+
+if TYPE_CHECKING:
+    from fedtheory.worst_case.aligned_selection import fedalign as fedalign
+    from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
+    from fedtheory.worst_case.comparisons import Comparison as Comparison
+    from fedtheory.worst_case.comparisons import Sensitivity as Sensitivity
+    from fedtheory.worst_case.comparisons import compare as compare
+    from fedtheory.worst_case.compression import compressed_gradients as compressed_gradients
+    from fedtheory.worst_case.compression import ef21 as ef21
+    from fedtheory.worst_case.compression import error_feedback as error_feedback
+    from fedtheory.worst_case.control_variates import scaffold as scaffold
+    from fedtheory.worst_case.error_floors import error_floor as error_floor
+    from fedtheory.worst_case.federated_averaging import fedavg as fedavg
+    from fedtheory.worst_case.heterogeneous_rounds import heterogeneous_round as heterogeneous_round
+    from fedtheory.worst_case.instances import Instance as Instance
+    from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
+    from fedtheory.worst_case.problem import Problem as Problem
+    from fedtheory.worst_case.proofs import Proof as Proof
+    from fedtheory.worst_case.proximal_rounds import fedprox as fedprox
+    from fedtheory.worst_case.skewed_selection import skew_class as skew_class
+    from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon
+    from fedtheory.worst_case.worst_cases import WorstCase as WorstCase

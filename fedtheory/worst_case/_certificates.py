@@ -19,7 +19,8 @@ import numpy as np
 
 from fedtheory.arithmetic.matrices import is_semidefinite, over_common
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._gram import Program
+from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._vectors import Vector
 
 __all__: list[str] = []
 
@@ -39,6 +40,12 @@ class FeasiblePoint(NamedTuple):
     grams: tuple[Gram, ...]
     values: tuple[Fraction, ...]
 
+    def square(self, vector: Vector) -> Fraction:
+        """Return the squared length of a vector."""
+        places = vector.coordinates.items()
+        pairs = ((a, b, c * d) for a, c in places for b, d in places if a[0] == b[0])
+        return sum((cd * self.grams[block][row][column] for (block, row), (_, column), cd in pairs), start=Fraction(0))
+
 
 def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
     """Return the upper bound that multipliers prove.
@@ -47,11 +54,12 @@ def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
     --------
     Twice ``|x|^2 <= 3`` shows ``2 |x|^2 <= 6``.
 
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> program = draft.maximize(2 * x.square)
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> x = record.vector()
+    >>> record.at_most(x.square, 3)
+    >>> program = program_of(record, 2 * x.square)
     >>> verify_upper(program, Multipliers((Fraction(2),)))
     Fraction(6, 1)
     """
@@ -87,11 +95,13 @@ def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fractio
     --------
     Objective f, constraints ``5 f <= 1`` and ``f >= -1``: with weights -1, 2, 7, f has -1 + 2 * 5 - 7.
 
-    >>> from fedtheory.worst_case._gram import Draft, Form, Value
-    >>> draft, f = Draft(), Value()
-    >>> draft.at_most(5 * f, 1)
-    >>> draft.at_most(-1 * f, 1)
-    >>> value_balance(draft.maximize(f), [Fraction(-1), Fraction(2), Fraction(7)])
+    >>> from fedtheory.worst_case._vectors import Value
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record, f = Record(), Value()
+    >>> record.at_most(5 * f, 1)
+    >>> record.at_most(-1 * f, 1)
+    >>> value_balance(program_of(record, f), [Fraction(-1), Fraction(2), Fraction(7)])
     [Fraction(2, 1)]
     """
     total = [Fraction(0)] * len(program.values)
@@ -107,11 +117,12 @@ def verify_empty(program: Program, multipliers: Multipliers) -> Fraction:
     --------
     ``|x|^2 <= -1`` says that -1 is at least a square.
 
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, -1)
-    >>> verify_empty(draft.maximize(2 * x.square), Multipliers((Fraction(1),)))
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> x = record.vector()
+    >>> record.at_most(x.square, -1)
+    >>> verify_empty(program_of(record, 2 * x.square), Multipliers((Fraction(1),)))
     Fraction(1, 1)
     """
     nothing = _promised(program, multipliers, Fraction(0))
@@ -128,11 +139,12 @@ def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
     --------
     At ``|x|^2 = 9/4`` the constraint ``|x|^2 <= 3`` holds, and ``2 |x|^2`` is 9/2.
 
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> program = draft.maximize(2 * x.square)
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> x = record.vector()
+    >>> record.at_most(x.square, 3)
+    >>> program = program_of(record, 2 * x.square)
     >>> verify_lower(program, FeasiblePoint((((Fraction(9, 4),),),), ()))
     Fraction(9, 2)
     """
@@ -172,11 +184,12 @@ def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
     --------
     Nothing bounds ``|x|^2`` from above.
 
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(-1 * x.square, 3)
-    >>> verify_direction(draft.maximize(2 * x.square), FeasiblePoint((((Fraction(1),),),), ()))
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> x = record.vector()
+    >>> record.at_most(-1 * x.square, 3)
+    >>> verify_direction(program_of(record, 2 * x.square), FeasiblePoint((((Fraction(1),),),), ()))
     Fraction(2, 1)
     """
     growth = _reached(program, direction, [Fraction(0)] * (len(program.forms) - 1))
@@ -193,11 +206,12 @@ def forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
     --------
     Objective ``2 |x|^2`` and constraint ``|x|^2`` at ``|x|^2 = 9/4``.
 
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> forms_at(draft.maximize(2 * x.square), FeasiblePoint((((Fraction(9, 4),),),), ()))
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> x = record.vector()
+    >>> record.at_most(x.square, 3)
+    >>> forms_at(program_of(record, 2 * x.square), FeasiblePoint((((Fraction(9, 4),),),), ()))
     [Fraction(9, 2), Fraction(9, 4)]
     """
     found = [Fraction(0)] * len(program.forms)

@@ -29,8 +29,8 @@ from fedtheory.arithmetic.matrices import (
 )
 from fedtheory.worst_case._certificates import FeasiblePoint, Multipliers, forms_at, value_balance
 from fedtheory.worst_case._double_double import DoubleDouble, Numbers, cholesky, rounded, widened
-from fedtheory.worst_case._gram import Block, Constraint, Program
-from fedtheory.worst_case._interior import Data, State, power_of_two
+from fedtheory.worst_case._interior_point import Data, State, power_of_two
+from fedtheory.worst_case._semidefinite import Block, Program
 
 __all__ = ["Coordinates", "first_coordinates"]
 
@@ -84,7 +84,7 @@ class Coordinates:
         return found[:, list(self.free)]
 
     @property
-    def _constraints(self) -> tuple[Constraint, ...]:
+    def _constraints(self) -> tuple[Any, ...]:
         return (*self.program.equalities, *self.program.inequalities)
 
     @cached_property
@@ -240,11 +240,12 @@ def first_coordinates(program: Program) -> Coordinates:
     --------
     Objective ``2 |x|^2`` above the constraint ``|x|^2 <= 3``, which is ``3/4`` in units of 4.
 
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> data = first_coordinates(draft.maximize(2 * x.square)).data(pairs=False)
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> x = record.vector()
+    >>> record.at_most(x.square, 3)
+    >>> data = first_coordinates(program_of(record, 2 * x.square)).data(pairs=False)
     >>> data.grams[0].tolist(), data.bounds.tolist()
     ([[[1.0]], [[1.0]]], [0.75])
     """

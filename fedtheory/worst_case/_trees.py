@@ -1,4 +1,4 @@
-"""Problems with every client for itself, whose rounds branch over the sets of clients that may be selected."""
+"""Problems with clients one by one, whose rounds branch over the sets of clients that may be selected."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ from itertools import combinations, combinations_with_replacement, pairwise, rep
 from operator import add
 from typing import NamedTuple
 
-from fedtheory.worst_case._gram import Form, Vector
-from fedtheory.worst_case._settings import Setting
+from fedtheory.worst_case._arguments import Constants
+from fedtheory.worst_case._vectors import Form, Vector
 from fedtheory.worst_case.problem import Problem
 
-__all__ = ["Branch", "Ranking", "independent_draws", "largest_block", "ranked_subsets", "tree", "uniform_subsets"]
+__all__: list[str] = []
 
 
 class Branch(NamedTuple):
@@ -77,7 +77,7 @@ def largest_block(
 
 
 def tree(
-    given: Setting,
+    given: Constants,
     num_clients: int,
     num_rounds: int,
     law: Law,
@@ -90,13 +90,13 @@ def tree(
     """Maximize the expected error after some rounds; ``rankings`` has that of each node's losses, parents first."""
     p, per_round = Problem(), len(given.steps) // num_rounds
     levels = [0 if minima == "equal" or k == 0 else None for k in range(num_clients)]
-    clients = [p.function(given.mu, 1, quadratic=quadratic, minimum=level) for level in levels]
+    clients = [p.function(given.mu, given.L, quadratic=quadratic, minimum=level) for level in levels]
     F = p.mean(clients)
-    w_star, start = F.minimizer(p.origin, objective_gap=given["objective_gap"]), p.point("start")
-    p.at_most((start - w_star).square, given["distance2"], "distance2")
+    w_star, start = F.minimizer(p.origin, objective_gap=given.objective_gap), p.point("start")
+    p.at_most((start - w_star).square, given.distance2, "distance2")
     orders = repeat(tuple(range(num_clients))) if rankings is None else iter(rankings)
 
-    def play(w: Vector, steps: Sequence[Fraction]) -> Form:
+    def expected(w: Vector, steps: Sequence[Fraction]) -> Form:
         if not steps:
             return (w - w_star).square if objective == "distance" else F.value(w) - F.value(w_star)
         order = next(orders)
@@ -109,8 +109,8 @@ def tree(
             if any(branch.counts[k] for branch in branches):
                 for eta in steps[:per_round]:
                     models[k] = clients[k].step(models[k], eta)
-        errors = [play(branch.mean(models), steps[per_round:]) for branch in branches]
+        errors = [expected(branch.mean(models), steps[per_round:]) for branch in branches]
         return p.mean(errors, [branch.probability for branch in branches])
 
-    p.maximize(play(start, given.steps))
+    p.maximize(expected(start, given.steps))
     return p

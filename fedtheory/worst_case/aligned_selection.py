@@ -1,19 +1,12 @@
 """FedALIGN, other clients that are included where their loss is close to the objective: its exact worst cases."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, listed, rational, setting, spelled
-from fedtheory.worst_case.instances import History, Instance, Interpolant, Outcome
+from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, listed, rational, spelled
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
@@ -22,16 +15,14 @@ __all__ = ["fedalign"]
 CELLS = ("included", "above", "below")
 """Outcomes of the comparison: the third client's loss lies within the threshold, above it, or below it."""
 
-# Losses that are this close to the threshold, as a share of them, lie on it: the solver's digits.
-_TIED = 1e-4
-
 
 class _Rule(NamedTuple):
-    """Two priority clients, a third of some share, and what is compared: None where constants decide it."""
+    """The third client's share and gap, the threshold, and whether losses are compared at all."""
 
     share: Fraction
+    client_gap: Fraction
     threshold: Fraction
-    ruled: bool
+    compares: bool
 
 
 @spelled
@@ -101,36 +92,33 @@ def fedalign(
     >>> [round(fedalign(1, Q(1, 4), **constants, cells=[cell]).value, 4) for cell in ("included", "above")]
     [1.03, 0.9506]
     """
-    constants = {"distance2": distance2, "objective_gap": objective_gap}
-    constants |= {"client_gap": client_gap, "threshold": threshold}
-    given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
+    steps = validate.count("local_steps", local_steps)
+    given = constants(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
     validate.choice("objective", objective, ("distance", "gap"))
     validate.choice("minima", minima, ("equal", "free"))
     cells = listed("cells", cells, "a list of outcomes")
     for cell in cells:
         validate.choice("cells", cell, CELLS)
-    rule = _Rule(rational("share", share, validate.positive), given["threshold"], minima == "equal")
+    numbers = rational("client_gap", client_gap), rational("threshold", threshold)
+    rule = _Rule(rational("share", share, validate.positive), *numbers, minima == "equal")
     check_block(3 * len(given.steps) + 8, max_block)
     possible = [cell for cell in cells if cell != "included" or rule.threshold]
     if not possible:  # no loss is strictly within a threshold of 0
         included = "threshold must be positive if the third client is included, got 0"
         reason = included if cells else "cells must hold one or more, got none"
         raise AssumptionViolated(reason)
-    plays = [
-        (_round(given, cell, rule, objective), partial(_instance, given, rule, objective, cell)) for cell in possible
-    ]
-    return worst_of(plays, given, objective)
+    return worst_of([_round(given, cell, rule, objective).case() for cell in possible], ERRORS[objective])
 
 
-def _round(given: Setting, cell: str, rule: _Rule, objective: str) -> Problem:
+def _round(given: Constants, cell: str, rule: _Rule, objective: str) -> Problem:
     """Maximize the error after a round with one outcome of the comparison."""
     p = Problem()
-    first, second, third = (p.function(given.mu, 1, minimum=0) for _ in range(3))
+    first, second, third = (p.function(given.mu, given.L, minimum=0) for _ in range(3))
     F = p.mean([first, second])
-    w_star, w = F.minimizer(p.origin, objective_gap=given["objective_gap"]), p.point("start")
-    third.limit_excess(w_star, given["client_gap"], "client_gap")
-    p.at_most((w - w_star).square, given["distance2"], "distance2")
-    if rule.ruled:
+    w_star, w = F.minimizer(p.origin, objective_gap=given.objective_gap), p.point("start")
+    third.limit_excess(w_star, rule.client_gap, "client_gap")
+    p.at_most((w - w_star).square, given.distance2, "distance2")
+    if rule.compares:
         above = third.value(w) - F.value(w)
         for sign, share in {"included": [(1, 1), (-1, 1)], "above": [(-1, -1)], "below": [(1, -1)]}[cell]:
             p.at_most(sign * above, rule.threshold, "threshold", share)
@@ -143,26 +131,3 @@ def _round(given: Setting, cell: str, rule: _Rule, objective: str) -> Problem:
         after = after + part / (1 + weight) * y
     p.maximize((after - w_star).square if objective == "distance" else F.value(after) - F.value(w_star))
     return p
-
-
-def _instance(given: Setting, rule: _Rule, objective: str, cell: str, space: Embedding) -> Instance:
-    threshold = float(rule.threshold * given.unit("gap"))
-    first, second, third = space.clients
-    mean = (first.loss(space.start) + second.loss(space.start)) / 2
-    if isinstance(third, Interpolant) and not rule.ruled:
-        goal = mean + {"included": 0, "above": 2, "below": -2}[cell] * threshold
-        third = replace(third, values=third.values + goal - third.loss(space.start))
-    return space.federation(
-        partial(_align, float(rule.share), threshold, cell == "included"),
-        clients=[first, second, third],
-        weights=np.array([0.5, 0.5, 0.0]),
-        objective=objective,
-    )
-
-
-def _align(share: float, threshold: float, at_threshold: bool, losses: Array, _: History) -> list[Outcome]:
-    """Include the third client where its loss is close; on the threshold, where a worst case may be, as there."""
-    apart = abs(losses[2] - losses[:2].mean())
-    tied = abs(apart - threshold) <= _TIED * float(np.abs(losses).max())
-    weight = share if (at_threshold if tied else apart < threshold) else 0.0
-    return [Outcome(1.0, np.array([0.5, 0.5, weight]) / (1 + weight))]

@@ -1,21 +1,15 @@
 """Power-of-Choice, clients with the largest losses among random candidates: its exact worst cases."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import permutations, product
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
-from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._settings import Setting, check_block, setting, spelled
+from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, spelled
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
-from fedtheory.worst_case.instances import History, Instance, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
@@ -23,10 +17,6 @@ __all__ = ["power_of_choice"]
 
 # So many programs may be solved for one number.
 _MOST_PROGRAMS = 1000
-
-
-# Losses that differ by less than this share of them are tied: the solver's digits.
-_TIED = 1e-4
 
 
 class _Choice(NamedTuple):
@@ -95,7 +85,7 @@ def power_of_choice(
     [1.16156, 1.30354]
     """
     steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
-    given = setting(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
+    given = constants(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
     clients = validate.count("num_clients", num_clients, low=2)
     candidates = validate.count("num_candidates", num_candidates, high=clients)
     choice = _Choice(clients, candidates, validate.count("num_selected", num_selected, high=candidates))
@@ -104,7 +94,7 @@ def power_of_choice(
     halves = candidates == clients and num_rounds == 1 and choice.num_selected < clients
     size = largest_block(clients, local_steps, num_rounds, choice.num_branches)
     check_block(steps + 5 if halves else size, max_block)
-    plays = []
+    cases = []
     for rankings in _orders(choice, num_rounds):
         if halves:
             p = _top_clients(given, clients, choice.num_selected, ranked=ranked)
@@ -112,8 +102,8 @@ def power_of_choice(
             orders = rankings if ranked else None
             law = partial(ranked_subsets, *choice)
             p = tree(given, clients, num_rounds, law, minima=minima if ranked else "equal", rankings=orders)
-        plays.append((p, partial(_instance, choice, num_rounds, rankings, shifts=not ranked)))
-    return worst_of(plays, given, "distance")
+        cases.append(p.case())
+    return worst_of(cases, DISTANCE)
 
 
 def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
@@ -129,49 +119,20 @@ def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
     return ((first, *orders) for orders in product(permutations(first), repeat=later))
 
 
-def _top_clients(given: Setting, num_clients: int, num_selected: int, *, ranked: bool) -> Problem:
+def _top_clients(given: Constants, num_clients: int, num_selected: int, *, ranked: bool) -> Problem:
     """Maximize the squared distance after a round of the clients with the largest losses, all being candidates.
 
-    Clients cannot be told apart within the selected ones, nor within the others.
+    The selected clients are exchangeable, and so are the others.
     """
     p, share = Problem(), Fraction(num_selected, num_clients)
-    top = p.clients(num_selected, given.mu, 1, minimum=0)
-    rest = p.clients(num_clients - num_selected, given.mu, 1, minimum=0)
-    w_star = (share * top + (1 - share) * rest).minimizer(p.origin, objective_gap=given["objective_gap"])
+    top = p.clients(num_selected, given.mu, given.L, minimum=0)
+    rest = p.clients(num_clients - num_selected, given.mu, given.L, minimum=0)
+    w_star = (share * top + (1 - share) * rest).minimizer(p.origin, objective_gap=given.objective_gap)
     y = w = p.point("start")
-    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    p.at_most((w - w_star).square, given.distance2, "distance2")
     for eta in given.steps:
         y = top.step(y, eta)
     if ranked:
         p.at_most(rest.value(w) - top.value(w), 0)
     p.maximize((top.mean(y) - w_star).square)
     return p
-
-
-def _instance(
-    choice: _Choice, num_rounds: int, rankings: tuple[Ranking, ...], space: Embedding, *, shifts: bool
-) -> Instance:
-    orders = dict(zip(_histories(num_rounds, choice.num_branches), rankings, strict=False))
-    clients: Any = space.clients
-    # Losses are tied in a worst case with a ranking, but for the solver's digits; free minima let them be.
-    if shifts:
-        highest = max(c.loss(space.start) for c in clients)
-        clients = [replace(c, values=c.values + highest - c.loss(space.start)) for c in clients]
-    return space.federation(partial(_largest, choice, orders), clients=clients, num_rounds=num_rounds)
-
-
-def _histories(num_rounds: int, num_branches: int, history: History = ()) -> Iterator[History]:
-    """Yield the nodes of a tree, parents first, in the order in which it is played."""
-    if len(history) < num_rounds:
-        yield history
-        for number in range(num_branches):
-            yield from _histories(num_rounds, num_branches, (*history, number))
-
-
-def _largest(choice: _Choice, orders: Mapping[History, Ranking], losses: Array, history: History) -> list[Outcome]:
-    """Rank the clients by their losses; ties, as they are in a worst case, are broken as in the program."""
-    order = orders[history]
-    coarse = np.round(losses / max(_TIED * float(np.abs(losses).max()), 1e-300))
-    ranking = tuple(sorted(order, key=lambda k: -coarse[k]))
-    branches = ranked_subsets(*choice, ranking)
-    return [Outcome(float(p), np.array(counts) / sum(counts)) for p, counts in branches]

@@ -4,11 +4,11 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._actors import Clients, nonnegative_number, positive_number
-from fedtheory.worst_case._gram import Vector
-from fedtheory.worst_case._settings import spelled
+from fedtheory.worst_case._arguments import spelled
+from fedtheory.worst_case._functions import Clients, nonnegative_number, positive_number
+from fedtheory.worst_case._vectors import Vector
 from fedtheory.worst_case.problem import Problem, counted
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["scaffold"]
 
@@ -16,7 +16,7 @@ __all__ = ["scaffold"]
 @spelled
 def scaffold(
     local_steps: int, step_size: Any, *, mu: Any, L: Any, potential: Any = 1, num_rounds: int = 1, option: int = 2
-) -> Solution:
+) -> WorstCase:
     r"""Largest ``|w - w*|^2 + eta^2 tau^2 mean |c_k - c - grad F_k(w*)|^2`` after R rounds from a given one, Phi.
 
     A linear function added to every F_k, and to its control variate, changes nothing: the clients may share their
@@ -38,7 +38,7 @@ def scaffold(
 
     Returns
     -------
-    Solution
+    WorstCase
         The enclosure with its proofs.
 
     Raises

@@ -3,10 +3,10 @@
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._actors import nonnegative_number, positive_number
-from fedtheory.worst_case._settings import spelled
+from fedtheory.worst_case._arguments import spelled
+from fedtheory.worst_case._functions import nonnegative_number, positive_number
 from fedtheory.worst_case.problem import Problem, counted
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["heterogeneous_round"]
 
@@ -23,7 +23,7 @@ def heterogeneous_round(
     num_clients: int = 2,
     num_selected: int | None = None,
     sampling: str = "distinct",
-) -> Solution:
+) -> WorstCase:
     """Largest ``E |w_+ - w*|^2`` after a round of local steps of K equally weighted clients, or of some of them.
 
     Parameters
@@ -41,7 +41,7 @@ def heterogeneous_round(
 
     Returns
     -------
-    Solution
+    WorstCase
         The enclosure with its proofs.
 
     Raises
@@ -65,8 +65,10 @@ def heterogeneous_round(
     validate.choice("sampling", sampling, ("distinct", "independent"))
     p = Problem()
     clients = p.clients(num_clients, mu=mu, L=positive_number("L", L))
-    best, w = clients.minimizer(), p.point("start")
-    p.at_most((w - best).square, nonnegative_number("distance2", distance2), name="distance2")
+    best = w = clients.minimizer()
+    if nonnegative_number("distance2", distance2):
+        w = p.point("start")
+        p.at_most((w - best).square, distance2, name="distance2")
     clients.heterogeneity(zeta2=zeta2)
     for _ in counted("local_steps", local_steps):
         w = clients.step(w, step_size)

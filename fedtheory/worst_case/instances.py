@@ -1,43 +1,32 @@
-"""Federations that attain a worst case, as functions that ordinary code can train."""
+"""Functions and points that attain a worst case; ordinary code can evaluate, train and draw them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.matrices import root
+from fedtheory.worst_case._certificates import FeasiblePoint
+from fedtheory.worst_case._interpolation import FunctionClass
+from fedtheory.worst_case._numeric_run import Outcome, Run
+from fedtheory.worst_case._readable_proofs import Names
+from fedtheory.worst_case._record import Declared, Record, Step
+from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._vectors import Form, Vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Instance"]
 
-
-History = tuple[int, ...]
-"""Numbers of the outcomes of earlier rounds."""
-
-
-class ClientFunction(Protocol):
-    """A client's loss."""
-
-    @property
-    def minimum(self) -> float:
-        """The least loss."""
-
-    def loss(self, w: Array) -> float:
-        """Return the loss of a model, shape (v,)."""
-
-    def gradient(self, w: Array) -> Array:
-        """Return the gradient there, shape (v,)."""
-
-
-class Outcome(NamedTuple):
-    """An outcome of a selection: its probability, and the coefficients of the clients' updates, shape (K,)."""
-
-    probability: float
-    coefficients: Array
+_NEGLIGIBLE = 1e-5
+"""Directions in which nothing is longer than this share of the longest vector are left out."""
 
 
 @final
@@ -122,7 +111,7 @@ def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -
     """Move to the minimum over the face of some vertices, and leave the face where a weight becomes negative."""
     while True:
         here = weights[inside]
-        away, is_whole = _way_down(here, vectors[inside], linear[inside])
+        away, is_whole = _descent(here, vectors[inside], linear[inside])
         below = here + away < 0 if is_whole else away < 0
         share = float((here[below] / -away[below]).min()) if below.any() else 1.0
         weights[inside] = np.where(below & (here + share * away <= 1e-15), 0.0, here + share * away)
@@ -131,8 +120,8 @@ def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -
         inside = [k for k in inside if weights[k] > 0]
 
 
-def _way_down(here: Array, vectors: Array, linear: Array) -> tuple[Array, bool]:
-    """Return the way to the minimum and True; or, where weights can change and no mixture does, a way down and False.
+def _descent(here: Array, vectors: Array, linear: Array) -> tuple[Array, bool]:
+    """Return the step to the minimum and True; or, where weights can change and no mixture does, a descent and False.
 
     Along the second the objective is linear: it ends where a weight does.
     """
@@ -169,123 +158,309 @@ class Parabola:
 
 
 @final
-@dataclass(frozen=True, repr=False)
-class Instance:
-    """A federation, a first model and a selection law; the minimizer w* is the origin.
+@dataclass(frozen=True)
+class Samples:
+    """A function or an operator that is known at some points only; elsewhere it is that of the nearest point.
 
     Attributes
     ----------
-    clients
-        Losses.
-    weights
-        Of the clients in F, shape (K,).
-    start
-        The first model, shape (v,).
-    step_sizes
-        Of all steps, round after round.
-    num_rounds
-        Number of rounds.
-    selection
-        Outcomes of a round's selection, from the clients' losses at its start, shape (K,), and the numbers of the
-        outcomes that came out in the rounds before.
-    objective
-        ``distance`` or ``gap``.
-    noises
-        Of each step of a single round, the noise of its gradient by the outcomes of the steps so far, which are equally
-        likely and independent across clients, shapes ``(2, ..., 2, v)``; none if gradients are exact.
+    points, gradients, values
+        Shapes (n, v), (n, v), (n,).
     """
 
-    clients: tuple[ClientFunction, ...]
-    weights: Array
-    start: Array
-    step_sizes: tuple[float, ...]
-    num_rounds: int
-    selection: Callable[[Array, History], Sequence[Outcome]]
-    objective: str = "distance"
-    noises: tuple[Array, ...] = ()
-
-    def __repr__(self) -> str:
-        rows = {"num_clients": len(self.clients), "dim": self.start.size, "num_rounds": self.num_rounds}
-        rows |= {"local_steps": len(self.step_sizes) // self.num_rounds}
-        return Summary("Instance", {**rows, "objective": self.objective}).line
-
-    def run(self) -> float:
-        """Train through all outcomes of the selections, and return the expected error after the last round."""
-        per_round = len(self.step_sizes) // self.num_rounds
-
-        def expected(w: Array, history: History) -> float:
-            first = per_round * len(history)
-            if len(history) == self.num_rounds:
-                return self.error(w)
-            outcomes = self.selection(np.array([client.loss(w) for client in self.clients]), history)
-            if self.noises:
-                return sum(outcome.probability * self._spread(w, outcome.coefficients) for outcome in outcomes)
-            busy = np.any([outcome.coefficients != 0 for outcome in outcomes], axis=0)
-            updates = np.zeros((len(self.clients), w.size))
-            for k in np.flatnonzero(busy):
-                updates[k] = _trained(self.clients[k], w, self.step_sizes[first : first + per_round]) - w
-            return sum(
-                outcome.probability * expected(w + outcome.coefficients @ updates, (*history, number))
-                for number, outcome in enumerate(outcomes)
-            )
-
-        found: float = expected(self.start, ())
-        return found
-
-    def _spread(self, w: Array, coefficients: Array) -> float:
-        """Return the mean squared length of a mean of models whose noises are independent."""
-        mean, variance = np.zeros_like(w), 0.0
-        for k in np.flatnonzero(coefficients):
-            models = np.array(list(_noisily_trained(self.clients[k], w, self.step_sizes, self.noises)))
-            mean = mean + coefficients[k] * models.mean(axis=0)
-            variance += float(coefficients[k] ** 2 * models.var(axis=0).sum())
-        return float(mean @ mean) + variance
-
-    def as_data(self) -> dict[str, Any]:
-        """Return everything but the selection as lists of numbers, for a file."""
-        plain = {
-            "weights": self.weights.tolist(),
-            "start": self.start.tolist(),
-            "step_sizes": list(self.step_sizes),
-            "num_rounds": self.num_rounds,
-            "objective": self.objective,
-            "noises": [noise.tolist() for noise in self.noises],
-            "expected_error": self.run(),
-        }
-        return plain | {"clients": [_as_data(client) for client in self.clients]}
-
-    def objective_gap(self) -> float:
-        """Return Gamma, the loss at w* above the mean of the clients' minima."""
-        return self.loss(np.zeros_like(self.start)) - sum(p * client.minimum for p, client in self._weighted)
-
-    def loss(self, w: Array) -> float:
-        """Return F at a model."""
-        return sum(p * client.loss(w) for p, client in self._weighted)
-
-    def error(self, w: Array) -> float:
-        """Return the squared distance of a model from w*, or its loss above F*."""
-        return float(w @ w) if self.objective == "distance" else self.loss(w) - self.loss(np.zeros_like(w))
+    points: Array
+    gradients: Array
+    values: Array
 
     @property
-    def _weighted(self) -> list[tuple[float, ClientFunction]]:
-        return [(p, client) for p, client in zip(self.weights.tolist(), self.clients, strict=True) if p]
+    def minimum(self) -> float:
+        """The least known value."""
+        return float(self.values.min())
+
+    def loss(self, w: Array) -> float:
+        """Return the value at the nearest point."""
+        return float(self.values[self._nearest(w)])
+
+    def gradient(self, w: Array) -> Array:
+        """Return the gradient there."""
+        found: Array = self.gradients[self._nearest(w)]
+        return found
+
+    def _nearest(self, w: Array) -> int:
+        return int(((self.points - w) ** 2).sum(axis=1).argmin())
 
 
-def _trained(client: ClientFunction, w: Array, step_sizes: Sequence[float]) -> Array:
-    for eta in step_sizes:
-        w = w - eta * client.gradient(w)
-    return w
+@final
+class Instance(Mapping[str, Array]):
+    """Coordinates of points by name, and functions, that attain a worst case.
+
+    A point that clients share, and that no noise moves, has the shape (v,). Others have an axis for each group of
+    clients and for each noise. A noise of two outcomes stands for those of many, which it approaches: the outcomes
+    before it choose one of its directions, and its own outcome the sign.
+
+    Attributes
+    ----------
+    functions
+        By name, one function for each client.
+    dim
+        Number of coordinates.
+    """
+
+    def __init__(self, record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint) -> None:
+        self._record, self._objectives, self._point = record, objectives, point
+        numbers = zip(program.values, map(float, point.values), strict=True)
+        self._values = dict(numbers)
+        groups = [one for one in record.declared if one.num_clients > 1]
+        self.axes = {one.blocks[1]: axis for axis, one in enumerate(groups)}
+        self.axes |= {block: len(groups) + s for s, block in enumerate(record.noises)}
+        self._lengths = [*(one.num_clients for one in groups), *(2 for _ in record.noises)]
+        grams = point.grams[: len(record.sources)]
+        factors = [np.array(root(gram)).reshape(len(gram), -1).T for gram in grams]
+        longest = max(float(np.linalg.norm(factor, 2)) for factor in factors if factor.size)
+        self._factors = [_compressed(factor, _NEGLIGIBLE * longest) for factor in factors]
+        self.dim = sum(self._spots[block].shape[-1] * len(factor) for block, factor in enumerate(self._factors))
+        self.functions = {one.name: self._functions_of(one) for one in record.declared}
+
+    @cached_property
+    def _spots(self) -> list[Array]:
+        """Where a block's vectors lie, by client and outcomes: arrays of unit vectors along the last axis."""
+        found, every = [], len(self.axes)
+        for block, source in enumerate(self._record.sources):
+            spot: Array = np.ones((1,) * (every + 1))
+            if source.is_noise:
+                before = [other for other in self._record.noises if other in source.behind]
+                shape = [2 if axis in {self.axes[one] for one in (*before, block)} else 1 for axis in range(every)]
+                spot = np.zeros((*shape, 2 ** len(before)))
+                for outcomes in product((0, 1), repeat=len(before) + 1):
+                    place = [0] * every
+                    for one, outcome in zip((*before, block), outcomes, strict=True):
+                        place[self.axes[one]] = outcome
+                    history = int("0" + "".join(map(str, outcomes[:-1])), 2)
+                    spot[(*place, history)] = 1.0 - 2 * outcomes[-1]
+            elif block in self.axes:
+                corners = vertices(self._lengths[self.axes[block]])
+                shape = [1] * every
+                shape[self.axes[block]] = len(corners)
+                spot = corners.reshape(*shape, -1)
+            found.append(spot)
+        return found
+
+    def place(self, vector: Vector) -> Array:
+        """Return a vector in space, with axes for clients and outcomes."""
+        parts: list[Array] = []
+        for block, (factor, spot) in enumerate(zip(self._factors, self._spots, strict=True)):
+            inside = np.zeros(factor.shape[1])
+            for (home, number), c in vector.coordinates.items():
+                if home == block:
+                    inside[number] = float(c)
+            spread = (spot[..., :, None] * (factor @ inside)).reshape(*spot.shape[:-1], -1)
+            parts.append(spread if inside.any() else 0 * spread[(slice(0, 1),) * len(self.axes)])
+        shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+        found: Array = np.concatenate([np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], axis=-1)
+        return found
+
+    def _functions_of(self, one: Declared) -> tuple[Any, ...]:
+        every = len(self.axes)
+        known = []
+        for call in one.calls:
+            at, gradient = np.broadcast_arrays(self.place(call.at), self.place(call.gradient))
+            known.append((at, gradient, self._values.get(call.value, 0.0)))
+        found = []
+        for client in range(one.num_clients):
+            rows = []
+            axis = self.axes[one.blocks[1]] if one.num_clients > 1 else every
+            for at, gradient, value in known:
+                own = (
+                    np.take(some, client % some.shape[axis], axis=axis) if axis < every else some
+                    for some in (at, gradient)
+                )
+                rows += [(x, g, value) for x, g in zip(*map(_rows, own), strict=True)]
+            found.append(_function(one, rows, self.dim))
+        return tuple(found)
+
+    @property
+    def clients(self) -> list[Any]:
+        """All functions, one after the other."""
+        return [function for functions in self.functions.values() for function in functions]
+
+    @cached_property
+    def _points(self) -> dict[str, Array]:
+        return {
+            name: np.squeeze(self.place(vector)) if self.place(vector).size == self.dim else self.place(vector)
+            for name, vector in Names(self._record).points.items()
+        }
+
+    def __getitem__(self, name: str) -> Array:
+        return self._points[name].reshape(-1) if self._points[name].size == self.dim else self._points[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._points)
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def __repr__(self) -> str:
+        some, functions = [*self], sum(map(len, self.functions.values()))
+        shown = ", ".join([*some[:6], "..."] if len(some) > 6 else some)
+        what = "function" if functions == 1 else "functions"
+        return f"Instance({functions} {what} and {len(some)} points in dimension {self.dim}: {shown})"
+
+    def run(self) -> float:
+        """Run the problem with these functions, points and noises, step by step, and return the objective."""
+        return self.outcome().objective
+
+    def outcome(self) -> Outcome:
+        """Run the problem, and return the objective and by how much the run breaks the constraints."""
+
+        def choose(step: Step, inputs: Sequence[Array]) -> Array:  # noqa: ARG001
+            return self.place(step.made)
+
+        return Run(self._record, self.functions, choose, self._values).outcome(self._objectives)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return functions, points and the objective of the run as lists of numbers, for a file."""
+        return {
+            "functions": {name: [_as_data(one) for one in own] for name, own in self.functions.items()},
+            "points": {name: self[name].tolist() for name in self},
+            "objective": self.run(),
+        }
+
+    def plot_functions(self, axes: Axes) -> Axes:
+        """Draw the smooth convex functions along the line from the first point to the minimizer; return the Axes.
+
+        The curve is the largest function of the class with the values and gradients of the worst case; dots are points
+        of the run, where they are nearest to the line.
+
+        Parameters
+        ----------
+        axes
+            The Axes to draw on.
+
+        Returns
+        -------
+        Axes
+            The same Axes.
+
+        Raises
+        ------
+        ValueError
+            If there is no such function.
+        """
+        smooth = {
+            f"{name}, client {k}" if len(own) > 1 else name: f
+            for name, own in self.functions.items()
+            for k, f in enumerate(own)
+            if isinstance(f, Interpolant) and f.mu >= 0
+        }
+        if not smooth or len(self) < 2:
+            message = "a function that is drawn must be smooth and convex, got none"
+            raise ValueError(message)
+        for name, f in smooth.items():
+            start, end = self[next(iter(self))].reshape(-1, self.dim)[0], f.points[int(f.values.argmin())]
+            way = end - start
+            length = float(np.linalg.norm(way)) or 1.0
+            nearest = (f.points - start) @ way / length
+            along = np.linspace(min(nearest) - 0.1 * length, max(nearest) + 0.1 * length, 151)
+            axes.plot(along, [f.loss(start + step / length * way) for step in along], label=name)
+            axes.plot(nearest, f.values, "o", color=axes.get_lines()[-1].get_color())
+        axes.set_xlabel("along the line from the start to the minimizer")
+        axes.set_ylabel("value")
+        axes.legend()
+        return axes
+
+    def plot_plane(self, axes: Axes) -> Axes:
+        """Draw the points in the plane of the first two axes; return the Axes.
+
+        Parameters
+        ----------
+        axes
+            The Axes to draw on. The label says which share of all squared distances is in the plane: all of it where
+            the worst case needs no more than two dimensions.
+
+        Returns
+        -------
+        Axes
+            The same Axes.
+        """
+        known = [(name, row) for name in self for row in self[name].reshape(-1, self.dim)]
+        places = np.array([row for _, row in known])
+        apart = places - places.mean(axis=0)
+        _, lengths, turned = np.linalg.svd(apart, full_matrices=False)
+        flat = np.zeros((len(places), 2))
+        flat[:, : min(2, len(turned))] = apart @ turned[:2].T
+        axes.plot(*flat.T, "o")
+        for (name, _), spot in zip(known, flat, strict=True):
+            axes.annotate(name, (spot[0], spot[1]), xytext=(4, 4), textcoords="offset points")
+        total = float((lengths**2).sum())
+        axes.set_xlabel(f"{float((lengths[:2] ** 2).sum()) / (total or 1.0):.0%} of the squared distances")
+        axes.set_aspect("equal", adjustable="datalim")
+        return axes
 
 
-def _noisily_trained(
-    client: ClientFunction, w: Array, step_sizes: Sequence[float], noises: Sequence[Array]
-) -> Iterator[Array]:
-    """Yield the models after local steps, one for each sequence of outcomes."""
-    for outcomes in product((0, 1), repeat=len(noises)):
-        y = w
-        for s, (eta, noise) in enumerate(zip(step_sizes, noises, strict=True)):
-            y = y - eta * (client.gradient(y) + noise[outcomes[: s + 1]])
-        yield y
+def instance_of(record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint) -> Instance:
+    """Return the instance of a feasible point."""
+    return Instance(record, objectives, program, point)
+
+
+def _rows(some: Array) -> Array:
+    found: Array = some.reshape(-1, some.shape[-1])
+    return found
+
+
+def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: int) -> Any:
+    """Return a function of the class with given points, gradients and values, if there is one here, or only these."""
+    of = one.of
+    points, gradients = (np.array([row[side] for row in rows]).reshape(-1, dim) for side in (0, 1))
+    values = np.array([row[2] for row in rows])
+    plain = isinstance(of, FunctionClass) and of.exact and of.L is not None and len(rows)
+    if not plain or not isinstance(of, FunctionClass) or of.L is None:
+        return Samples(points, gradients, values)
+    mu, L = float(of.mu), float(of.L)
+    if not of.quadratic:
+        return Interpolant(points, gradients, values, mu, L)
+    first = one.minimum or 0
+    curvature = completed((points - points[first]).T, (gradients - gradients[first]).T, mu, L)
+    if gradients[first].any():
+        return Samples(points, gradients, values)
+    return Parabola(curvature, points[first], float(values[first]))
+
+
+def vertices(num: int) -> Array:
+    """Return unit vectors of sum zero, the vertices of a regular simplex, shape (num, num - 1).
+
+    >>> vertices(2) @ vertices(2).T
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    centered = np.eye(num) - 1 / num
+    _, _, rows = np.linalg.svd(centered)
+    found: Array = centered @ rows[:-1].T * np.sqrt(num / max(num - 1, 1))
+    return found
+
+
+def _compressed(factor: Array, negligible: float) -> Array:
+    """Turn the space so that it has no more directions than are used."""
+    _, lengths, rows = np.linalg.svd(factor)
+    used = lengths > negligible
+    found: Array = lengths[used, None] * rows[: lengths.size][used]
+    return found
+
+
+def completed(x: Array, y: Array, low: float, high: float) -> Array:
+    """Complete a symmetric matrix with eigenvalues in [low, high] of which ``H x = y`` is known, shapes (v, n)."""
+    basis, lengths, rows = np.linalg.svd(x)
+    rank = int((lengths > _NEGLIGIBLE * lengths[0]).sum())
+    inside, outside = basis[:, :rank], basis[:, rank:]
+    image = y @ (rows[:rank].T / lengths[:rank])
+    A, B = inside.T @ image, outside.T @ image
+    A = (A + A.T) / 2
+    # What is not known lies between two Schur complements; the middle is farthest from both.
+    least = low * np.eye(len(B)) + B @ np.linalg.pinv(A - low * np.eye(rank), rcond=1e-6) @ B.T
+    most = high * np.eye(len(B)) - B @ np.linalg.pinv(high * np.eye(rank) - A, rcond=1e-6) @ B.T
+    H = basis @ np.block([[A, B.T], [B, (least + most) / 2]]) @ basis.T
+    values, vectors = np.linalg.eigh((H + H.T) / 2)
+    found: Array = (vectors * np.clip(values, low, high)) @ vectors.T
+    return found
 
 
 def _as_data(client: Any) -> dict[str, Any]:

@@ -2,20 +2,13 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial, reduce
-from itertools import product
+from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
-
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
-from fedtheory.sampling.optimal import optimal_probabilities
-from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._gram import Form, Vector
-from fedtheory.worst_case._settings import Setting, check_block, listed, rational, setting, spelled
-from fedtheory.worst_case.instances import Instance, Outcome
+from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, listed, rational, spelled
+from fedtheory.worst_case._vectors import Form, Vector
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
@@ -80,7 +73,7 @@ def optimal_client_sampling(
     >>> [round(value, 5) for value in both([Q(1, 2), Q(1, 4), Q(1, 4)])]
     [0.99274, 1.0009]
     """
-    given = setting(1, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
+    given = constants(1, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
     shares = [rational("weights", one, validate.positive) for one in listed("weights", weights, "a list of numbers")]
     if sum(shares) != 1 or len(shares) < 2:
         message = f"weights must be those of two or more clients and sum to 1 exactly, got the sum {float(sum(shares))}"
@@ -91,12 +84,11 @@ def optimal_client_sampling(
         raise ValueError(message)
     validate.choice("probabilities", probabilities, ("optimal", "uniform"))
     check_block(3 * len(shares), max_block)
-    p = sampled_step(given, shares, size, probabilities)
-    return worst_of([(p, partial(_instance, shares, size, probabilities))], given, "distance")
+    return worst_of([sampled_step(given, shares, size, probabilities).case()], DISTANCE)
 
 
 def sampled_step(
-    given: Setting,
+    given: Constants,
     weights: Sequence[Fraction],
     expected_size: Fraction,
     probabilities: str,
@@ -107,10 +99,10 @@ def sampled_step(
     ``descent`` times ``F(w) - F*``, w the model before the step, is added.
     """
     p, [eta] = Problem(), given.steps
-    clients = [p.function(given.mu, 1, minimum=0) for _ in weights]
+    clients = [p.function(given.mu, given.L, minimum=0) for _ in weights]
     F = p.mean(clients, weights)
-    w_star, w = F.minimizer(p.origin, objective_gap=given["objective_gap"]), p.point("start")
-    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    w_star, w = F.minimizer(p.origin, objective_gap=given.objective_gap), p.point("start")
+    p.at_most((w - w_star).square, given.distance2, "distance2")
     updates = [weight * client.gradient(w) for weight, client in zip(weights, clients, strict=True)]
     if probabilities == "optimal":
         variance = _least_variance(p, updates, expected_size)
@@ -136,23 +128,3 @@ def _least_variance(p: Problem, updates: Sequence[Vector], expected_size: Fracti
         p.at_most(-cap, 0)
         total = total + 2 * p.geometric_mean(update.square, price + cap) - cap - update.square
     return total
-
-
-def _instance(weights: Sequence[Fraction], size: Fraction, probabilities: str, space: Embedding) -> Instance:
-    shares = np.array([float(weight) for weight in weights])
-    chances = np.full(len(shares), float(size) / len(shares))
-    if probabilities == "optimal":
-        norms = shares * np.linalg.norm([client.gradient(space.start) for client in space.clients], axis=1)
-        chances = optimal_probabilities(norms, float(size))
-    outcomes = _independent(shares, chances)
-    return space.federation(lambda _losses, _history: outcomes, weights=shares)
-
-
-def _independent(weights: Array, chances: Array) -> list[Outcome]:
-    found = []
-    for inside in product((False, True), repeat=weights.size):
-        chosen = np.array(inside)
-        probability = float(np.prod(np.where(chosen, chances, 1 - chances)))
-        if probability:
-            found.append(Outcome(probability, np.where(chosen, weights / np.where(chances > 0, chances, 1.0), 0.0)))
-    return found

@@ -1,7 +1,7 @@
-"""A worst-case problem of one's own: points, functions, a method written as ordinary code, and what is to be largest.
+"""A worst-case problem of your own: points, functions, a method written as ordinary code, and what is maximized.
 
 A problem is written with inner products and function values, which are the unknowns of a semidefinite program; the
-dimension of the space is not restricted. All numbers are integers and fractions, and what is answered is proved.
+dimension of the space is not restricted. All numbers are integers and fractions, and the answer is proved.
 """
 
 from __future__ import annotations
@@ -12,23 +12,20 @@ from fractions import Fraction
 from functools import reduce
 from itertools import count
 from operator import add
-from typing import Any, TypeVar, final, overload
+from typing import Any, final, overload
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short, shown
-from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
-from fedtheory.worst_case._classes import FunctionClass, OperatorClass
-from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner, text
-from fedtheory.worst_case._null_squares import Direction
-from fedtheory.worst_case._settings import listed, spelled
-from fedtheory.worst_case._tilts import tilts
-from fedtheory.worst_case._written import Known
-from fedtheory.worst_case.enclosures import NARROW, Proof, prove
-from fedtheory.worst_case.solution import Solution, solved
+from fedtheory.worst_case._arguments import listed, spelled
+from fedtheory.worst_case._functions import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
+from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
+from fedtheory.worst_case._record import Record, checked_name
+from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
+from fedtheory.worst_case._vectors import Form, Value, Vector, exact, one_owner
+from fedtheory.worst_case.proofs import NARROW, prove, with_ray
+from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
-
-Actor = TypeVar("Actor", Function, Operator, Linear, Clients)
 
 LARGEST_BLOCK = 60
 """Rows of a block up to which a program is solved."""
@@ -40,10 +37,8 @@ class Problem:
 
     Attributes
     ----------
-    actors
-        The functions, operators and clients.
-    points
-        Those that have a name.
+    record
+        All of it as data.
 
     Examples
     --------
@@ -64,11 +59,8 @@ class Problem:
     """
 
     def __init__(self) -> None:
-        self._draft = Draft()
-        self.actors: list[Function | Operator] = []
-        self.points: dict[str, Vector] = {}
+        self.record = Record()
         self._objectives: list[Form] = []
-        self._geometric_means: list[tuple[Vector, Vector]] = []
 
     def point(self, name: str = "") -> Vector:
         """Return a point that may lie anywhere.
@@ -83,27 +75,31 @@ class Problem:
         Vector
             The point. Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
         """
-        if text(name) in self.points:
-            message = f"a point must have a name that no other point has, got {short(name)}"
-            raise ValueError(message)
-        found = self._draft.vector()
-        free = (f"x{number}" for number in count(len(self.points)))
-        self.points[name or next(one for one in free if one not in self.points)] = found
-        return found
+        return self.record.named(self.record.vector(), name)
+
+    vector = point
+
+    def name(self, vector: Vector, name: str) -> Vector:
+        """Give a vector a name, a model of a method for example, and return it.
+
+        Parameters
+        ----------
+        vector
+            Any vector of this problem but the origin.
+        name
+            Its name, as of ``point``.
+
+        Returns
+        -------
+        Vector
+            The same vector.
+        """
+        return self.record.named(own_vector("name", vector, self.record), name)
 
     @property
     def origin(self) -> Vector:
-        """The zero vector, where one point of a problem may lie that is about differences of points only."""
+        """The zero vector. One point of a problem may lie there, if the problem is about differences of points only."""
         return Vector({})
-
-    @property
-    def noises(self) -> tuple[int, ...]:
-        """The blocks of the noises of stochastic gradients, the first one first."""
-        return tuple(self._draft.noises)
-
-    def vector(self) -> Vector:
-        """Return a vector without a name, a direction or a disturbance."""
-        return self._draft.vector()
 
     @spelled
     def function(
@@ -116,6 +112,7 @@ class Problem:
         quadratic_growth: Any = None,
         polyak: Any = None,
         minimum: int | None = None,
+        name: str = "",
     ) -> Function:
         """Return a function of a class.
 
@@ -134,6 +131,8 @@ class Problem:
             m with ``f(x) - f* <= |grad f(x)|^2 / (2 m)``, of a smooth function; only an upper bound is proved then.
         minimum
             The least value: 0, or None if it may be any number, as of functions with minima of their own.
+        name
+            Its name in proofs; no other function has it.
 
         Returns
         -------
@@ -149,15 +148,17 @@ class Problem:
             If a number is neither an integer nor a fraction.
         """
         of = _function_class(mu, L, lipschitz, quadratic, quadratic_growth, polyak)
-        return self._with(Function(self._draft, f"f{len(self.actors)}", of, least=self._least(minimum, of)))
+        return Function(self.record, self._called("f", name), of, self._least(minimum, of))
 
-    def indicator(self, diameter: Any = None) -> Function:
+    def indicator(self, diameter: Any = None, *, name: str = "") -> Function:
         """Return the indicator of a convex set: 0 on it, infinite outside.
 
         Parameters
         ----------
         diameter
             Of the set; unbounded if None.
+        name
+            As of ``function``.
 
         Returns
         -------
@@ -166,7 +167,7 @@ class Problem:
         """
         size = None if diameter is None else positive_number("diameter", diameter)
         of = FunctionClass(indicator=True, diameter=size)
-        return self._with(Function(self._draft, f"f{len(self.actors)}", of))
+        return Function(self.record, self._called("f", name), of)
 
     @spelled
     def operator(
@@ -177,6 +178,7 @@ class Problem:
         strongly_monotone: Any = None,
         cocoercive: Any = None,
         lipschitz: Any = None,
+        name: str = "",
     ) -> Operator:
         """Return an operator of a class; with several hypotheses only an upper bound is proved.
 
@@ -188,6 +190,8 @@ class Problem:
             ``|T x - T y|`` is at most ``|x - y|``, or at most this multiple of it.
         cocoercive
             ``<T x - T y, x - y>`` is at least this share of ``|T x - T y|^2``.
+        name
+            As of ``function``.
 
         Returns
         -------
@@ -214,23 +218,25 @@ class Problem:
         if of == OperatorClass():
             message = "an operator must have a hypothesis, monotone=True for example, got none"
             raise ValueError(message)
-        return self._with(Operator(self._draft, f"T{len(self.actors)}", of))
+        return Operator(self.record, self._called("T", name), of)
 
-    def linear(self, largest: Any) -> Linear:
+    def linear(self, largest: Any, *, name: str = "") -> Linear:
         """Return a linear operator.
 
         Parameters
         ----------
         largest
             Its largest singular value.
+        name
+            As of ``function``.
 
         Returns
         -------
         Linear
             ``M(x)``, and ``M.adjoint(u)``.
         """
-        of = OperatorClass(lipschitz=positive_number("largest", largest))
-        return self._with(Linear(self._draft, f"T{len(self.actors)}", of))
+        of = OperatorClass(lipschitz=positive_number("largest", largest), linear=True)
+        return Linear(self.record, self._called("T", name), of)
 
     @spelled
     def clients(
@@ -242,25 +248,26 @@ class Problem:
         lipschitz: Any = None,
         quadratic: bool = False,
         minimum: int | None = None,
+        name: str = "",
     ) -> Clients:
-        """Return clients that cannot be told apart, each with a function of a class; they cost two blocks of any size.
+        """Return exchangeable clients, each with a function of a class; they take two blocks whatever their number.
 
         Parameters
         ----------
         num_clients
-            How many; their weights are equal.
-        mu, L, lipschitz, quadratic, minimum
+            Number of clients; their weights are equal.
+        mu, L, lipschitz, quadratic, minimum, name
             Of each client's function, as of ``function``.
 
         Returns
         -------
         Clients
-            A vector of theirs stands for one vector of each client, and a product of two such vectors for its mean over
+            A vector of these clients stands for one vector of each, and a product of two such vectors for its mean over
             the clients. ``mean(v)`` is the mean of a vector, ``minimizer()`` that of the mean of all functions.
         """
         number = validate.count("num_clients", num_clients)
         of = _function_class(mu, L, lipschitz, quadratic, None, None)
-        return self._with(Clients(self._draft, f"f{len(self.actors)}", of, number, self._least(minimum, of)))
+        return Clients(self.record, self._called("f", name), of, number, self._least(minimum, of))
 
     @overload
     def mean(self, outcomes: Sequence[Vector], weights: Sequence[Any] | None = None) -> Vector: ...
@@ -272,7 +279,7 @@ class Problem:
     def mean(self, outcomes: Sequence[Term], weights: Sequence[Any] | None = None) -> Sum: ...
 
     def mean(self, outcomes: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
-        """Return what is expected of vectors or forms, one for each of some outcomes, or the mean of functions.
+        """Return the expectation of vectors or forms, one for each outcome, or the mean of functions.
 
         Parameters
         ----------
@@ -305,8 +312,8 @@ class Problem:
         return reduce(add, (share * term for share, term in zip(shares, terms, strict=True)))
 
     def number(self) -> Value:
-        """Return a number that may be any."""
-        return self._draft.value()
+        """Return a number without constraints."""
+        return self.record.value()
 
     def geometric_mean(self, one: Form | Value, other: Form | Value) -> Form:
         """Return a number that is at most the root of the product of two forms that are not negative.
@@ -322,32 +329,34 @@ class Problem:
             The root, where it is maximized. Where it should be small, or equal to something, only an upper bound is
             proved.
         """
-        block = self._draft.block()
-        u, v = (self._draft.vector(blocks=(block,)) for _ in range(2))
+        block = self.record.block()
+        u, v = (self.record.vector(blocks=(block,), verb="root") for _ in range(2))
         self.at_most(u.square - one, 0)
         self.at_most(v.square - other, 0)
-        self._geometric_means.append((u, v))
+        self.record.roots.append((u, v))
         return u @ v
 
-    def compressed(self, vector: Vector, eps: Any) -> Vector:
-        """Return what a compressor makes of a vector: it is off by at most the share eps of the squared length.
+    def compressed(self, vector: Vector, eps: Any, *, name: str = "") -> Vector:
+        """Return a compressed vector, off by at most the share eps of the squared length.
 
         Parameters
         ----------
         vector
-            What is sent.
+            The vector that is sent.
         eps
             ``|C(v) - v|^2 <= eps |v|^2``.
+        name
+            As of ``point``.
 
         Returns
         -------
         Vector
-            What arrives.
+            The vector that arrives.
         """
         share = positive_number("eps", eps)
-        found = self._draft.vector(own_vector("compressed", vector, self._draft))
-        self._draft.at_most((found - vector).square - share * vector.square)
-        return found
+        found = self.record.vector(own_vector("compressed", vector, self.record), verb="compressed", numbers=[share])
+        self.record.at_most((found - vector).square - share * vector.square)
+        return self.record.named(found, name)
 
     def at_most(self, form: Form | Value, bound: Any, name: str = "", share: Any = 1) -> None:
         """Demand that a form is at most a number.
@@ -359,17 +368,18 @@ class Problem:
         bound
             An integer or a fraction.
         name
-            Of the number, in what the multipliers prove; numbered if empty.
+            Name of the number in the lemma that the multipliers prove; numbered if empty.
         share
             The form is at most this share of the number.
         """
         number = Fraction(exact("bound", bound))
         part = Fraction(exact("share", share))
-        self._draft.at_most(self._own(form), number, name, part)
+        self.record.at_most(_not_null(self._own(form), number * part), number, name, part)
 
     def equal_to(self, form: Form | Value, bound: Any, name: str = "") -> None:
         """Demand that a form equals a number, as ``at_most`` demands that it is at most one."""
-        self._draft.equal_to(self._own(form), Fraction(exact("bound", bound)), name)
+        number = Fraction(exact("bound", bound))
+        self.record.equal_to(_not_null(self._own(form), number), number, name)
 
     def maximize(self, *forms: Form | Value) -> None:
         """Say what is to be largest: a form, or the least of several."""
@@ -381,17 +391,17 @@ class Problem:
             message = "maximize must be given forms that differ from 0, got one that is 0 whatever the unknowns are"
             raise ValueError(message)
 
-    def solve(self, narrow: float = NARROW) -> Solution:
-        """Prove how large it can be.
+    def solve(self, narrow: float = NARROW) -> WorstCase:
+        """Prove the largest value from both sides.
 
         Parameters
         ----------
         narrow
-            How far both sides may be apart, as a share of the value.
+            Largest width of the enclosure that is aimed at, as a share of the value.
 
         Returns
         -------
-        Solution
+        WorstCase
             The enclosure with its proofs.
 
         Raises
@@ -403,9 +413,9 @@ class Problem:
         ValueError
             If nothing is maximized, or the program is too large.
         """
-        return self._solved((), narrow)
+        return worst_of([self.case((), narrow, LARGEST_BLOCK)])
 
-    def without(self, *conditions: str) -> Solution:
+    def without(self, *conditions: str) -> WorstCase:
         """Prove an upper bound from fewer conditions, for a proof that is shorter or that holds for a larger class.
 
         Parameters
@@ -415,7 +425,7 @@ class Problem:
 
         Returns
         -------
-        Solution
+        WorstCase
             The upper side with its proof.
 
         Raises
@@ -425,79 +435,40 @@ class Problem:
         OracleError
             If nothing is proved, as the value may be infinite without the conditions.
         """
-        return self._solved(conditions, NARROW)
+        return worst_of([self.case(conditions, NARROW, LARGEST_BLOCK)])
 
-    def _solved(self, omitted: Sequence[str], narrow: float) -> Solution:
-        """Prove what follows without some conditions."""
-        program, labels, directions = self.program()
+    def case(self, omitted: Sequence[str] = (), narrow: float = NARROW, largest_block: int | None = None) -> Case:
+        """Return the problem as it is now with what is proved, of which nothing may be: no value, no point, no end."""
+        validate.positive("narrow", narrow)
+        record, program = self._programmed()
+        labels = [one.label for one in program.inequalities]
         for one in omitted:
-            validate.choice("a condition", one, labels)
-        kept = [number for number, label in enumerate(labels) if label not in omitted]
-        program = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
-        labels = tuple(labels[number] for number in kept)
-        relaxed = (*self._relaxed(program), *omitted)
-        if max(program.sizes) > LARGEST_BLOCK:
-            message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
+            validate.choice("a condition", one, tuple(labels))
+        if omitted:
+            kept = tuple(one for one in program.inequalities if one.label not in omitted)
+            program = replace(program, inequalities=kept)
+        if largest_block is not None and max(program.sizes) > largest_block:
+            message = f"a program must have at most {largest_block} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
-        if not program.inequalities and not program.equalities:
+        if not program.constraints:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        known = tuple(Known(actor.name, actor.of, tuple(actor.points)) for actor in self.actors)
-        proof = prove(program, validate.positive("narrow", narrow), directions)
-        return solved(proof, labels, dict(self.points), known, relaxed)
+        relaxed = (*relaxations(record, program), *omitted)
+        proof = prove(program, narrow)
+        if proof.upper is None and not (proof.empty or proof.infinite):
+            proof = with_ray(proof, record.points)
+        return Case(record, tuple(self._objectives), relaxed, proof)
 
-    def prove(self, narrow: float = NARROW) -> Proof:
-        """Prove what can be proved, of a program of any size: that there is no largest value, or nothing at all, too.
+    def program(self) -> Program:
+        """Return the semidefinite program."""
+        return self._programmed()[1]
 
-        Parameters
-        ----------
-        narrow
-            As of ``solve``.
-
-        Returns
-        -------
-        Proof
-            What ``solve`` reads; its upper side, or a contradiction, only, where not all that is known is demanded.
-        """
-        program, _, directions = self.program()
-        found = prove(program, validate.positive("narrow", narrow), directions)
-        return replace(found, lower=None, point=None, direction=None) if self._relaxed(program) else found
-
-    def _relaxed(self, program: Program) -> tuple[str, ...]:
-        """Return the names of what the constraints demand in part only, so that just an upper bound is proved."""
-        # A geometric mean is bounded from above: it must be better if it is large.
-        bounded = [(program.objective, -1), *((one.form, 1) for one in program.inequalities)]
-        low = any(sign * form.products.get(pair, 0) > 0 for form, sign in bounded for pair in self._geometric_means)
-        low |= any(one.form.products.get(pair, 0) for one in program.equalities for pair in self._geometric_means)
-        return (*(actor.name for actor in self.actors if not actor.is_exact), *["a geometric mean"] * low)
-
-    def program(self) -> tuple[Program, tuple[str, ...], list[Direction]]:
-        """Return the program, with a label for each inequality, and directions whose squares are in no form."""
+    def _programmed(self) -> tuple[Record, Program]:
         if not self._objectives:
             message = "a problem must maximize something, got no call of maximize"
             raise ValueError(message)
-        draft = self._draft
-        for actor in self.actors:
-            actor.prepare()
-        with draft.undone():
-            labels = [one.name or f"constraint {number}" for number, one in enumerate(draft.inequalities, start=1)]
-            for actor in self.actors:
-                actor.impose()
-                for condition in actor.conditions():
-                    if condition.form.says_nothing:
-                        continue
-                    size = "lipschitz^2" if len(condition.points) == 1 else "diameter^2"
-                    draft.at_most(condition.form, condition.bound, f"{actor.name}.{size}" if condition.bound else "")
-                    labels.append(f"{actor.name}: {', '.join(f'x{number}' for number in condition.points)}")
-            objective = self._objectives[0]
-            if len(self._objectives) > 1:
-                objective = Form.of(draft.value())
-                for number, form in enumerate(self._objectives):
-                    draft.at_most(objective - form)
-                    labels.append(f"objective {number}")
-            program = draft.maximize(objective)
-        asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
-        return program, _told_apart(labels), tilts(self.actors, asked)
+        record = completed(self.record)
+        return record, semidefinite_program(record, self._objectives)
 
     def _least(self, minimum: int | None, of: FunctionClass) -> Value | None:
         if minimum is None:
@@ -508,20 +479,33 @@ class Problem:
         if not of.has_minimizer:
             message = f"minimum must be None for functions without a least value, got 0 for mu={shown(of.mu)}"
             raise ValueError(message)
-        return self._draft.zero()
+        return self.record.zero()
 
-    def _with(self, actor: Actor) -> Actor:
-        self.actors.append(actor)
-        return actor
+    def _called(self, letter: str, name: str) -> str:
+        """Return the name of a function, or a new one."""
+        taken = {one.name for one in self.record.declared}
+        return checked_name(name) or next(free for n in count() if (free := f"{letter}{n}") not in taken)
 
     def _own(self, form: Form | Value) -> Form:
         """Return a form of this problem."""
         found = Form.of(form)
         owner = one_owner(*(vector for pair in found.products for vector in pair), *found.values)
-        if owner not in (None, self._draft):
+        if owner not in (None, self.record.owner):
             message = "forms must be of the problem that they are given to, got one of another problem"
             raise ValueError(message)
         return found
+
+
+def _not_null(form: Form, bound: Fraction) -> Form:
+    """Refuse a square that must be 0: a program with it has no inner point, and a proof of one side at most."""
+    squares = {u.key == v.key and c > 0 for (u, v), c in form.products.items() if c and u.coordinates and v.coordinates}
+    if not bound and squares == {True} and not any(form.values.values()):
+        message = (
+            "a vector that must be 0 must not be made, got a square that is at most 0 "
+            "(one point in the place of two, or g.minimizer(at=x))"
+        )
+        raise ValueError(message)
+    return form
 
 
 def counted(name: str, number: int) -> range:
@@ -554,19 +538,6 @@ def _function_class(
         message = f"mu must be at least 0 for quadratic growth, and for quadratics of Polyak's class, got {shown(low)}"
         raise ValueError(message)
     return of
-
-
-def _told_apart(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return labels of which those that occur again are numbered.
-
-    >>> _told_apart(["G2", "f0: x0, x1", "G2"])
-    ('G2', 'f0: x0, x1', 'G2 (2)')
-    """
-    found: dict[str, None] = {}
-    for label in labels:
-        numbered = (f"{label} ({number})" for number in count(2))
-        found[label if label not in found else next(one for one in numbered if one not in found)] = None
-    return tuple(found)
 
 
 def _optional(name: str, number: Any) -> Fraction | None:

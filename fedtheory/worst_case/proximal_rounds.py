@@ -4,11 +4,11 @@ from typing import Any
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.worst_case._actors import positive_number
-from fedtheory.worst_case._gram import exact
-from fedtheory.worst_case._settings import spelled
+from fedtheory.worst_case._arguments import spelled
+from fedtheory.worst_case._functions import positive_number
+from fedtheory.worst_case._vectors import exact
 from fedtheory.worst_case.problem import Problem
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["fedprox"]
 
@@ -16,7 +16,7 @@ __all__ = ["fedprox"]
 @spelled
 def fedprox(
     proximal_weight: Any, *, L: Any, negative_curvature: Any, gradient_dissimilarity: Any, gradient2: Any = 1
-) -> Solution:
+) -> WorstCase:
     """Largest ``F(w_+) - F(w)`` after a round of all clients, equally weighted: negative if every round descends.
 
     Parameters
@@ -32,7 +32,7 @@ def fedprox(
 
     Returns
     -------
-    Solution
+    WorstCase
         The enclosure with its proofs.
 
     Raises
@@ -60,7 +60,7 @@ def fedprox(
     clients = p.clients(2, mu=lowest, L=positive_number("L", L))
     w = p.point("start")
     if B == 1:  # clients have one gradient there: no product of deviations could be above 0
-        clients.known(w, p.vector())
+        clients.call(w, p.vector())
     mean = clients.mean(clients.gradient(w)).square
     p.equal_to(mean, positive_number("gradient2", gradient2), name="gradient2")
     if B != 1:

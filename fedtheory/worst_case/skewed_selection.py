@@ -1,26 +1,19 @@
 """The exact worst case over the whole class of the theorems on biased selection, one round and many."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.theorem.assumptions import unmet
-from fedtheory.worst_case._actors import Clients
-from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._gram import Vector
-from fedtheory.worst_case._settings import Setting, check_block, rational, setting, spelled, step_sizes
-from fedtheory.worst_case.enclosures import NARROW, Proof
-from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
+from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, rational, spelled, step_sizes
+from fedtheory.worst_case._functions import Clients
+from fedtheory.worst_case._vectors import Vector
 from fedtheory.worst_case.problem import Problem
-from fedtheory.worst_case.worst_cases import Lemma, ProgramSize, WorstCase, enclosed, lemma_of, worst_of
+from fedtheory.worst_case.proofs import NARROW
+from fedtheory.worst_case.worst_cases import Case, Lemma, WorstCase, largest, lemma_of, worst_of
 
 __all__ = ["skew_class", "skew_class_horizon"]
 
@@ -31,37 +24,29 @@ _COMPOSED = NARROW / 10
 
 
 class Skews(NamedTuple):
-    """Diagonal skew, largest skew at w*, and number of selected clients."""
+    """Diagonal skew, largest skew at w*, number of selected clients, noise, and a bound on gradients, if any."""
 
     rho: Fraction
     rho_tilde: Fraction
-    num_selected: int
+    num_selected: int = 1
+    gradient_noise: Fraction = Fraction(0)
+    G2: Fraction | None = None
 
 
-def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) -> Skews:
+def skews(
+    given: Constants, rho_diagonal: Any, rho_tilde: Any, num_selected: int = 1, gradient_noise: Any = 0, G2: Any = None
+) -> Skews:
     """Check the skews, and that there are federations with these constants."""
     rho, tilde = rational("rho_diagonal", rho_diagonal), rational("rho_tilde", rho_tilde)
     broken = [
         unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
-        unmet("rho_diagonal <= L/mu", rho, "<=", 1 / given.mu),
+        unmet("rho_diagonal <= L/mu", rho, "<=", given.L / given.mu),
     ]
     for sentence in filter(None, broken):
         message = f"no federation has these constants: {sentence}"
         raise AssumptionViolated(message)
-    return Skews(rho, tilde, validate.count("num_selected", num_selected))
-
-
-class Round(NamedTuple):
-    """A round's class, its problem, and what is proved."""
-
-    given: Setting
-    problem: Problem
-    proof: Proof
-
-    @property
-    def lemma(self) -> Lemma:
-        """The inequality that the multipliers prove."""
-        return lemma_of([self.proof], self.given, "distance")
+    number, noise = validate.count("num_selected", num_selected), rational("gradient_noise", gradient_noise)
+    return Skews(rho, tilde, number, noise, None if G2 is None else rational("G2", G2))
 
 
 @spelled
@@ -129,19 +114,14 @@ def skew_class(
     >>> worst.enclosure[0] <= Q(491, 400) <= worst.enclosure[1], round(worst.value, 5)
     (True, 1.2275)
     """
-    constants = {
-        "distance2": distance2,
-        "objective_gap": objective_gap,
-        "gradient_noise": rational("gradient_noise", gradient_noise),
-        "G2": G2,
-    }
-    given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
-    check_block(len(given.steps) + 3, max_block)
-    p = skewed_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
-    return worst_of([(p, lambda space: attained([space], num_selected))], given, "distance")
+    steps = validate.count("local_steps", local_steps)
+    given = constants(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
+    check_block(steps + 3, max_block)
+    ratios = skews(given, rho_diagonal, rho_tilde, num_selected, gradient_noise, G2)
+    return worst_of([skewed_round(given, ratios, functions).case()], DISTANCE)
 
 
-def skewed_round(given: Setting, ratios: Skews, functions: str = "all") -> Problem:
+def skewed_round(given: Constants, ratios: Skews, functions: str = "all") -> Problem:
     """Maximize the expected squared distance after a round from squared distance at most distance2.
 
     Whatever the federation and the selection law, the selected clients' mean excess loss is at least ``rho D(w)`` at a
@@ -150,7 +130,7 @@ def skewed_round(given: Setting, ratios: Skews, functions: str = "all") -> Probl
     """
     validate.choice("functions", functions, ("all", "quadratic"))
     quadratic = functions == "quadratic"
-    if quadratic and given["gradient_noise"]:
+    if quadratic and ratios.gradient_noise:
         message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
         raise ValueError(message)
     p, selected, _, y = _selected(given, ratios, quadratic=quadratic)
@@ -158,7 +138,7 @@ def skewed_round(given: Setting, ratios: Skews, functions: str = "all") -> Probl
     return p
 
 
-def skewed_floor(given: Setting, ratios: Skews) -> Problem:
+def skewed_floor(given: Constants, ratios: Skews) -> Problem:
     """Maximize the squared distance that a round does not decrease."""
     p, _, w, y = _selected(given, ratios)
     p.at_most(w.square - y.square, 0)
@@ -166,37 +146,37 @@ def skewed_floor(given: Setting, ratios: Skews) -> Problem:
     return p
 
 
-def _selected(given: Setting, ratios: Skews, *, quadratic: bool = False) -> tuple[Problem, Clients, Vector, Vector]:
+def _selected(given: Constants, ratios: Skews, *, quadratic: bool = False) -> tuple[Problem, Clients, Vector, Vector]:
     """Return a problem with a selected client, the model, and what becomes of it; w* is the origin."""
-    p, gap, noise = Problem(), given["objective_gap"], given.constants.get("gradient_noise", 0)
-    f = p.clients(1, given.mu, 1, quadratic=quadratic, minimum=0)
+    p, gap = Problem(), given.objective_gap
+    f = p.clients(1, given.mu, given.L, quadratic=quadratic, minimum=0)
     y = w = p.point("start")
-    if "distance2" in given.constants:
-        p.at_most(w.square, given["distance2"], "distance2")
+    if given.distance2:
+        p.at_most(w.square, given.distance2, "distance2")
     f.limit_excess(p.origin, gap, "objective_gap", ratios.rho_tilde)
     above = ratios.rho * given.mu / 2 * w.square - (f.value(w) - f.value(f.local_minimizer()))
     p.at_most(above, gap, "objective_gap" if gap else "", -ratios.rho)
     for eta in given.steps:
-        if "G2" in given.constants:
-            p.at_most(f.gradient(y).square, given["G2"], "G2")
-        y = f.step(y, eta, variance=noise)
+        if ratios.G2 is not None:
+            p.at_most(f.gradient(y).square, ratios.G2, "G2")
+        y = f.step(y, eta, variance=ratios.gradient_noise)
     return p, f, w, y
 
 
-def averaged_gap(given: Setting, ratios: Skews, weights: Sequence[Fraction]) -> Problem:
+def averaged_gap(given: Constants, ratios: Skews, weights: Sequence[Fraction]) -> Problem:
     """Maximize the weighted mean of ``F(w) - F*`` over rounds' starts; exact gradients, a weight for each round.
 
     Between rounds F is known at their starts only, so that its values and gradients there tie the rounds together. Each
     round selects a fresh client of vanishing weight, as in the composition of distances.
     """
-    p, gap, per_round = Problem(), given["objective_gap"], len(given.steps) // len(weights)
-    F = p.function(given.mu, 1, minimum=0)
+    p, gap, per_round = Problem(), given.objective_gap, len(given.steps) // len(weights)
+    F = p.function(given.mu, given.L, minimum=0)
     w_star, w = F.minimizer(p.origin), p.point("start")
-    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    p.at_most((w - w_star).square, given.distance2, "distance2")
     gaps = []
     for first in range(0, len(given.steps), per_round):
         gaps.append(F.value(w) - F.value(w_star))
-        f = p.function(given.mu, 1, minimum=0)
+        f = p.function(given.mu, given.L, minimum=0)
         f.limit_excess(w_star, gap, "objective_gap", ratios.rho_tilde)
         p.at_most(ratios.rho * gaps[-1] - (f.value(w) - f.value(f.minimizer())), gap, "objective_gap", -ratios.rho)
         for eta in given.steps[first : first + per_round]:
@@ -271,29 +251,26 @@ def skew_class_horizon(
         raise ValueError(message)
     sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
     check_block(tau + 3, max_block)
-    constants = {"objective_gap": objective_gap, "gradient_noise": rational("gradient_noise", gradient_noise)}
-    lower, upper, rounds = start, start, list[Round]()
+    lower, upper, cases = start, start, list[Case]()
     for first in range(0, steps, tau):
-        given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
-        p = skewed_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
-        rounds.append(Round(given, p, p.prove(_COMPOSED)))
-        lower, upper = _next(rounds[-1], rounds[-1].proof, upper)
-    lemma = _composed([one.lemma for one in rounds])
-    proofs = tuple(one.proof for one in rounds)
-    size = ProgramSize.of(proofs[0].program, len(proofs))
-
-    def attain() -> Instance:
-        return attained([Embedding(one.problem, one.proof, one.given) for one in rounds], num_selected)
-
-    return WorstCase((lower, upper), lemma, size, proofs, partial(_checked, rounds, start), attain)
+        known = {"mu": mu, "L": L, "distance2": lower, "objective_gap": objective_gap}
+        given = constants(tau, sizes[first : first + tau], **known)
+        ratios = skews(given, rho_diagonal, rho_tilde, num_selected, gradient_noise)
+        cases.append(skewed_round(given, ratios, functions).case(narrow=_COMPOSED))
+        lower, upper = _next(cases[-1], upper)
+    lemma = _composed([lemma_of([case], DISTANCE) for case in cases])
+    return WorstCase(lower, upper, lemma, tuple(cases), partial(_composition, start), is_composed=True)
 
 
-def _next(one: Round, proof: Proof, upper: Fraction) -> tuple[Fraction, Fraction]:
+def _next(case: Case, upper: Fraction) -> tuple[Fraction, Fraction]:
     """Return the enclosure after a round; the lemma found at the lower end holds at the upper one."""
-    reached, _ = enclosed([proof])
-    others = {name: one.given[name] * one.given.unit(name) for name in one.lemma if name != "distance2"}
-    above = one.lemma(**{**others, **({"distance2": upper} if "distance2" in one.lemma else {})})
-    return _rounded(reached * one.given.unit("distance"), up=False), _rounded(Fraction(above), up=True)
+    lemma, numbers = lemma_of([case], DISTANCE), case.record.numbers
+    reached, _ = largest([case])
+    if reached is None:
+        message = "a round must be proved from both sides, got no proof of the lower one"
+        raise OracleError(message)
+    others = {name: upper if name == "distance2" else numbers[name] for name in lemma}
+    return _rounded(reached, up=False), _rounded(Fraction(lemma(**others)), up=True)
 
 
 def _rounded(number: Fraction, *, up: bool) -> Fraction:
@@ -312,84 +289,15 @@ def _composed(lemmas: Sequence[Lemma]) -> Lemma:
         contraction = lemma.get("distance2", Fraction(0))
         rest = {name: c for name, c in lemma.items() if name != "distance2"}
         total = {name: contraction * total.get(name, 0) + rest.get(name, 0) for name in {**total, **rest}}
-    return Lemma("distance", total)
+    return Lemma(DISTANCE, total)
 
 
-def _checked(rounds: Sequence[Round], start: Fraction) -> tuple[Fraction, Fraction]:
+def _composition(start: Fraction, cases: Sequence[Case]) -> tuple[Fraction, Fraction]:
+    """Return the enclosure that the proofs of rounds, one after the other, lead to."""
     lower = upper = start
-    for one in rounds:
-        if one.given["distance2"] * one.given.unit("distance2") != lower:
+    for case in cases:
+        if case.record.numbers.get("distance2", Fraction(0)) != lower:
             message = "a round must start where the one before has ended"
             raise OracleError(message)
-        lower, upper = _next(one, one.proof.checked(), upper)
+        lower, upper = _next(case, upper)
     return lower, upper
-
-
-def attained(spaces: Sequence[Embedding], num_selected: int = 1) -> Instance:
-    """Return an instance that gives every round a client of its own, turned so that it starts where the last ended.
-
-    With noise, the only round selects copies of one client, whose noises are independent.
-    """
-    noisy = bool(spaces[0].problem.noises)
-    if noisy and len(spaces) > 1:
-        message = f"a worst case with gradient noise has an instance for one round only, got {len(spaces)}"
-        raise ValueError(message)
-    dim, given = 1 + max(space.start.size for space in spaces), spaces[0].given
-    sizes = [[float(eta / space.given.L) for eta in space.given.steps] for space in spaces]
-    model = start = _padded(spaces[0].start, dim)
-    clients = list[ClientFunction]()
-    for space, steps in zip(spaces, sizes, strict=True):
-        clients.append(_turned(space.clients[0], _padded(space.start, dim), model))
-        for eta in steps:
-            model = model - eta * clients[-1].gradient(model)
-    clients *= num_selected if noisy else 1
-    return Instance(
-        clients=(*_population(given, dim), *clients),
-        weights=np.array([0.5, 0.5, *(0.0 for _ in clients)]),
-        start=start,
-        step_sizes=tuple(chain.from_iterable(sizes)),
-        num_rounds=len(spaces),
-        selection=_all_copies if noisy else _one_after_the_other,
-        noises=tuple(_padded(noise, dim) for noise in spaces[0].noises),
-    )
-
-
-def _population(given: Setting, dim: int) -> list[ClientFunction]:
-    """Return two parabolas of curvature mu that are the objective, apart in a direction that nobody else uses."""
-    mu = float(given.mu * given.L)
-    gap = float(given["objective_gap"] * given.unit("objective_gap"))
-    away = np.eye(dim)[-1] * np.sqrt(2 * gap / mu)
-    return [Parabola(mu * np.eye(dim), center) for center in (away, -away)]
-
-
-def _all_copies(losses: Array, _history: History) -> list[Outcome]:
-    return [Outcome(1.0, np.array([0.0, 0.0, *(1 / (losses.size - 2) for _ in losses[2:])]))]
-
-
-def _one_after_the_other(losses: Array, history: History) -> list[Outcome]:
-    return [Outcome(1.0, np.eye(losses.size)[2 + len(history)])]
-
-
-def _padded(vectors: Array, dim: int) -> Array:
-    """Append zeros to the last axis."""
-    missing = [(0, 0)] * (vectors.ndim - 1) + [(0, dim - vectors.shape[-1])]
-    found: Array = np.pad(vectors, missing)
-    return found
-
-
-def _turned(client: Interpolant | Parabola, start: Array, goal: Array) -> ClientFunction:
-    """Reflect a client's space so that one direction becomes another; the last coordinate stays."""
-    lengths = np.linalg.norm(start), np.linalg.norm(goal)
-    mirror = np.zeros_like(start)
-    if min(lengths) > 0:
-        mirror = start / lengths[0] - goal / lengths[1]
-    turn = np.eye(start.size)
-    if mirror @ mirror > 1e-24:
-        turn = turn - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
-    if isinstance(client, Parabola):
-        # In directions that the client does not know, any of its curvatures will do.
-        curvature = np.eye(start.size) * client.curvature[0, 0]
-        curvature[: len(client.center), : len(client.center)] = client.curvature
-        return Parabola(turn @ curvature @ turn, _padded(client.center, start.size) @ turn, client.minimum)
-    points, gradients = (_padded(vectors, start.size) @ turn for vectors in (client.points, client.gradients))
-    return replace(client, points=points, gradients=gradients)

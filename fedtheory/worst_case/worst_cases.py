@@ -1,31 +1,27 @@
-"""What a worst case is: its value between two proofs, the lemma of its multipliers, the instance that attains it."""
+"""A worst case: the largest value of a problem between two proofs, its lemma, and points that attain it."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple, final
+from itertools import permutations
+from pathlib import Path
+from typing import Any, final
 
+from fedtheory._storage.files import place
 from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._gram import Program
-from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.enclosures import Proof, shares_of
-from fedtheory.worst_case.instances import Instance
-from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case._certificate_files import case_document, document_of
+from fedtheory.worst_case._readable_proofs import Names, proof_of
+from fedtheory.worst_case._record import Record
+from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._vectors import Form
+from fedtheory.worst_case.instances import Instance, instance_of
+from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
 __all__ = ["WorstCase"]
-
-_SYMBOLS = {
-    "distance": "E |w - w*|^2",
-    "gap": "E F(w) - F*",
-    "drift": "mean |w_k - w|^2",
-    "descent": "F(w) - F(w_+)",
-    "gradient": "|grad F(w)|^2",
-}
 
 
 @final
@@ -33,23 +29,26 @@ _SYMBOLS = {
 class Lemma(Mapping[str, Fraction]):
     """An inequality ``error <= sum of coefficient * constant`` that holds for all values of the constants.
 
-    It is what the multipliers of a worst case prove, and the best such inequality where it was found. Constants that
-    were 0 there have no coefficient: the lemma is about classes in which they are 0.
+    The multipliers of a worst case prove it, and it is the best such inequality at the constants where it was found.
+    Constants that were 0 there have no coefficient: the lemma is about classes in which they are 0.
 
     Attributes
     ----------
     error
-        What is bounded: ``distance`` or ``gap``, after the last round; of lemmas ``drift``, ``descent``, ``gradient``.
+        What is bounded, as text.
     coefficients
         By the name of a constant.
     negative
-        Sums of coefficient times constant that must be negative: outcomes that no federation had are impossible there,
-        too, and elsewhere the lemma says nothing.
+        Sums of coefficient times constant that must be negative: cases that were empty are empty there, too. Elsewhere
+        the lemma says nothing.
+    below_zero
+        Names of constants that are negative, whose coefficients are rounded down in the text.
     """
 
     error: str
     coefficients: Mapping[str, Fraction]
     negative: tuple[Mapping[str, Fraction], ...] = ()
+    below_zero: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Fraction:
         return self.coefficients[name]
@@ -62,9 +61,9 @@ class Lemma(Mapping[str, Fraction]):
 
     @property
     def text(self) -> str:
-        """The inequality, with its coefficients rounded up to six digits: constants are not negative."""
-        provided = [f"{_in_words(one)} < 0" for one in self.negative]
-        inequality = f"{_SYMBOLS[self.error]} <= {_in_words(self.coefficients)}"
+        """The inequality with coefficients of six digits, rounded such that it is true for constants of these signs."""
+        provided = [f"{self._sum(one)} < 0" for one in self.negative]
+        inequality = f"{self.error} <= {self._sum(self.coefficients)}"
         return f"{inequality} where {' and '.join(provided)}" if provided else inequality
 
     def __call__(self, **constants: Fraction | float) -> Fraction | float:
@@ -82,9 +81,14 @@ class Lemma(Mapping[str, Fraction]):
             raise TypeError(message)
         for one in self.negative:
             if _weighted_sum(one, constants) >= 0:
-                message = f"the lemma holds where {_in_words(one)} < 0, got {float(_weighted_sum(one, constants)):.6g}"
+                found = f"{float(_weighted_sum(one, constants)):.6g}"
+                message = f"the lemma holds where {self._sum(one)} < 0, got {found}"
                 raise AssumptionViolated(message)
         return _weighted_sum(self.coefficients, constants)
+
+    def _sum(self, coefficients: Mapping[str, Fraction]) -> str:
+        summands = [f"{outward(c, 6, up=name not in self.below_zero)} {name}" for name, c in coefficients.items() if c]
+        return (" + ".join(summands) or "0").replace("+ -", "- ")
 
 
 def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, Fraction | float]) -> Fraction | float:
@@ -96,176 +100,287 @@ def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, 
     return sum(summands, start=Fraction(0))
 
 
-def _in_words(coefficients: Mapping[str, Fraction]) -> str:
-    """Write a sum with coefficients of six digits, none of them smaller than it is."""
-    summands = [f"{outward(c, 6, up=True)} {name}" for name, c in coefficients.items() if c]
-    return (" + ".join(summands) or "0").replace("+ -", "- ")
+@final
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A recorded problem with its proofs.
+
+    Attributes
+    ----------
+    record
+        The problem.
+    objectives
+        Forms of which the least is maximized.
+    relaxed
+        What is demanded in part only, so that just an upper bound is proved.
+    proof
+        What is proved of its semidefinite program.
+    """
+
+    record: Record
+    objectives: tuple[Form, ...]
+    relaxed: tuple[str, ...]
+    proof: Proof
+
+    @property
+    def lower(self) -> Fraction | None:
+        """The value is at least this number."""
+        return None if self.relaxed else self.proof.lower
+
+    @property
+    def upper(self) -> Fraction | None:
+        """The value is at most this number."""
+        return self.proof.upper
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of the inequalities of the program."""
+        return tuple(one.label for one in self.proof.program.inequalities)
+
+    def document(self) -> dict[str, Any]:
+        """Return problem and proofs as a part of a certificate."""
+        return case_document(self.record, self.objectives, self.proof, lower=not self.relaxed)
+
+    def checked(self) -> Case:
+        """Check the proofs again, from the program alone."""
+        return Case(self.record, self.objectives, self.relaxed, self.proof.checked())
 
 
-class ProgramSize(NamedTuple):
-    """How large a semidefinite program is: rows of each block, numbers of constraints, and how many were solved."""
-
-    blocks: tuple[int, ...]
-    num_inequalities: int
-    num_equalities: int
-    num_programs: int = 1
-
-    @classmethod
-    def of(cls, program: Program, num_programs: int) -> ProgramSize:
-        """Return the size of one of some programs."""
-        return cls(program.sizes, len(program.inequalities), len(program.equalities), num_programs)
+Combine = Callable[[Sequence[Case]], tuple[Fraction | None, Fraction | None]]
+"""Returns both sides of the value that some problems have together."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The largest error that any federation of a class can reach.
+    """The largest value that anything in a class can reach.
 
     Attributes
     ----------
-    enclosure
-        ``lower <= worst case <= upper``, both proved in rationals.
+    lower, upper
+        ``lower <= worst case <= upper``, both proved in rationals; a side without a proof is None.
     multipliers
         The lemma that proves the upper side, valid for all values of its constants.
-    program
-        Size of what was solved.
-    proofs
-        Of every program, for example one for each outcome of a comparison; of an outcome that no federation has, the
-        proof of that.
+    cases
+        The problems whose largest value it is, each with its proofs, one for each outcome of a comparison for example;
+        or the rounds that it is composed of. An empty case has a proof that it is empty.
+    is_composed
+        Whether it is composed of rounds.
     """
 
-    enclosure: tuple[Fraction, Fraction]
+    lower: Fraction | None
+    upper: Fraction | None
     multipliers: Lemma
-    program: ProgramSize
-    proofs: tuple[Proof, ...]
-    _check: Callable[[], tuple[Fraction, Fraction]]
-    _attain: Callable[[], Instance]
+    cases: tuple[Case, ...]
+    _combine: Combine = field(repr=False)
+    is_composed: bool = False
+
+    @property
+    def enclosure(self) -> tuple[Fraction, Fraction]:
+        """Both sides.
+
+        Raises
+        ------
+        OracleError
+            If one of them has no proof.
+        """
+        if self.lower is None or self.upper is None:
+            message = f"an enclosure must have two sides, got {self._sides()}"
+            raise OracleError(message)
+        return self.lower, self.upper
 
     @property
     def value(self) -> float:
-        """The middle of the enclosure."""
-        return float(sum(self.enclosure) / 2)
+        """The middle of the enclosure, or the side that is proved."""
+        sides = [side for side in (self.lower, self.upper) if side is not None]
+        return float(sum(sides) / len(sides))
 
     @property
     def relative_width(self) -> float:
-        """Width of the enclosure, relative to its upper end."""
+        """Width of the enclosure as a share of its upper end."""
         lower, upper = self.enclosure
-        return float((upper - lower) / upper) if upper else 0.0
+        return float((upper - lower) / abs(upper)) if upper else float(upper - lower)
+
+    @property
+    def relaxed(self) -> tuple[str, ...]:
+        """Names of what is demanded in part only.
+
+        They are functions and operators for whose class, or for whose points (of several clients, or of outcomes of a
+        noise), sufficient conditions are not known, or on which a line was searched; geometric means that should be
+        small; and conditions that were left out. Then only an upper bound is proved.
+        """
+        return tuple(dict.fromkeys(name for case in self.cases for name in case.relaxed))
+
+    @property
+    def deciding(self) -> Case:
+        """The case with the largest value, the first of several."""
+        return max(self.cases, key=lambda case: [-1 if side is None else side for side in (case.lower, case.upper)])
+
+    @property
+    def program(self) -> Program:
+        """The semidefinite program of the deciding case."""
+        return self.deciding.proof.program
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of the inequalities of the deciding case."""
+        return self.deciding.labels
+
+    @property
+    def active(self) -> dict[str, Fraction]:
+        """The inequalities that prove the upper side of the deciding case, with multipliers, the largest first."""
+        multipliers = self.deciding.proof.multipliers
+        if multipliers is None:
+            return {}
+        used = [(label, y) for label, y in zip(self.labels, multipliers.inequalities, strict=True) if y]
+        return dict(sorted(used, key=lambda pair: -pair[1]))
+
+    def verify(self) -> tuple[Fraction | None, Fraction | None]:
+        """Check all proofs again, from the programs alone, and return the sides that they prove."""
+        return self._combine([case.checked() for case in self.cases])
+
+    def proof(self, *, latex: bool = False) -> str:
+        """Write down the theorem and its proof, of the upper side of the deciding case.
+
+        The objective is at most the sum of multiplier times bound, as the sum of multiplier times inequality less the
+        objective is a sum of squares of the vectors. Where fractions with small denominators prove as much, they are
+        taken.
+
+        Parameters
+        ----------
+        latex
+            As environments of LaTeX's package amsmath, in the place of text.
+
+        Returns
+        -------
+        str
+            The proof.
+        """
+        self._refuse_composed("a proof")
+        case = self.deciding
+        if case.proof.multipliers is None:
+            return "nothing is proved of the upper side"
+        return proof_of(case.record, case.objectives, case.proof.program, case.proof.multipliers, latex=latex)
 
     def instance(self) -> Instance:
-        """Return a federation that attains the value; its ``run()`` simulates it and gives the value back.
+        """Return functions and points that attain the value of the deciding case, approximately.
+
+        Returns
+        -------
+        Instance
+            Points by name, functions by name, pictures; ``run()`` runs the problem and gives the value back.
 
         Raises
         ------
         ValueError
-            If there is none: with gradient noise over several rounds, and for programs about lemmas.
+            If the lower side has no proof, or the value is composed of several rounds.
         """
-        return self._attain()
+        self._refuse_composed("an instance")
+        case = self.deciding
+        if case.proof.point is None or case.relaxed:
+            message = "an instance must come from a proof of the lower side, got none"
+            raise ValueError(message)
+        point = short_point(case.proof) or case.proof.point
+        return instance_of(case.record, case.objectives, case.proof.program, point)
 
-    def verify(self) -> tuple[Fraction, Fraction]:
-        """Check all proofs again, from the programs alone, and return the enclosure that they prove."""
-        return self._check()
+    def save(self, path: str | Path) -> None:
+        """Write problem and proofs in rationals: ``checker`` checks them with Python's standard library alone.
+
+        Parameters
+        ----------
+        path
+            A JSON file, which is replaced.
+        """
+        self._refuse_composed("a certificate")
+        place(Path(path), document_of(case.document() for case in self.cases).encode())
+
+    def _refuse_composed(self, what: str) -> None:
+        if self.is_composed:
+            message = f"{what} must be one of a round (worst_case.skew_class), got {len(self.cases)} rounds"
+            raise ValueError(message)
 
     def __repr__(self) -> str:
-        return f"WorstCase({' to '.join(self._ends())}; {self.multipliers.text})"
+        more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
+        note = f"; upper bound only, for {' and '.join(self.relaxed[:2])}{more}" if self.relaxed else ""
+        lemma = f"; {self.multipliers.text}" if self.multipliers else ""
+        return f"WorstCase({self._sides()}{lemma}{note})"
 
     def _repr_html_(self) -> str:
         rows = {
-            "worst case, proved between": " and ".join(self._ends()),
+            "worst case, proved": self._sides(),
             "for all constants": self.multipliers.text,
-            "program": f"blocks of {', '.join(map(str, self.program.blocks))} rows; "
-            f"{self.program.num_inequalities} inequalities",
+            "program": f"blocks of {', '.join(map(str, self.program.sizes))} rows; "
+            f"{len(self.program.inequalities)} inequalities",
         }
         cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
         return f"<table>{cells}</table>"
 
-    def _ends(self) -> tuple[str, str]:
-        lower, upper = self.enclosure
-        return outward(lower, 10, up=False), outward(upper, 10, up=True)
+    def _sides(self) -> str:
+        sides = [f"at least {outward(self.lower, 10, up=False)}"] if self.lower is not None else []
+        sides += [f"at most {outward(self.upper, 10, up=True)}"] if self.upper is not None else []
+        return " and ".join(sides)
 
 
-Play = tuple[Problem, Callable[[Embedding], Instance]]
-"""A problem, and what makes an instance of where its vectors lie."""
-
-
-def worst_of(plays: Sequence[Play], given: Setting, error: str) -> WorstCase:
-    """Put the largest of some problems' values together, in the units that the user gave.
-
-    One that is proved to be empty does not count. Raises what `enclosed` does.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
-
-    >>> p = Problem()
-    >>> x = p.point()
-    >>> p.at_most(x.square, 3, "distance2")
-    >>> p.maximize(2 * x.square)
-    >>> given = Setting(Fraction(1, 10), (Fraction(1),), {"distance2": Fraction(3)}, Fraction(1), Fraction(1))
-    >>> worst = worst_of([(p, lambda space: None)], given, "distance")
-    >>> round(worst.value, 6), round(worst.multipliers["distance2"], 6)
-    (6.0, Fraction(2, 1))
-    """
-    unit, proofs = given.unit(error), tuple(p.prove() for p, _ in plays)
-    lower, upper = enclosed(proofs)
-    # Where two programs reach the same, the first is as good.
-    pairs = [pair for pair in zip(plays, proofs, strict=True) if pair[1].lower is not None]
-    (problem, attain), best = max(pairs, key=lambda pair: pair[1].lower or Fraction(0))
-
-    def check() -> tuple[Fraction, Fraction]:
-        lower, upper = enclosed([proof.checked() for proof in proofs])
-        return unit * lower, unit * upper
-
-    return WorstCase(
-        enclosure=(unit * lower, unit * upper),
-        multipliers=lemma_of(proofs, given, error),
-        program=ProgramSize.of(best.program, len(proofs)),
-        proofs=proofs,
-        _check=check,
-        _attain=lambda: attain(Embedding(problem, best, given)),
-    )
-
-
-def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
-    """Return between which numbers the largest value of some programs is proved to lie.
+def worst_of(cases: Sequence[Case], error: str = "") -> WorstCase:
+    """Return the largest value of some problems; one that is proved to be empty does not count.
 
     Raises
     ------
     AssumptionViolated
-        If all programs are proved to be empty, or one of them to have an infinite value.
+        If all problems are proved to be empty, or one of them to have an infinite value.
     OracleError
-        If the proofs do not enclose the value from both sides.
+        If nothing is proved.
     """
-    for proof in proofs:
-        if proof.infinite:
-            message = "the worst case must be finite, got a class in which errors grow without end"
-            raise AssumptionViolated(message)
-    possible = [proof for proof in proofs if not proof.empty]
+    lower, upper = largest(cases)
+    if not error:
+        names = Names(cases[0].record)
+        error = " and ".join(names.form(form) for form in cases[0].objectives[:2])
+        error = error if len(cases[0].objectives) < 2 else f"the least of {error} and others"
+    return WorstCase(lower, upper, lemma_of(cases, error), tuple(cases), largest)
+
+
+def largest(cases: Sequence[Case]) -> tuple[Fraction | None, Fraction | None]:
+    """Return between which numbers the largest value of some problems is proved to lie."""
+    for case in cases:
+        if case.proof.infinite:
+            _refuse_infinite(case)
+    possible = [case for case in cases if not case.proof.empty]
     if not possible:
-        names = " and ".join(sorted({name for proof in proofs for name in proof.contradicting})) or "its hypotheses"
-        message = f"no federation has these constants: {names} contradict each other"
+        names = dict.fromkeys(name for case in cases for name in case.proof.contradicting)
+        found = " and ".join([*names][:4])
+        message = f"a problem must have points and functions that fulfill it, got contradictions of {found}"
         raise AssumptionViolated(message)
-    lowers = [proof.lower for proof in possible if proof.lower is not None]
-    uppers = [proof.upper for proof in possible if proof.upper is not None]
-    if not lowers or len(uppers) < len(possible):
-        sides = [f"at least {outward(max(lowers), 6, up=False)}"] if lowers else []
-        sides += [f"at most {outward(max(uppers), 6, up=True)}"] if len(uppers) == len(possible) else []
-        message = (
-            f"a worst case must be proved from both sides, got {' and '.join(sides) or 'no proof'} (without units)"
-        )
+    lowers = [case.lower for case in possible if case.lower is not None]
+    uppers = [case.upper for case in possible if case.upper is not None]
+    lower, upper = max(lowers, default=None), max(uppers) if len(uppers) == len(possible) else None
+    if lower is None and upper is None:
+        message = "a worst case must be proved from one side at least, got no proof"
         raise OracleError(message)
-    return max(lowers), max(uppers)
+    return lower, upper
 
 
-def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
-    """Read the inequality off the multipliers, in the units that the user gave: the largest of each constant."""
-    # Constants are not negative, so that the largest coefficients serve all programs.
+def _refuse_infinite(case: Case) -> None:
+    if case.relaxed:
+        too_little = " and ".join(case.relaxed)
+        message = f"an upper bound must follow from what is demanded, got too little that is known of {too_little}"
+        raise OracleError(message)
+    points, grows = Names(case.record).points, case.proof.grows
+    far = [name for name, vector in points.items() if grows(vector)]
+    apart = [f"{name} - {other}" for name, other in permutations(points, 2) if grows(points[name] - points[other])]
+    near = next(iter(sorted(apart, key=lambda text: "- x*" not in text)), f"{far[0]} - y" if far else "")
+    remedy = f"p.at_most(({near}).square, 1) keeps them together" if near else "f.value(x) - f.value(x*) may be meant"
+    what = ", ".join(far[:4]) or "function values"
+    message = f"the worst case must be finite, got one that grows without end with {what} ({remedy})"
+    raise AssumptionViolated(message)
+
+
+def lemma_of(cases: Sequence[Case], error: str) -> Lemma:
+    """Read the inequality off the multipliers, the largest of each constant over the cases."""
+    # For constants that are not negative the largest coefficients serve all cases.
+    proofs = [case.proof for case in cases]
     possible = [shares_of(proof, proof.multipliers) for proof in proofs if proof.multipliers is not None]
     names = dict.fromkeys(name for shares in possible for name in shares)
     best = {name: max(shares.get(name, Fraction(0)) for shares in possible) for name in names}
-    impossible = [shares_of(proof, proof.contradiction) for proof in proofs if proof.contradiction is not None]
-    return Lemma(
-        error,
-        {name: c * given.unit(error) / given.unit(name) for name, c in best.items()},
-        tuple({name: c / given.unit(name) for name, c in shares.items()} for shares in impossible),
-    )
+    impossible = tuple(shares_of(proof, proof.contradiction) for proof in proofs if proof.contradiction is not None)
+    below = {name for case in cases for name, number in case.record.numbers.items() if number < 0}
+    return Lemma(error, best, impossible, frozenset(below))

@@ -16,7 +16,7 @@ from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import EXAMPLE, regression_examples, replay
 from fedtheory.verification.verdicts import examine, verdict_on
-from fedtheory.worst_case.enclosures import NARROW
+from fedtheory.worst_case.proofs import NARROW
 from tests.environment import thinned
 
 CLAIMS = known_claims()

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import _comparisons
-from fedtheory.claims.optimal_client_sampling import worst_cases
 from fedtheory.claims.power_of_choice import whole_rounds
 from fedtheory.errors import OracleError
 from fedtheory.instances.observed import Skews
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.instances import replay
-from fedtheory.worst_case import promises
+from fedtheory.worst_case import comparisons
 
 CLAIMS = known_claims()
 # On choices of zeros clients are drawn that are all alike, and begin where they end.
@@ -47,8 +46,10 @@ def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: 
         message = "the solver stalled"
         raise OracleError(message)
 
-    monkeypatch.setattr(promises, "compared", unproved)
-    assert says_nothing(worst_cases.dsgd_contraction, "no worst case was proved: the solver stalled")
+    monkeypatch.setattr(comparisons, "compared", unproved)
+    assert says_nothing(
+        CLAIMS["optimal-client-sampling:dsgd-contraction-worst-case"], "no worst case was proved: the solver stalled"
+    )
 
 
 @pytest.mark.parametrize("key", ["theorem-3.1", "theorem-3.1-refined", "equation-85"])

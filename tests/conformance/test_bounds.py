@@ -37,7 +37,7 @@ def test_every_claim_about_a_bound_asks_for_it_but_for_those_about_single_summan
         pytest.skip(f"nothing can stand in for the bound of {', '.join(sorted(unasked - OF_SUMMANDS))}")
 
 
-@pytest.mark.parametrize("key", ["optimal-client-sampling:dsgd-worst-case", "fedavg:one-round-worst-case"])
+@pytest.mark.parametrize("key", ["optimal-client-sampling:dsgd-contraction-worst-case", "fedavg:one-round-worst-case"])
 def test_a_promise_below_the_worst_case_is_refuted_whatever_the_librarys_bound_says(key: str) -> None:
     def nothing(**_: Any) -> float:
         return 0.0

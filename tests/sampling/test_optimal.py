@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedtheory._support.compiling import in_python
 from fedtheory.conformance import norms, norms_and_budgets, seeds
 from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
-from fedtheory.sampling._newton import write
+from fedtheory.sampling._newton import write, write_optimal
 from fedtheory.sampling.optimal import rescale
 from tests.environment import thinned
 
@@ -302,3 +303,15 @@ def test_zero_norms_beyond_the_budget_end_the_search_at_every_scale(
     expected = optimal_probabilities(norms, budget)
     assert (expected == np.sign(norms)).all()
     assert optimal_probabilities(np.array(norms) * scale, budget).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("expected_size", [0.3, 1.0, 2.7, 5.0])
+def test_plain_python_has_the_bits_of_compiled_code(expected_size):
+    rng = np.random.default_rng(3)
+    for scale in (1e-320, 1e-200, 1.0, 1e300):
+        norms = scale * rng.lognormal(sigma=2.0, size=7) * (rng.random(7) < 0.8)
+        compiled, plain = np.empty(7), np.empty(7)
+        with np.errstate(all="ignore"):
+            accepted = in_python(write_optimal)(norms, expected_size, plain)
+        assert accepted == write_optimal(norms, expected_size, compiled)
+        assert plain.tobytes() == compiled.tobytes()

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.worst_case import Problem
-from fedtheory.worst_case._actors import Clients, Linear
-from fedtheory.worst_case._classes import FunctionClass
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
+from fedtheory.worst_case.worst_cases import WorstCase
 
 Array = Any
 CLOSE = 1e-6
@@ -25,17 +24,18 @@ LONG = 1e6
 class Space:
     """Vectors of a problem as a feasible point has them, for a client and outcomes of the noises."""
 
-    def __init__(self, problem: Problem, solution: Solution, num_clients: int) -> None:
-        point, program = solution._proof.point, solution._proof.program
+    def __init__(self, problem: Problem, solution: WorstCase, num_clients: int) -> None:
+        point, program = solution.deciding.proof.point, solution.deciding.proof.program
         assert point is not None
         self.problem, self.num_clients = problem, num_clients
-        self.noises = {block: place for place, block in enumerate(problem.noises)}
+        self.record = solution.cases[0].record
+        self.noises = {block: place for place, block in enumerate(self.record.noises)}
         self.factors = [factor(np.array([[float(x) for x in row] for row in gram])) for gram in point.grams]
         self.values = {value: float(point.values[place]) for value, place in program.values.items()}
 
     def vector(self, vector: Any, client: int, outcomes: Sequence[int]) -> Array:
         """Return a vector in space: each block has a subspace for each client, or for each history of outcomes."""
-        sources, centered = self.problem._draft._sources, np.eye(self.num_clients) - 1 / self.num_clients
+        sources, centered = self.record.sources, np.eye(self.num_clients) - 1 / self.num_clients
         parts = []
         for block, rows in enumerate(self.factors[: len(sources)]):  # beyond them, slacks have blocks
             inside = sum(
@@ -44,7 +44,7 @@ class Space:
             )
             if block in self.noises:
                 before = [outcomes[place] for other, place in self.noises.items() if other in sources[block].behind]
-                own = client if sources[block].owner in {actor.name for actor in self.problem.actors} else 0
+                own = client if sources[block].owner in {one.name for one in self.record.declared} else 0
                 history = (*before, outcomes[self.noises[block]], own)
                 spot = np.zeros((2,) * (len(history) - 1) + (self.num_clients,))
                 spot[history] = 1
@@ -62,7 +62,7 @@ def factor(gram: Array) -> Array:
 def pooled(space: Space, actor: Any, points: Sequence[Any]) -> Iterator[list[tuple[Array, Array, float]]]:
     """Yield the points of a function, or of each client's function, of all outcomes together."""
     every = range(space.num_clients)
-    for clients in [[k] for k in every] if isinstance(actor, Clients) else [[*every]]:
+    for clients in [[k] for k in every] if actor.num_clients > 1 else [[*every]]:
         yield [
             (
                 space.vector(one.at, k, outcomes),
@@ -75,22 +75,25 @@ def pooled(space: Space, actor: Any, points: Sequence[Any]) -> Iterator[list[tup
         ]
 
 
-def check_attained(problem: Problem, solution: Solution, num_clients: int = 3, floors: Sequence[Any] = ()) -> None:
+def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, floors: Sequence[Any] = ()) -> None:
     """Refuse a lower side whose functions are of no class; values of ``floors`` must be at least 0."""
     space = Space(problem, solution, num_clients)
     if max(float(np.abs(rows).max()) for rows in space.factors) > LONG:
         return
-    for actor in problem.actors:
-        for points in pooled(space, actor, actor.points):
+    for actor in space.record.declared:
+        for points in pooled(space, actor, actor.calls) if not actor.adjoint_of else ():
             scale = 1 + max((float(x @ x + g @ g) + abs(f) for x, g, f in points), default=0.0)
-            if isinstance(actor, Linear):
-                for adjoint in pooled(space, actor.adjoint, actor.adjoint.points):
+            if isinstance(actor.of, OperatorClass) and actor.of.linear:
+                [other] = [one for one in space.record.declared if one.adjoint_of == actor.name]
+                for adjoint in pooled(space, other, other.calls):
                     off = linear(float(actor.of.lipschitz or 0), points, adjoint)
                     assert off <= CLOSE * scale, f"{actor.name} is no linear operator"
             elif isinstance(actor.of, FunctionClass):
                 off = outside(actor.of, points, actor.minimum)
                 assert off <= CLOSE * scale, f"{actor.name} is of no function, by {off / scale:.1e}"
-                assert min((f for _, _, f in points), default=0) >= (-CLOSE * scale if actor in floors else -np.inf)
+                assert min((f for _, _, f in points), default=0) >= (
+                    -CLOSE * scale if actor.name in floors else -np.inf
+                )
             else:
                 assert operator(actor.of, points) <= CLOSE * scale, f"{actor.name} is of no operator"
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.worst_case import Problem
-from fedtheory.worst_case._gram import Form, Program, Value, Vector
+from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._vectors import Form, Value, Vector
 from tests.worst_case.members_in_space import (
     Array,
     Curve,
@@ -207,7 +208,7 @@ class Run:
 
     def settled(self) -> None:
         """Bind the gradients and values of all points, after checking that they are those of the functions."""
-        points = [(real, point) for actor, real in self.real.items() for point in actor.points]
+        points = [(real, point) for called, real in self.real.items() for point in called.declared.calls]
         # First those with a gradient of their own, then those whose gradients balance others.
         for fresh in (True, False):
             for real, point in points:
@@ -224,18 +225,16 @@ class Run:
                     assert ((left <= slope) & (slope <= right)).all(), "no subgradient of the function"
                 else:
                     self.bound(point.gradient, real.gradient(at))
-                if point.value not in self.problem._draft._zeros:
+                if point.value not in self.problem.record.zeros:
                     self.values[point.value] = float(real.value(at).mean())
 
     def check(self) -> tuple[Program, float]:
         """Compare the recorded program with the run; return it, and the objective that the run has."""
-        for actor in self.problem.actors:
-            actor.prepare()
-            if actor in self.real and actor.minimum is not None and actor.points[actor.minimum].at.key:
-                at = actor.points[actor.minimum].at
-                if any(place not in self.parts for place in at.coordinates):
-                    Term(self, actor, [(Q(1), self.real[actor])]).local_minimizer()
-        program, _, _ = self.problem.program()
+        for called, real in [*self.real.items()]:
+            one = called.declared
+            if getattr(one.of, "names_minimizer", False) or one.least is not None:
+                Term(self, called, [(Q(1), real)]).local_minimizer()
+        program = self.problem.program()
         self.settled()
         grams = [np.full((size, size), np.nan) for size in program.sizes]
         for (block, i), one in self.parts.items():
@@ -397,8 +396,8 @@ class Term:
     def objective_gap(self) -> F:
         best = self.value(self.minimizer())
         for c, part in self.parts:
-            actor = next(actor for actor, real in self.run.real.items() if real is part)
-            one = Term(self.run, actor, [(Q(1), part)])
+            called = next(called for called, real in self.run.real.items() if real is part)
+            one = Term(self.run, called, [(Q(1), part)])
             best = best - c * one.value(one.local_minimizer())
         return F(self.said.objective_gap(), best.true)
 

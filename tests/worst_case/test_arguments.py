@@ -11,7 +11,7 @@ import pytest
 from fedtheory import worst_case
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import sgd
-from fedtheory.worst_case import Problem, confront
+from fedtheory.worst_case import Problem, compare
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
 STEP: dict[str, Any] = {"local_steps": 1, "step_size": Q(1, 4)}
@@ -76,24 +76,24 @@ THEOREM: dict[str, Any] = {
     "initial_distance2": 1,
 }  # fmt: skip
 SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
-    "nothing": (lambda: confront(li.full_participation_gap), "Theorem 1 needs num_steps, mu, .* got nothing"),
-    "None": (lambda: confront(None), "bound must be a bound of the library, got None"),  # type: ignore[arg-type]
-    "a text": (lambda: confront("fedavg.one_round"), "bound must be a bound of the library, got 'f"),  # type: ignore[arg-type]
-    "a function": (lambda: confront(len), "bound must be a bound of the library"),  # type: ignore[arg-type]
-    "a slip": (lambda: confront(li.full_participation_gap, **THEOREM, muu=3), r"takes no muu \(close: mu\)"),
+    "nothing": (lambda: compare(li.full_participation_gap), "Theorem 1 needs num_steps, mu, .* got nothing"),
+    "None": (lambda: compare(None), "bound must be a bound of the library, got None"),  # type: ignore[arg-type]
+    "a text": (lambda: compare("fedavg.one_round"), "bound must be a bound of the library, got 'f"),  # type: ignore[arg-type]
+    "a function": (lambda: compare(len), "bound must be a bound of the library"),  # type: ignore[arg-type]
+    "a slip": (lambda: compare(li.full_participation_gap, **THEOREM, muu=3), r"takes no muu \(close: mu\)"),
     "one short": (
-        lambda: confront(sgd.drawn_step, mu=1, L=3, distance2=1, zeta2=1),
+        lambda: compare(sgd.drawn_step, mu=1, L=3, distance2=1, zeta2=1),
         "needs step_size, num_selected, got",
     ),
     "a float": (
-        lambda: confront(li.full_participation_gap, **THEOREM | {"mu": 0.1}),
+        lambda: compare(li.full_participation_gap, **THEOREM | {"mu": 0.1}),
         r"mu must be an int or a Fraction, got 0.1 \(Fraction\(1, 10\)\)",
     ),
     "a float in a list": (
-        lambda: confront(li.full_participation_gap, **THEOREM | {"G2": np.float64(0.5)}),
+        lambda: compare(li.full_participation_gap, **THEOREM | {"G2": np.float64(0.5)}),
         r"G2 must be an int or a Fraction, got np.float64\(0.5\) \(Fraction\(1, 2\)\)",
     ),
-    "no number": (lambda: confront(li.full_participation_gap, **THEOREM | {"mu": None}), "mu must hold real numbers"),
+    "no number": (lambda: compare(li.full_participation_gap, **THEOREM | {"mu": None}), "mu must hold real numbers"),
 }
 
 
@@ -124,7 +124,10 @@ IN_PROBLEMS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a division by 0": (lambda p: p.point() / 0, "a divisor must differ from 0"),
     "of a form": (lambda p: p.point().square / 0, "a divisor must differ from 0"),
     "a vector for a form": (lambda p: p.maximize(p.point()), "got <vector>"),
-    "a width": (lambda p: p.solve("narrow"), "a problem must maximize something"),
+    "a width": (lambda p: p.solve("narrow"), "narrow must hold real numbers, got .narrow."),
+    "no objective": (lambda p: p.solve(), "a problem must maximize something"),
+    "a square of 0": (lambda p: p.equal_to(p.point().square, 0), r"a square .* at most 0 \(.*minimizer\(at=x\)\)"),
+    "at most a square of 0": (lambda p: p.at_most(2 * p.point().square, 0, "d"), "got a square that is at most 0"),
     "a negative width": (lambda p: solved(p, -1), "narrow must be finite and positive, got -1"),
     "what is compressed": (lambda p: p.compressed(3, Q(1, 2)), "compressed must be asked at a vector"),
     "where a line is": (lambda p: p.function(L=1).line_search(p.point(), 3), "line_search must be asked at a vector"),

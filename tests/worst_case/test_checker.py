@@ -1,4 +1,4 @@
-"""Certificates that are saved are checked by a file that knows nothing of the library, and changed ones are refused."""
+"""Certificates that are saved are checked by files that share nothing with the library, and forged ones are refused."""
 
 import contextlib
 import copy
@@ -8,20 +8,23 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from fractions import Fraction as Q
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fedtheory import worst_case
 from fedtheory.__main__ import main as run_command
 from fedtheory.worst_case import Problem, checker
+from tests.worst_case.gallery import GALLERY
+
+FOLDER = Path(str(checker.__file__)).parent
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of two steps of gradient descent, on a quadratic in one problem, so that there are equalities, too."""
-    path = tmp_path_factory.mktemp("certificates") / "certificate.json"
+def two_steps() -> Problem:
+    """Two steps of gradient descent on a quadratic, whose program has equalities."""
     p = Problem()
     f = p.function(mu=Q(1, 10), L=1, quadratic=True)
     best, x = f.minimizer(), p.point("start")
@@ -29,27 +32,66 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for _ in range(2):
         x = x - Q(3, 2) * f.gradient(x)
     p.maximize(f.value(x) - f.value(best))
-    worst = p.solve()
+    return p
+
+
+def noisy_clients() -> Problem:
+    """A noisy step of some of ten clients."""
+    p = Problem()
+    c = p.clients(10, mu=Q(1, 10), L=1)
+    best, w = c.minimizer(), p.point("start")
+    p.at_most((w - best).square, 1, name="distance2")
+    c.heterogeneity(zeta2=1)
+    p.maximize(c.sample(4).square(c.step(w, Q(1, 4), variance=Q(1, 5)) - best))
+    return p
+
+
+PROBLEMS = [two_steps, noisy_clients]
+
+
+MEANS: dict[str, Any] = {"owner": "", "behind": [], "noise": False}
+NOTHING: dict[str, Any] = {"products": [], "values": []}
+POINT: dict[str, Any] = {"name": "", "verb": "point", "of": [], "inputs": [], "blocks": [0]}
+
+
+def saved(worst: Any, folder: Path) -> Path:
+    worst.save(folder / "certificate.json")
+    return folder / "certificate.json"
+
+
+@pytest.fixture(scope="module", params=PROBLEMS, ids=lambda problem: problem.__name__)
+def certificate(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    worst = request.param().solve()
     assert worst.verify() == worst.enclosure
-    worst.save(path)
-    return path
+    return saved(worst, tmp_path_factory.mktemp("certificates"))
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def told(path: Path) -> tuple[str, int]:
     return checker.main([str(path)])
 
 
-def test_the_file_alone_says_between_what_the_value_lies(certificate: Path, tmp_path: Path) -> None:
-    alone = tmp_path / "checker.py"
-    alone.write_text(Path(str(checker.__file__)).read_text(encoding="utf-8"), encoding="utf-8")
-    # -I: nothing but the standard library can be imported.
+def sides(said: str) -> tuple[Q, Q]:
+    least, most = said.splitlines()[0].removeprefix("proved: value between ").split(" and ")
+    return Q(least), Q(most)
+
+
+def test_the_folder_alone_says_between_what_the_value_lies(certificate: Path, tmp_path: Path) -> None:
+    (tmp_path / "checker").mkdir()
+    for file in FOLDER.glob("*.py"):
+        (tmp_path / "checker" / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+    # -S: nothing but the standard library can be imported.
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(alone), str(certificate)], capture_output=True, text=True, check=False
-    )
-    lower, upper = checker.check(json.loads(certificate.read_text(encoding="utf-8")))
+        [sys.executable, "-E", "-s", "-S", "-m", "checker", str(certificate)],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    lower, upper, _ = checker.check(read(certificate))
     assert lower is not None
     assert upper is not None
-    least, most = (Q(words) for words in done.stdout.removeprefix("proved: value between ").split(" and "))
+    least, most = sides(done.stdout)
     # Twelve digits, rounded so that both numbers are proved.
     assert lower - Q(1, 10**11) * lower < least <= lower
     assert upper <= most < upper + Q(1, 10**11) * upper
@@ -62,35 +104,92 @@ def test_the_command_says_the_same(certificate: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == said + "\n"
 
 
-def test_the_file_is_short_and_imports_the_standard_library_only() -> None:
-    text = Path(str(checker.__file__)).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 300
-    imported = {
-        line.split()[1].partition(".")[0] for line in text.splitlines() if line.startswith(("import ", "from "))
-    }
-    assert imported <= set(sys.stdlib_module_names)
+def test_the_checker_imports_the_standard_library_and_itself_only() -> None:
+    for file in FOLDER.glob("*.py"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        imported = {line.split()[1].partition(".")[0] for line in lines if line.startswith(("import ", "from "))}
+        assert imported <= {*sys.stdlib_module_names, ""}
 
 
-@pytest.mark.parametrize("power", [-400, 400])
+def test_the_theorem_is_printed_with_classes_method_constants_and_objective(tmp_path: Path) -> None:
+    said, _ = told(saved(two_steps().solve(), tmp_path))
+    assert said.splitlines()[2:-1] == [
+        "For all",
+        "  f0: function (mu=1/10, L=1, quadratic=True)",
+        "  x*: a minimizer of f0",
+        "  x*: local minimizer of f0",
+        "  start: point",
+        "  f0'(start): gradient of f0, from start",
+        "  f0'(x1): gradient of f0, from x1",
+        "  f0'(x2): gradient of f0, from x2",
+        "with",
+        "  f0'(x*) = 0",
+        "  x1 = start - 3/2 f0'(start)",
+        "  x2 = start - 3/2 f0'(start) - 3/2 f0'(x1)",
+        "  [distance2] |-x* + start|^2 <= 1",
+        "what is maximized is",
+        "  f0(x2) - f0(x*)",
+    ]
+
+
+@pytest.mark.slow
+def test_a_problem_of_several_cases_has_the_largest_of_their_values(tmp_path: Path) -> None:
+    known: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
+    worst = worst_case.fedalign(1, Q(1, 4), **known, client_gap=Q(1, 2), threshold=0)
+    assert len(worst.cases) > 1
+    assert checker.check(read(saved(worst, tmp_path)))[:2] == worst.enclosure
+
+
+def test_what_was_left_out_of_a_proof_is_still_in_the_problem(tmp_path: Path) -> None:
+    p = Problem()
+    f = p.function(L=1)
+    best, x = f.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1, name="distance2")
+    x = x - f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    worst = p.without("f0: x1, start", "f0: x1, x*", "f0: start, x*")
+    assert checker.check(read(saved(worst, tmp_path)))[:2] == (None, worst.upper)
+
+
+def test_the_least_of_two_forms_is_checked(tmp_path: Path) -> None:
+    p = Problem()
+    x, y = p.point("x"), p.point("y")
+    p.at_most((x - y).square, 4)
+    p.at_most(x.square, 1)
+    p.maximize(y.square, 2 * y.square - x.square)
+    worst = p.solve()
+    assert checker.check(read(saved(worst, tmp_path)))[:2] == worst.enclosure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", GALLERY, ids=lambda one: one.name)
+def test_the_program_that_the_checker_builds_has_the_proofs_of_the_library(example: Any, tmp_path: Path) -> None:
+    worst = example.problem().solve()
+    assert checker.check(read(saved(worst, tmp_path)))[:2] == (worst.lower, worst.upper)
+
+
+@pytest.mark.parametrize("power", [-300, 300])
 def test_no_size_of_a_number_makes_what_is_said_false(certificate: Path, tmp_path: Path, power: int) -> None:
-    document, factor = json.loads(certificate.read_text(encoding="utf-8")), Q(10) ** power
+    document, factor = read(certificate), Q(10) ** power
 
     def times(number: str) -> str:
         return str(factor * Q(number))
 
     # All that is linear in the program's bounds.
-    for one in (*document["inequalities"], *document["equalities"]):
+    [case] = document["cases"]
+    for one in case["problem"]["constraints"]:
         one["bound"] = times(one["bound"])
-    document |= {side: times(document[side]) for side in ("lower", "upper")}
-    point = document["point"]
+    proof = case["proof"]
+    proof |= {side: times(proof[side]) for side in ("lower", "upper")}
+    point = proof["point"]
     point["grams"] = [[[*map(times, row)] for row in gram] for gram in point["grams"]]
     point["values"] = [*map(times, point["values"])]
     path = tmp_path / "scaled.json"
     path.write_text(json.dumps(sealed(document)), encoding="utf-8")
     said, code = told(path)
-    least, most = (Q(words) for words in said.removeprefix("proved: value between ").split(" and "))
     assert code == 0
-    assert 0 < least <= Q(document["lower"]) <= Q(document["upper"]) <= most
+    least, most = sides(said)
+    assert 0 < least <= Q(proof["lower"]) <= Q(proof["upper"]) <= most
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
@@ -99,144 +198,351 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     assert told(pipe) == told(tmp_path) == ("not read: it must be a regular file of 1 to 50000000 bytes", 2)
 
 
-def places(document: Any) -> list[tuple[Any, Any]]:
-    """Return all (container, key) of numbers and constraints on which the proofs rest."""
-    found: list[tuple[Any, Any]] = []
-    forms = [document["objective"], *document["equalities"], *document["inequalities"]]
-    for form in forms:
-        found += [(entry, 3) for entry in form["entries"]] + [(pair, 1) for pair in form["values"]]
-    found += [(form, "bound") for form in forms[1:]]
-    found += [(document, "upper"), (document, "lower")]
-    for kind in ("equalities", "inequalities"):
-        found += [(document["multipliers"][kind], number) for number in range(len(document["multipliers"][kind]))]
-        found += [(document[kind], number) for number in range(len(document[kind]))]
-    return found
+def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys that lead to each number, word, and entry of a list."""
+    items = document.items() if isinstance(document, dict) else enumerate(document)
+    for key, part in items:
+        if isinstance(part, dict | list):
+            yield from leaves(part, (*path, key))
+        if not isinstance(part, dict):
+            yield (*path, key)
 
 
-def changed(document: Any, rng: random.Random) -> Any:
-    """Change a number that counts, or drop a constraint with its multiplier."""
-    while True:
-        spoiled = copy.deepcopy(document)
-        container, key = rng.choice(places(spoiled))
-        if isinstance(container[key], dict):
-            factors = spoiled["multipliers"]["equalities" if container is spoiled["equalities"] else "inequalities"]
-            if Q(factors[key]) == 0:
-                continue
-            del container[key], factors[key]
-            return spoiled
-        number = Q(container[key])
-        shift = rng.choice([Q(1), Q(-1), Q(1, 10**6), Q(-1, 10**9), number])
-        if shift:
-            container[key] = str(number + shift)
-            return spoiled
+def changed(document: Any, rng: random.Random, within: str) -> Any:
+    """Change a number or a word of a problem or of a proof; drop, repeat or exchange entries of a list."""
+    spoiled = copy.deepcopy(document)
+    *way, key = rng.choice([path for path in leaves(spoiled["cases"][0]) if path[0] == within])
+    container = spoiled["cases"][0]
+    for step in way:
+        container = container[step]
+    part = container[key]
+    if isinstance(part, list):
+        place = rng.randrange(len(part) + 1)
+        other = rng.randrange(len(part) + 1)
+        action = rng.choice(["drop", "repeat", "exchange"])
+        if action == "exchange" and max(place, other) < len(part):
+            part[place], part[other] = part[other], part[place]
+        elif action == "drop" and place < len(part):
+            del part[place]
+        else:
+            part.append(copy.deepcopy(part[place - 1]) if part else "1")
+    elif isinstance(part, bool) or part is None:
+        container[key] = not part if part is not None else 0
+    elif isinstance(part, int):
+        container[key] = part + rng.choice([-1, 1])
+    elif part.lstrip("-").replace("/", "").isdigit():
+        shift = rng.choice([Q(1), Q(-1), Q(1, 10**6), Q(-1, 10**9), Q(part)])
+        container[key] = str(Q(part) + shift)
+    else:
+        container[key] = rng.choice(["", "f0", "distance2", "start", "x*", "gradient", "point", "noise", "=", "<="])
+    return spoiled
 
 
 def sealed(document: Any) -> Any:
-    """Give a changed document the digest that belongs to it, as who forges one would."""
-    content = {key: part for key, part in document.items() if key != "digest"}
-    return {**content, "digest": hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}
+    """Give a changed document the checksum that belongs to it, as who forges one would."""
+    content = {key: part for key, part in document.items() if key != "checksum"}
+    return {**content, "checksum": hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}
 
 
-MANY = [30, pytest.param(1000, marks=pytest.mark.slow)]
+REFUSED = (checker.Refused, checker.NotRead)
+MANY = [30, pytest.param(300, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("number", MANY)
 def test_changed_certificates_are_all_refused(certificate: Path, number: int) -> None:
-    document, rng = json.loads(certificate.read_text(encoding="utf-8")), random.Random(1)
+    document, rng = read(certificate), random.Random(1)
     for _ in range(number):
-        with pytest.raises(checker.Refused):
-            checker.check(changed(document, rng))
+        spoiled = changed(document, rng, rng.choice(["problem", "proof"]))
+        if spoiled != document:
+            with pytest.raises(REFUSED):
+                checker.check(spoiled)
 
 
 @pytest.mark.parametrize("number", MANY)
-def test_a_forged_certificate_is_refused_unless_it_is_true_of_the_problem_in_it(certificate: Path, number: int) -> None:
-    """What survives has a slack that the change does not use up, or drops what the proof does not need."""
-    document, rng = json.loads(certificate.read_text(encoding="utf-8")), random.Random(2)
-    first = checker.check(document)
-    survivors = []
+def test_a_forged_proof_proves_no_other_value(certificate: Path, number: int) -> None:
+    """What survives has a slack that the change does not use up."""
+    document, rng = read(certificate), random.Random(2)
+    first, survivors = checker.check(document), 0
     for _ in range(number):
-        forged = sealed(changed(document, rng))
-        with contextlib.suppress(checker.Refused):
-            survivors.append(checker.check(forged))
-    assert len(survivors) < 0.7 * number
-    assert set(survivors) <= {first}
+        try:
+            found = checker.check(sealed(changed(document, rng, "proof")))
+        except REFUSED:
+            continue
+        survivors += 1
+        assert found == first
+    assert survivors < 0.7 * number
+
+
+@pytest.mark.parametrize("number", MANY)
+def test_a_forged_problem_is_refused_or_printed_as_what_it_is(certificate: Path, number: int) -> None:
+    document, rng = read(certificate), random.Random(3)
+    first, survivors = checker.check(document), 0
+    for _ in range(number):
+        spoiled = changed(document, rng, "problem")
+        try:
+            found = checker.check(sealed(spoiled))
+        except REFUSED:
+            continue
+        survivors += 1
+        assert found.theorems != first.theorems or spoiled == document, spoiled
+    assert survivors < 0.5 * number
+
+
+JUNK: list[Any] = [None, True, 0, -1, 10**8, "", "0", "x", "1/0", [], {}, [[]], ["1", 0], NOTHING]
+
+
+@pytest.mark.parametrize("number", [100, pytest.param(3000, marks=pytest.mark.slow)])
+def test_anything_in_any_place_is_read_or_refused(certificate: Path, number: int) -> None:
+    document, rng = read(certificate), random.Random(4)
+    paths = [*leaves(document)]
+    for _ in range(number):
+        spoiled = copy.deepcopy(document)
+        *way, key = rng.choice(paths)
+        container = spoiled
+        for step in way:
+            container = container[step]
+        container[key] = copy.deepcopy(rng.choice(JUNK))
+        with contextlib.suppress(*REFUSED):
+            checker.check(sealed(spoiled))
+
+
+def problem_of(document: Any) -> Any:
+    return document["cases"][0]["problem"]
+
+
+def another_class(document: Any) -> None:
+    problem_of(document)["functions"][0]["class"]["L"] = "11/10"
+
+
+def another_objective(document: Any) -> None:
+    problem_of(document)["objectives"] = [problem_of(document)["constraints"][0]["form"]]
+
+
+def a_condition_under_the_name_of_another(document: Any) -> None:
+    constraints = problem_of(document)["constraints"]
+    constraints.append({**copy.deepcopy(constraints[0]), "bound": "1/2"})
+
+
+def fewer_sources(document: Any) -> None:
+    """Let gradients not depend on the clients."""
+    for vector in problem_of(document)["vectors"]:
+        if vector["verb"] == "gradient":
+            vector["blocks"] = [0]
+
+
+def noise_without_a_history(document: Any) -> None:
+    problem_of(document)["sources"][-1]["behind"] = []
+
+
+def noise_of_the_server(document: Any) -> None:
+    problem_of(document)["sources"][-1]["owner"] = "the server's noise"
+
+
+def two_steps_alike(document: Any) -> None:
+    """Let both points be the first."""
+    calls = problem_of(document)["functions"][0]["calls"]
+    calls[2][:2] = calls[1][:2]
+
+
+def summands_in_another_order(document: Any) -> None:
+    problem_of(document)["objectives"][0]["products"][0][1].reverse()
+
+
+def noise_that_is_none(document: Any) -> None:
+    problem_of(document)["sources"][-1]["noise"] = False
+
+
+def a_class_without_sufficient_conditions(document: Any) -> None:
+    problem_of(document)["functions"][0]["class"]["polyak"] = "1/10"
+
+
+def one_name_for_two_points(document: Any) -> None:
+    for call in problem_of(document)["functions"][0]["calls"]:
+        call[0] = "x1"
+
+
+def a_value_that_is_0(document: Any) -> None:
+    problem_of(document)["functions"][0]["calls"][-1][3] = -1
+
+
+def a_minimizer_with_a_gradient(document: Any) -> None:
+    problem_of(document)["functions"][0]["minimum"] = 1
+
+
+def a_side_without_its_proof(document: Any) -> None:
+    del document["cases"][0]["proof"]["point"]
+
+
+def something_that_is_not_read(document: Any) -> None:
+    problem_of(document)["author"] = "x"
+
+
+FORGERIES: dict[Callable[[Any], None], str] = {
+    another_class: "what is left of a block",
+    another_objective: "its multipliers leave a function value",
+    a_condition_under_the_name_of_another: "the name distance2 does not stand for one number",
+    one_name_for_two_points: "a vector does not have the name that it has where a function is called",
+    a_value_that_is_0: "a value is 0 that need not be",
+    a_minimizer_with_a_gradient: "the gradient at a minimizer is not 0",
+    two_steps_alike: "is called twice at a point",
+    a_side_without_its_proof: "a side has no proof",
+    something_that_is_not_read: "a problem does not consist of",
+}
+OF_CLIENTS: dict[Callable[[Any], None], str] = {
+    fewer_sources: "a summand names a block that its vector does not have",
+    noise_without_a_history: "a noise has no block of its own behind all that was drawn before",
+    noise_of_the_server: "a vector depends on two groups of clients, or on one and on the server's noise",
+    summands_in_another_order: "the summands of a combination are not in order",
+    noise_that_is_none: "a noise has no block of its own",
+}
+
+
+@pytest.mark.parametrize("forge", [*FORGERIES, *OF_CLIENTS], ids=lambda forge: forge.__name__)
+def test_a_certificate_of_another_problem_is_refused(
+    forge: Callable[[Any], None], tmp_path: Path, worst: dict[Any, Any]
+) -> None:
+    document = read(saved(worst[noisy_clients if forge in OF_CLIENTS else two_steps], tmp_path))
+    forge(document)
+    with pytest.raises(REFUSED, match={**FORGERIES, **OF_CLIENTS}[forge]):
+        checker.check(sealed(document))
+
+
+def test_a_lower_side_needs_sufficient_conditions(tmp_path: Path) -> None:
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1, polyak=Q(1, 2))
+    best, x = f.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.maximize((x - f.gradient(x) - best).square)
+    relaxed = p.solve()
+    assert relaxed.lower is None
+    path = saved(relaxed, tmp_path)
+    document = read(path)
+    point = relaxed.deciding.proof.point
+    assert point is not None
+    document["cases"][0]["proof"] |= {
+        "lower": str(relaxed.deciding.proof.lower),
+        "point": {
+            "grams": [[[*map(str, row)] for row in gram] for gram in point.grams],
+            "values": [*map(str, point.values)],
+        },
+    }
+    with pytest.raises(checker.Refused, match="a point proves nothing where f0 is described in part only"):
+        checker.check(sealed(document))
+
+
+@pytest.fixture(scope="module")
+def worst() -> dict[Any, Any]:
+    return {problem: problem().solve() for problem in PROBLEMS}
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
 @pytest.mark.parametrize("shift", [Q(1, 10**12), Q(-1, 10**12)])
 def test_no_side_may_be_said_to_be_otherwise_by_anything(certificate: Path, side: str, shift: Q) -> None:
-    document = json.loads(certificate.read_text(encoding="utf-8"))
+    document = read(certificate)
+    proof = document["cases"][0]["proof"]
+    proof[side] = str(Q(proof[side]) + shift)
     with pytest.raises(checker.Refused, match="which is not what it says"):
-        checker.check(sealed({**document, side: str(Q(document[side]) + shift)}))
+        checker.check(sealed(document))
 
 
 def test_a_negative_multiplier_proves_nothing(certificate: Path) -> None:
-    document = json.loads(certificate.read_text(encoding="utf-8"))
-    document["multipliers"]["inequalities"][0] = "-1"
+    document = read(certificate)
+    document["cases"][0]["proof"]["multipliers"]["inequalities"][0] = "-1"
     with pytest.raises(checker.Refused, match="negative"):
         checker.check(sealed(document))
 
 
 def test_a_point_outside_proves_nothing(certificate: Path) -> None:
-    document = json.loads(certificate.read_text(encoding="utf-8"))
-    grams = document["point"]["grams"]
-    document["point"]["grams"] = [[[str(2 * Q(x)) for x in row] for row in gram] for gram in grams]
+    document = read(certificate)
+    point = document["cases"][0]["proof"]["point"]
+    point["grams"] = [[[str(2 * Q(x)) for x in row] for row in gram] for gram in point["grams"]]
     with pytest.raises(checker.Refused, match="does not fulfill"):
         checker.check(sealed(document))
 
 
-def trivial(blocks: list[Any], **parts: Any) -> str:
+def trivial(proof: Any = None, **parts: Any) -> str:
     """Write a certificate whose objective is 0, with other parts."""
-    form: dict[str, Any] = {"entries": [], "values": []}
-    document = {"format": checker.FORMAT, "blocks": blocks, "num_values": 0, "objective": form, "equalities": []}
-    document |= {"inequalities": [], "upper": "0", "multipliers": {"equalities": [], "inequalities": []}}
-    return json.dumps(sealed(document | parts))
+    problem = {"sources": [MEANS], "vectors": [], "functions": [], "constraints": [], "objectives": [NOTHING]} | parts
+    proof = {"upper": "0", "multipliers": {"equalities": [], "inequalities": []}} | (proof or {})
+    return json.dumps(sealed({"format": checker.FORMAT, "cases": [{"problem": problem, "proof": proof}]}))
 
 
 def dense(size: int, digits: int, over: str = "") -> str:
     """Write a certificate of a block whose entries are long."""
     rng = random.Random(size)
-    entries = [[0, i, j, f"{over}{rng.randrange(10**digits)}"] for i in range(size) for j in range(i, size)]
-    return trivial([size], objective={"entries": entries, "values": []})
+    pairs = [(i, j) for i in range(size) for j in range(i, size)]
+    products = [[f"{over}{rng.randrange(10**digits)}", [["1", i]], [["1", j]]] for i, j in pairs]
+    return trivial(vectors=[POINT] * size, objectives=[NOTHING | {"products": products}])
+
+
+def with_long_sums(number: int) -> str:
+    """Write a certificate whose multipliers add numbers without a common denominator of a usual length."""
+    rng = random.Random(number)
+    rows = [[f"1/{rng.randrange(10**999, 10**1000)}", [["1", 0]], [["1", 0]]] for _ in range(number)]
+    constraint = {"name": "", "relation": "<=", "bound": "0", "share": "0"}
+    constraints = [constraint | {"form": NOTHING | {"products": [row]}} for row in rows]
+    multipliers = {"equalities": [], "inequalities": ["1"] * number}
+    return trivial({"multipliers": multipliers}, vectors=[POINT], constraints=constraints)
+
+
+def of_a_function(**parts: Any) -> str:
+    """Write a certificate with a smooth function."""
+    kind = {"mu": "0", "L": "1", "indicator": False, "quadratic": False}
+    known = {"name": "f", "kind": "function", "class": kind, "blocks": [0], "clients": 1, "calls": []}
+    return trivial(functions=[{**known, "minimum": None, "least": False, "adjoint_of": "", **parts}])
 
 
 def with_a_number(text: str) -> str:
-    return trivial([1])[:-1] + f', "more": {text}}}'
+    return trivial()[:-1] + f', "more": {text}}}'
 
 
-TWICE = {"entries": [[0, 0, 0, "-1"], [0, 0, 0, "-1"]], "values": []}
+ONCE = ["1", [["1", 0]], [["1", 0]]]
 NOT_READ: dict[str, tuple[str | bytes, str]] = {
     "nothing but a space": (" ", "it is no JSON: Expecting value"),
     "UTF-16": ("{}".encode("utf-16"), "it is no text in UTF-8"),
     "deep lists": ("[" * 100_000, "its lists and objects are nested too deeply"),
     "deep objects": ('{"a":' * 100_000, "its lists and objects are nested too deeply"),
     "many lists": ("[" + "[]," * 2_000_000, "it has 4000001 parts, and at most 3000000 are checked"),
-    "a key twice": (trivial([1])[:-1] + ', "upper": "1"}', "a key of an object occurs twice"),
+    "a key twice": (trivial()[:-1] + ', "cases": []}', "a key of an object occurs twice"),
     "NaN": (with_a_number("NaN"), "'NaN' is no number of a certificate"),
     "infinity": (with_a_number("-Infinity"), "'-Infinity' is no number of a certificate"),
     "a large exponent": (with_a_number("1e999999999"), "'1e999999999' is no number of a certificate"),
     "a long place": (with_a_number("1" * 5000), "'11111111111111111111' is no number of a certificate"),
-    "many blocks": (trivial([200] * 20_000), "it has 800000000 entries in its blocks, and at most 1000000"),
-    "a large block": (trivial([201]), "it has 201 rows in a block, and at most 200 are checked"),
-    "many values": (trivial([1], num_values=10**8), "it has 100000000 values, and at most 1000000 are checked"),
-    "a long number": (trivial([1], upper="1" * 5000), "it has 5000 characters in a number, and at most 4000"),
+    "many sources": (trivial(sources=[MEANS] * 20_000), "it has 20000 sources, and at most 200"),
+    "a large block": (trivial(vectors=[POINT] * 201), "it has 201 rows in a block, and at most 200 are checked"),
+    "many calls": (of_a_function(calls=[[]] * 301), "it has 301 calls of a function, and at most 300 are checked"),
+    "a long number": (trivial({"upper": "1" * 5000}), "it has 5000 characters in a number, and at most 4000"),
     "long entries": (dense(60, 300), "steps, of some digits each, in the elimination of its blocks"),
     "denominators": (dense(60, 300, over="1/1"), "binary digits in a common denominator, and at most 6000 are checked"),
+    "long sums": (with_long_sums(100), "binary digits in the denominator of a sum, and at most 24000 are checked"),
 }
 NOT_PROVED: dict[str, tuple[str, str]] = {
     "a list": ("[]", "its format is not"),
     "a text": ('"x"', "its format is not"),
-    "no digest": ('{"format": "fedtheory certificate 1"}', "it was changed"),
-    "a negative size": (trivial([-3]), "a block is no number from 0"),
-    "a size that is true": (trivial([True]), "a block is no number from 0"),
-    "a text as a size": (trivial(["1"]), "a block is no number from 0"),
-    "no form": (trivial([1], objective=None), "a form is no object"),
-    "an entry twice": (trivial([1], objective=TWICE), "an entry of a form occurs twice"),
-    "a decimal": (trivial([1], upper="0.5"), "upper is no rational number"),
-    "an exponent": (trivial([1], upper="1e999999999"), "upper is no rational number"),
-    "a number": (trivial([1], upper=0), "upper is no rational number"),
-    "another bound": (trivial([1], upper="1"), "which is not what it says"),
-}
+    "no checksum": (json.dumps({"format": checker.FORMAT}), "a certificate does not consist of"),
+    "another checksum": (trivial().replace('checksum": "', 'checksum": "0'), "it was changed after it was written"),
+    "no problem": (json.dumps(sealed({"format": checker.FORMAT, "cases": []})), "nothing fulfills its problems"),
+    "no proof": (trivial().replace("multipliers", "factors"), "it was changed"),
+    "a negative block": (trivial(vectors=[POINT | {"blocks": [-1]}]), "a block is no number from 0"),
+    "a block that is true": (trivial(vectors=[POINT | {"blocks": [True]}]), "a block is no number from 0"),
+    "a text as a block": (trivial(vectors=[POINT | {"blocks": ["0"]}]), "a block is no number from 0"),
+    "another operation": (trivial(vectors=[POINT | {"verb": "guess"}]), "a vector is made by no operation"),
+    "a name in two lines": (trivial(vectors=[POINT | {"name": "a\nb"}]), "a name is no name"),
+    "no form": (trivial(objectives=[None]), "a form does not consist of products, values"),
+    "no objective": (trivial(objectives=[]), "a problem has no objective"),
+    "many values": (trivial(objectives=[NOTHING | {"values": [["1", 10**8]]}]), "a value is no number from 0 to"),
+    "no vector": (trivial(objectives=[NOTHING | {"products": [ONCE]}]), "a vector is no number from 0 to -1"),
+    "no class": (of_a_function(**{"class": {"mu": "0"}}), "a class is not described"),
+    "another class": (of_a_function(**{"class": {"mu": "0", "nu": "1"}}), "a function is of no class that is known"),
+    "an empty class": (of_a_function(**{"class": {"mu": "2", "L": "1", "indicator": False, "quadratic": False}}),
+                       "the least curvature is not below the largest"),
+    "blocks of others": (of_a_function(blocks=[0, 0], clients=2), "a function has blocks of others"),
+    "a decimal": (trivial({"upper": "0.5"}), "upper is no rational number"),
+    "an exponent": (trivial({"upper": "1e999999999"}), "upper is no rational number"),
+    "a number": (trivial({"upper": 0}), "upper is no rational number"),
+    "another bound": (trivial({"upper": "1"}), "which is not what it says"),
+    "more of a proof": (trivial({"remark": "1"}), "a proof has parts that are not read"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", [*NOT_READ, *NOT_PROVED])
@@ -253,4 +559,4 @@ def test_what_is_no_certificate_is_one_sentence(case: str, tmp_path: Path) -> No
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert told(tmp_path / "none.json") == ("not read: No such file or directory", 2)
     assert checker.main(["a\0b"]) == ("not read: 'a\\x00b' is no name of a file", 2)
-    assert checker.main([]) == ("usage: checker.py certificate.json, got 0 arguments", 2)
+    assert checker.main([]) == ("usage: checker certificate.json, got 0 arguments", 2)

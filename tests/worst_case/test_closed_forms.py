@@ -8,17 +8,17 @@ import pytest
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.errors import OracleError
-from fedtheory.worst_case import _closed_forms as closed_forms
-from fedtheory.worst_case._closed_forms import (
+from fedtheory.claims import _closed_forms as closed_forms
+from fedtheory.claims._closed_forms import (
     prove_gap_after_step,
     prove_one_round,
     prove_sampled_step,
     prove_skewed_round,
 )
-from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case.floors import fixed_round
-from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.errors import OracleError
+from fedtheory.worst_case._arguments import constants
+from fedtheory.worst_case.error_floors import fixed_round
+from fedtheory.worst_case.federated_averaging import fedavg
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "objective_gap": Q(1, 2)}
 ETA = Q(1, 4)
@@ -107,9 +107,9 @@ def test_short_steps_have_a_floor_of_the_order_of_their_square() -> None:
 
 def test_the_mean_gradients_of_a_closed_path_cancel_in_proportion_to_the_steps() -> None:
     steps = (Q(1, 2), Q(1, 3), Q(1, 5))
-    p = fixed_round(setting(3, steps, mu=Q(1, 10), L=1, objective_gap=Q(1, 2)), "distance")
-    [clients] = p.actors
-    means = [point.gradient.within((0,)) for point in clients.points[-3:]]
+    p = fixed_round(constants(3, steps, mu=Q(1, 10), L=1, objective_gap=Q(1, 2)), "distance")
+    [clients] = p.record.declared
+    means = [call.gradient.within((0,)) for call in clients.calls[-3:]]
     moved = p.origin
     for eta, mean in zip(steps, means, strict=True):
         moved = moved + eta * mean

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fedtheory.worst_case import Problem
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case.worst_cases import WorstCase
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
 STEP, NOISE = Q(1, 4), Q(1, 5)
@@ -15,7 +15,7 @@ KEPT = (1 - STEP * CLASS["mu"]) ** 2
 """What a step leaves of the squared distance at most, of steps up to 2/(mu + L)."""
 
 
-def holds(worst: Solution, known: Q | float) -> bool:
+def holds(worst: WorstCase, known: Q | float) -> bool:
     """Whether a value that is known to some digits is in a narrow enclosure."""
     lower, upper = worst.enclosure
     slack = 0 if isinstance(known, Q) else 1e-7 * known

@@ -1,15 +1,13 @@
 """Federations that attain worst cases, beside sums that are taken another way."""
 
-from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 
 from fedtheory._support.validate import Array
 from fedtheory.worst_case import instances
-from fedtheory.worst_case.instances import History, Instance, Interpolant, Outcome, Parabola, _on_simplex
+from fedtheory.worst_case.instances import Interpolant, _on_simplex
 
 MU, L = 0.3, 1.7
 
@@ -125,134 +123,4 @@ def test_of_two_equal_vertices_the_cheaper_one_is_kept(cost: float, expected: li
     assert weights == pytest.approx(expected, abs=1e-15)
 
 
-SIZES = (0.5, 0.25, 0.125, 1.0)
 CURVATURES, CENTERS = (0.5, 1.25, 0.75), ((1.0, -2.0), (3.0, 0.5), (-1.0, 4.0))
-WEIGHTS = (0.75, 0.25, 0.0)
-
-
-def cast() -> tuple[Parabola, ...]:
-    return tuple(
-        Parabola(curvature * np.eye(2), np.array(center), minimum)
-        for curvature, center, minimum in zip(CURVATURES, CENTERS, (0.5, -0.25, 100.0), strict=True)
-    )
-
-
-def law(losses: Array, history: History) -> Sequence[Outcome]:
-    """The client of the largest loss, or all in a fixed proportion; more often so after an earlier second outcome."""
-    chance = 0.25 if 1 in history else 0.625
-    return [Outcome(chance, np.eye(3)[np.argmax(losses)]), Outcome(1 - chance, np.array([0.5, 0.0, 1.25]))]
-
-
-def moved(k: int, w: Array, sizes: Sequence[float]) -> Array:
-    """The model of a client after its steps: its distance from the center shrinks by ``1 - eta h``."""
-    kept = float(np.prod([1 - eta * CURVATURES[k] for eta in sizes]))
-    found: Array = np.array(CENTERS[k]) + kept * (w - np.array(CENTERS[k]))
-    return found
-
-
-def loss(k: int, w: Array) -> float:
-    away = w - np.array(CENTERS[k])
-    return float(CURVATURES[k] / 2 * away @ away) + (0.5, -0.25, 100.0)[k]
-
-
-@pytest.mark.parametrize("objective", ["distance", "gap"])
-def test_training_goes_through_all_outcomes_of_all_rounds(objective: str) -> None:
-    start = np.array([0.75, 1.5])
-    found = Instance(cast(), np.array(WEIGHTS), start, SIZES, 2, law, objective)
-    expected = 0.0
-    for first, second in product((0, 1), repeat=2):
-        w, chance = start, 1.0
-        for number, outcome in enumerate((first, second)):
-            history = (first,)[:number]
-            sizes = SIZES[2 * number : 2 * number + 2]
-            chances, coefficients = zip(*law(np.array([loss(k, w) for k in range(3)]), history), strict=True)
-            chance *= chances[outcome]
-            w = w + sum(c * (moved(k, w, sizes) - w) for k, c in enumerate(coefficients[outcome]))
-        gap = sum(p * (loss(k, w) - loss(k, np.zeros(2))) for k, p in enumerate(WEIGHTS))
-        expected += chance * (float(w @ w) if objective == "distance" else gap)
-    assert found.run() == pytest.approx(expected, rel=1e-13)
-    # 0.75 (1/4 * 5) + 0.25 (5/8 * 9.25), whatever the minima.
-    assert found.objective_gap() == pytest.approx(0.75 * 1.25 + 0.25 * 5.78125, rel=1e-14)
-    assert found.loss(start) == pytest.approx(0.75 * loss(0, start) + 0.25 * loss(1, start), rel=1e-14)
-
-
-def test_a_client_of_no_weight_is_no_part_of_the_objective() -> None:
-    hidden: Any = None
-    first, second, _ = cast()
-    found = Instance((first, second, hidden), np.array(WEIGHTS), np.ones(2), (0.5,), 1, law, "gap")
-    assert found.error(np.ones(2)) == pytest.approx(found.loss(np.ones(2)) - found.loss(np.zeros(2)), rel=1e-14)
-    assert found.objective_gap() > 0
-
-
-def test_clients_that_no_outcome_counts_are_not_trained() -> None:
-    asked = []
-
-    class Watched:
-        minimum = 0.0
-
-        def loss(self, w: Array) -> float:
-            return float(w @ w) / 2
-
-        def gradient(self, w: Array) -> Array:
-            asked.append(w)
-            return w
-
-    outcomes = [Outcome(0.5, np.array([0.0, 1.0, 0.0])), Outcome(0.5, np.array([0.0, -0.5, 1.0]))]
-    first, second, _ = cast()
-    Instance((Watched(), first, second), np.ones(3) / 3, np.ones(2), (0.5, 0.25), 1, lambda *_: outcomes).run()
-    assert asked == []
-    outcomes.append(Outcome(0.0, np.array([1.0, 0.0, 0.0])))
-    Instance((Watched(), first, second), np.ones(3) / 3, np.ones(2), (0.5, 0.25), 1, lambda *_: outcomes).run()
-    assert len(asked) == 2
-
-
-def test_noises_of_clients_are_independent_and_depend_on_those_before() -> None:
-    rng = np.random.default_rng(3)
-    noises = (rng.normal(size=(2, 2)), rng.normal(size=(2, 2, 2)))
-    outcomes = [Outcome(0.25, np.array([0.5, 0.5, 0.0])), Outcome(0.75, np.array([-1.0, 0.0, 2.0]))]
-    start = np.array([0.75, 1.5])
-    found = Instance(cast(), np.array(WEIGHTS), start, SIZES[:2], 1, lambda *_: outcomes, noises=noises)
-
-    def noisy(k: int, signs: tuple[int, int]) -> Array:
-        w = moved(k, start, SIZES[:1]) - SIZES[0] * noises[0][signs[0]]
-        return moved(k, w, SIZES[1:2]) - SIZES[1] * noises[1][signs]
-
-    expected = 0.0
-    each = list(product((0, 1), repeat=2))
-    for signs in product(each, repeat=3):
-        models = [noisy(k, sign) for k, sign in enumerate(signs)]
-        for chance, coefficients in outcomes:
-            mean = sum(c * model for c, model in zip(coefficients, models, strict=True))
-            expected += chance * float(mean @ mean) / 4**3
-    assert found.run() == pytest.approx(expected, rel=1e-13)
-
-
-def test_an_instance_is_written_out_with_everything_but_its_law() -> None:
-    known, _ = interpolant(1, count=2, dim=2)
-    outcome = [Outcome(1.0, np.array([0.0, 1.0]))]
-    parabola = Parabola(np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([3.0, 4.0]), 0.25)
-    noises = (np.array([[0.5, 0.0], [-0.5, 0.0]]),)
-    found = Instance(
-        (known, parabola), np.array([0.25, 0.75]), np.ones(2), (0.5,), 1, lambda *_: outcome, noises=noises
-    )
-    assert found.as_data() == {
-        "weights": [0.25, 0.75],
-        "start": [1.0, 1.0],
-        "step_sizes": [0.5],
-        "num_rounds": 1,
-        "objective": "distance",
-        "noises": [[[0.5, 0.0], [-0.5, 0.0]]],
-        "expected_error": found.run(),
-        "clients": [
-            {
-                "kind": "interpolant",
-                "points": known.points.tolist(),
-                "gradients": known.gradients.tolist(),
-                "values": known.values.tolist(),
-                "mu": MU,
-                "L": L,
-            },
-            {"kind": "parabola", "curvature": [[2.0, 0.5], [0.5, 1.0]], "center": [3.0, 4.0], "minimum": 0.25},
-        ],
-    }
-    assert Parabola(np.eye(1), np.zeros(1)).minimum == 0

@@ -6,42 +6,44 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case._certificates import verify_lower
-from fedtheory.worst_case._classes import Point, impose_quadratic
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._double_double import cholesky, rounded
-from fedtheory.worst_case._gram import Draft, Program, Value, Vector
-from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
+from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
+from fedtheory.worst_case._interpolation import Call, FunctionClass
+from fedtheory.worst_case._record import Declared, Record
+from fedtheory.worst_case._semidefinite import Program, _require, program_of
+from fedtheory.worst_case._vectors import Value, Vector
 from tests.worst_case.conditions import interpolation
 
 
 def drifting() -> Program:
     """Maximize the squared distance after a step, where only differences of the function values count."""
-    draft, first, second = Draft(), Value(), Value()
-    start, slope, other = draft.vector(), draft.vector(), draft.vector()
+    record, first, second = Record(), Value(), Value()
+    start, slope, other = record.vector(), record.vector(), record.vector()
     w = start - Q(1, 3) * slope
-    for form in interpolation([Point(start, slope, first), Point(w, other, second)], Q(1, 5), Q(1)):
-        draft.at_most(form)
-    draft.at_most(start.square, 1, "distance2")
-    draft.at_most(slope.square, 1, "G2")
-    return draft.maximize(w.square + other.square)
+    for form in interpolation([Call(start, slope, first), Call(w, other, second)], Q(1, 5), Q(1)):
+        record.at_most(form)
+    record.at_most(start.square, 1, "distance2")
+    record.at_most(slope.square, 1, "G2")
+    return program_of(record, w.square + other.square)
 
 
 def tied() -> Program:
     """Maximize a squared length where another one is given: |u| = 2 and |u - v| <= 1, so that |v| is at most 3."""
-    draft = Draft()
-    u, v = draft.vector(), draft.vector()
-    draft.equal_to(u.square, 4, "length")
-    draft.at_most((u - v).square, 1, "distance2")
-    return draft.maximize(v.square)
+    record = Record()
+    u, v = record.vector(), record.vector()
+    record.equal_to(u.square, 4, "length")
+    record.at_most((u - v).square, 1, "distance2")
+    return program_of(record, v.square)
 
 
 def shell(inner: int, outer: int) -> Program:
     """Maximize a squared length between two numbers."""
-    draft = Draft()
-    u = draft.vector()
-    draft.at_most(u.square, outer)
-    draft.at_most(-1 * u.square, -inner)
-    return draft.maximize(u.square)
+    record = Record()
+    u = record.vector()
+    record.at_most(u.square, outer)
+    record.at_most(-1 * u.square, -inner)
+    return program_of(record, u.square)
 
 
 def states(program: Program, *, pairs: bool) -> tuple[Data, list[Progress]]:
@@ -93,10 +95,10 @@ def test_constraints_that_contradict_each_other_are_told(pairs: bool) -> None:
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_an_objective_without_a_bound_is_told(pairs: bool) -> None:
-    draft = Draft()
-    u = draft.vector()
-    draft.at_most(-1 * u.square, 1)
-    _, found = states(draft.maximize(u.square), pairs=pairs)
+    record = Record()
+    u = record.vector()
+    record.at_most(-1 * u.square, 1)
+    _, found = states(program_of(record, u.square), pairs=pairs)
     assert not any(progress.promising(1e-3) for progress in found)
     assert found[-1].infinite
     assert not found[-1].empty
@@ -123,13 +125,15 @@ def test_a_state_in_other_coordinates_is_the_same_point_and_the_same_multipliers
 
 def walking() -> Program:
     """Maximize the squared distance after two steps on one quadratic function, which has twelve equalities."""
-    draft, origin = Draft(), Vector({})
-    points = [Point(draft.vector(), draft.vector(), Value())]
+    record, origin = Record(), Vector({})
+    points = [Call(record.vector(), record.vector(), Value())]
     for _ in range(2):
-        points.append(Point(points[-1].at - Q(1, 3) * points[-1].gradient, draft.vector(), Value()))
-    impose_quadratic(draft, Point(origin, origin, draft.zero()), points, (Q(1, 5), Q(1)), [0])
-    draft.at_most(points[0].at.square, 1, "distance2")
-    return draft.maximize(points[-1].at.square)
+        points.append(Call(points[-1].at - Q(1, 3) * points[-1].gradient, record.vector(), Value()))
+    calls = (Call(origin, origin, record.zero()), *points)
+    of = FunctionClass(Q(1, 5), Q(1), quadratic=True)
+    _require(record, Declared("f", of, (0,), calls, minimum=0), [""] * len(calls))
+    record.at_most(points[0].at.square, 1, "distance2")
+    return program_of(record, points[-1].at.square)
 
 
 def test_a_point_on_equalities_is_written_in_short_rationals_in_all_coordinates() -> None:

@@ -1,4 +1,4 @@
-"""Bounds beside their worst cases at the constants of the page on loosenesses: no promise is below."""
+"""Bounds beside their worst cases at the constants of the page on loosenesses: no bound is below."""
 
 from fractions import Fraction as Q
 
@@ -8,7 +8,7 @@ from docs.looseness import CASES, REASONS, Case, row
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip
 from fedtheory.verification.catalogue import known_bounds
-from fedtheory.worst_case.promises import CONFRONTED, confront
+from fedtheory.worst_case import compare
 
 # Ten certified rounds and more take two seconds each.
 _LONG = {"num_rounds": 10, "num_steps": 20}
@@ -25,9 +25,9 @@ def is_long(case: Case) -> bool:
         for case in CASES
     ],
 )
-def test_both_sides_of_a_worst_case_agree_to_five_digits_and_no_promise_is_below(case: Case) -> None:
-    found = confront(case.bound, **case.given)
-    assert found.worst.relative_width <= 1e-5
+def test_both_sides_of_a_worst_case_agree_to_five_digits_and_no_bound_is_below(case: Case) -> None:
+    found = compare(case.bound, **case.given)
+    assert found.worst_case.relative_width <= 1e-5
     assert found.looseness >= 1
 
 
@@ -37,27 +37,27 @@ def test_a_bound_has_a_case_on_the_page_or_a_reason_why_not(name: str) -> None:
     has_case, has_reason = bound in {case.bound for case in CASES}, bound in REASONS
     if not has_case and not has_reason:
         pytest.skip(f"{name} has no case in docs/looseness.py, and no reason there why not")
-    assert (has_case, has_reason) == (bound in CONFRONTED, bound not in CONFRONTED)
+    assert (has_case, has_reason) == (bound.worst_case is not None, bound.worst_case is None)
 
 
-def test_a_promise_grows_with_a_constant_by_its_coefficient() -> None:
+def test_a_bound_grows_with_a_constant_by_its_coefficient() -> None:
     (case,) = (case for case in CASES if case.bound is poc.one_step)
-    charges = confront(poc.one_step, **case.given).charges
+    found = compare(poc.one_step, **case.given).sensitivities
     # 2 eta (rho_tilde - rho) + 6 rho L eta^2 = 2/5 + 9/20, and no drift in a round's first step.
-    assert charges["objective_gap"].promise * 20 == 17
-    assert charges["G2"].promise == 0
+    assert found["objective_gap"].bound * 20 == 17
+    assert found["G2"].bound == 0
     # eta^2: where no skew binds, a bounded gradient is all that is known of the step.
-    assert float(charges["G2"].worst) == pytest.approx(1 / 16, abs=1e-4)
+    assert float(found["G2"].worst_case) == pytest.approx(1 / 16, abs=1e-4)
 
 
-def test_what_constants_cost_adds_up_to_the_promise() -> None:
+def test_sensitivities_times_constants_add_up_to_the_bound_value() -> None:
     (case,) = (case for case in CASES if case.bound is poc.refined_fixed_step_gap)
     given = case.given | {"num_steps": 4}
-    found = confront(case.bound, **given)
+    found = compare(case.bound, **given)
     names = {"distance2": "initial_distance2"}
-    total = sum(charge.promise * given[names.get(name, name)] for name, charge in found.charges.items())
-    assert total == found.promise
-    assert {"promise's charge for G2", "multiplier of G2"} <= {row["what"] for row in found.rows()}
+    total = sum(one.bound * given[names.get(name, name)] for name, one in found.sensitivities.items())
+    assert total == found.bound_value
+    assert {"bound's sensitivity to G2", "worst case's sensitivity to G2"} <= {row["what"] for row in found.rows()}
 
 
 def test_a_step_of_scaffnew_leaves_of_models_what_gradient_steps_do_and_of_control_variates_what_the_coin_does() -> (
@@ -65,21 +65,21 @@ def test_a_step_of_scaffnew_leaves_of_models_what_gradient_steps_do_and_of_contr
 ):
     given = {"mu": Q(1, 10), "L": Q(1), "step_size": Q(1, 4), "initial_distance2": Q(3), "control_error2": Q(2)}
     for p in (Q(1, 5), Q(1, 2), Q(1)):
-        found = confront(proxskip.refined_fixed_step_potential, num_steps=1, probability=p, **given)
-        lower, upper = found.worst.enclosure
+        found = compare(proxskip.refined_fixed_step_potential, num_steps=1, probability=p, **given)
+        lower, upper = found.worst_case.enclosure
         # q^2 Delta + (1 - p^2) (gamma/p)^2 E, q = 1 - gamma mu; with p = 1 everybody agrees after the step.
         assert lower <= Q(39, 40) ** 2 * 3 + (1 - p**2) / (4 * p) ** 2 * 2 <= upper
 
 
-def test_a_promise_below_the_worst_case_is_seen() -> None:
+def test_a_bound_value_below_the_worst_case_is_seen() -> None:
     case = CASES[0]
-    found = confront(case.bound, **case.given)
+    found = compare(case.bound, **case.given)
     assert found.looseness == pytest.approx(1, abs=1e-6)
-    assert found._replace(promise=found.promise * 99 / 100).looseness < 1
+    assert found._replace(bound_value=found.bound_value * 99 / 100).looseness < 1
 
 
-def test_a_line_of_the_page_says_promise_worst_case_and_looseness() -> None:
+def test_a_line_of_the_page_says_bound_value_worst_case_and_looseness() -> None:
     # |grad F|^2 <= 2 L (F - F*) = 2, which is attained.
     case = CASES[0]
-    line = row(case, confront(case.bound, **case.given))
+    line = row(case, compare(case.bound, **case.given))
     assert line.startswith("| `gradient_norm`<br>power-of-choice, Lemma B.1 | 1.0000 | excess 1 | 2.0000 | 2.0000 |")

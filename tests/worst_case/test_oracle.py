@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case import Problem, _classes, solution
-from fedtheory.worst_case._actors import Clients, Function
-from fedtheory.worst_case._classes import FunctionClass
-from fedtheory.worst_case._gram import Draft
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case import Problem, _interpolation, problem, worst_cases
+from fedtheory.worst_case._functions import Clients
+from fedtheory.worst_case._interpolation import FunctionClass
+from fedtheory.worst_case._record import Record
+from fedtheory.worst_case.worst_cases import WorstCase
 from tests.environment import thinned
 from tests.worst_case.attaining import check_attained
 from tests.worst_case.members_in_space import Nowhere
@@ -193,9 +193,9 @@ def bounded(situation: str, verb: str, kind: str, objective: int, seed: int) -> 
     return run
 
 
-def check_lemma(worst: Solution) -> None:
+def check_lemma(worst: WorstCase) -> None:
     """Refuse a lemma that is not the upper side: a sum of multiplier times number."""
-    constraints = (*worst._proof.program.equalities, *worst._proof.program.inequalities)
+    constraints = (*worst.deciding.proof.program.equalities, *worst.deciding.proof.program.inequalities)
     numbers = {one.name: one.bound / one.share for one in constraints if one.share}
     assert sum(c * numbers[name] for name, c in worst.multipliers.items()) == worst.upper, "the lemma misses a term"
 
@@ -273,7 +273,7 @@ def test_what_is_proved_of_programs_is_between_members_and_what_functions_attain
     assert found["lower upper"] + found["upper"] >= 2
 
 
-def unclosed(draft: Draft, inputs: Any, blocks: Any) -> list[int]:
+def unclosed(record: Record, inputs: Any, blocks: Any) -> list[int]:
     return [*blocks]
 
 
@@ -321,7 +321,7 @@ def sunk() -> None:
     p.at_most(f.value(x), -1)
     p.at_most(f.gradient(x).square, 1)
     p.maximize(f.gradient(x).square)
-    check_attained(p, p.solve(), floors=[f])
+    check_attained(p, p.solve(), floors=[f.name])
 
 
 def turned() -> None:
@@ -359,17 +359,23 @@ def flatter(mu: Q, L: Q) -> tuple[Q, Q, Q]:
 
 
 FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
-    "randomness is dropped": (Draft, "_closed", unclosed, some_verbs("noise"), "misses a source"),
-    "differences of clients are dropped": (Draft, "_closed", unclosed, some_verbs("clients"), "misses a source"),
-    "shared noise is averaged": (Draft, "noises_of", lambda d, _: d.noises, some_verbs(SHARED), "says something else"),
+    "randomness is dropped": (Record, "_closed", unclosed, some_verbs("noise"), "misses a source"),
+    "differences of clients are dropped": (Record, "_closed", unclosed, some_verbs("clients"), "misses a source"),
+    "shared noise is averaged": (Record, "noises_of", lambda d, _: d.noises, some_verbs(SHARED), "says something else"),
     "a mean takes shared noise away": (Clients, "mean", lambda _, v: v.within((0,)), some_verbs(SHARED), "misses"),
-    "a matrix for a sum over outcomes": (_classes, "_by_source", together, turned, "f0 is of no function"),
-    "an operator for a sum over outcomes": (_classes, "_by_source", together, stretched, "no linear operator"),
+    "a matrix for a sum over outcomes": (_interpolation, "_by_source", together, turned, "f0 is of no function"),
+    "an operator for a sum over outcomes": (_interpolation, "_by_source", together, stretched, "no linear operator"),
     "a stationary point for a minimizer": (FunctionClass, "has_minimizer", True, saddle, "f0 is of no function"),
-    "a least value that is not in force": (Function, "prepare", lambda f: None, sunk, None),
-    "equalities left out of the lemma": (solution, "shares_of", forgotten, tangent, "misses a term"),
-    "one name for two numbers": (Draft, "_named", lambda draft, name, number: name, twice, "misses a term"),
-    "a curvature smaller than declared": (_classes, "_factors", flatter, some_verbs("one function"), "does not hold"),
+    "a least value that is not in force": (problem, "completed", Record.copy, sunk, None),
+    "equalities left out of the lemma": (worst_cases, "shares_of", forgotten, tangent, "misses a term"),
+    "one name for two numbers": (Record, "_constant", lambda record, name, number: name, twice, "misses a term"),
+    "a curvature smaller than declared": (
+        _interpolation,
+        "_factors",
+        flatter,
+        some_verbs("one function"),
+        "does not hold",
+    ),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case import Problem, fedavg
-from fedtheory.worst_case.solution import Solution
+from fedtheory.worst_case.worst_cases import WorstCase
 
 WIDE = 1e-6
 """How far both sides may be apart, as a share; they are proved, so that this only says that they are sharp."""
@@ -198,7 +198,7 @@ def test_conditions_that_bound_nothing_prove_no_infinite_worst_case() -> None:
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
 
 
-def local_steps(num_clients: int, num_selected: int | None) -> Solution:
+def local_steps(num_clients: int, num_selected: int | None) -> WorstCase:
     """A round of two local steps of 1/4."""
     p = Problem()
     c = p.clients(num_clients, **CLASS)
@@ -294,7 +294,7 @@ def test_an_operator_may_be_asked_where_a_gradient_leads() -> None:
     p = Problem()
     f, T = p.function(L=1), p.operator(nonexpansive=True)
     best = f.minimizer()
-    T.known(best, best)
+    T.call(best, best)
     x = started(p, best, Q(1))
     p.maximize((T(x - f.gradient(x)) - best).square)
     lower, upper = p.solve().enclosure
@@ -345,7 +345,7 @@ def test_points_of_an_instance_have_the_products_that_the_proof_says() -> None:
     x = started(p, best, Q(1))
     p.maximize(f.value(x - f.gradient(x)) - f.value(best))
     points = p.solve().instance()
-    apart = points["start"] - points["f0.x0"]
+    apart = points["start"] - points["x*"]
     assert apart @ apart == pytest.approx(1, abs=1e-6)
 
 

@@ -1,12 +1,13 @@
 """Rates of error feedback, FedProx and stochastic gradients: numbers of a program that knows neither bound nor door."""
 
 from fractions import Fraction as Q
+from typing import Any
 
 import pytest
 
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedprox, sgd
-from fedtheory.worst_case import compressed_rounds, proximal_rounds
+from fedtheory.worst_case import compression, proximal_rounds
 from fedtheory.worst_case.heterogeneous_rounds import heterogeneous_round
 from fedtheory.worst_case.problem import Problem
 
@@ -36,7 +37,7 @@ def test_a_round_with_memories_leaves_this_share_of_the_potential(bound, mu, s, 
     assert isinstance(rate, float) or found == rate
 
 
-@pytest.mark.parametrize("method", [compressed_rounds.error_feedback, compressed_rounds.ef21], ids=["EF", "EF21"])
+@pytest.mark.parametrize("method", [compression.error_feedback, compression.ef21], ids=["EF", "EF21"])
 def test_rounds_with_memories_have_the_worst_case_of_one_round_to_their_number(method) -> None:
     for num_rounds in (1, 3):
         lower, upper = method(num_rounds, BEST, potential=1, **HALF).enclosure
@@ -48,7 +49,7 @@ def test_compressed_gradients_contract_losses_and_not_distances() -> None:
     assert ef.cgd_gap(1, step_size=BEST_ALONE, initial_gap=Q(1), **HALF) == Q(841, 961)
     published = ef.cgd_gap(1, step_size=Q(40, 33), initial_gap=Q(1), **HALF)
     assert float(published) == pytest.approx(0.882460973, rel=1e-9)
-    lower, upper = compressed_rounds.compressed_gradients(1, BEST_ALONE, gap=1, error="distance2", **HALF).enclosure
+    lower, upper = compression.compressed_gradients(1, BEST_ALONE, gap=1, error="distance2", **HALF).enclosure
     assert float(lower) == pytest.approx(1.233137829912, rel=1e-6)
     assert float(upper) == pytest.approx(1.233137829912, rel=1e-6)
 
@@ -104,3 +105,9 @@ def test_two_steps_of_two_clients_cost_less_than_the_bound_on_a_step_applied_twi
     p.maximize(p.mean([(x - f.gradient(x) - best).square for x in once for f in losses]))
     for end in p.solve().enclosure:
         assert float(end) == pytest.approx(3.2942853, rel=1e-6)
+
+
+def test_a_step_from_the_minimizer_is_as_long_as_the_gradients_there() -> None:
+    known: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "step_size": Q(1, 4), "distance2": 0, "zeta2": 1}
+    lower, upper = heterogeneous_round(1, num_selected=1, sampling="independent", **known).enclosure
+    assert lower <= Q(1, 16) <= upper

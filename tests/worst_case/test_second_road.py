@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.federated_averaging import fedavg
 from fedtheory.worst_case.instances import _on_simplex
 
 
@@ -44,7 +44,7 @@ def by_cvxpy(num_clients: int, num_selected: int, local_steps: int, eta: float, 
     return float(problem.value)
 
 
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.filterwarnings("ignore:WorstCase may be inaccurate")
 @pytest.mark.parametrize(("num_clients", "num_selected", "local_steps"), [(2, 2, 2), (2, 1, 1), (3, 2, 2), (4, 1, 1)])
 def test_client_by_client_the_worst_case_is_the_same(num_clients: int, num_selected: int, local_steps: int) -> None:
     worst = fedavg(

@@ -1,6 +1,7 @@
 r"""Compressed gradient descent: one client, and what the compressor leaves out is lost."""
 
 from fedtheory.arithmetic.functions import geometric, maximum
+from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER
 from fedtheory.bounds.fedavg.paper import EVERYBODY
 from fedtheory.theorem.assumptions import Hypothesis, method_is
@@ -28,6 +29,7 @@ _SHORT = Hypothesis(
     assumes=(*ASSUMES, _METHOD, _ONE, _SHORT),
     schemes=EVERYBODY,
     options=("method",),
+    worst_case=_worst_cases.GAP,
 )
 def cgd_gap(
     num_rounds: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar, initial_gap: Scalar

@@ -1,6 +1,7 @@
 r"""Error feedback: what the compressor leaves out is sent later."""
 
 from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import EVERYBODY
 from fedtheory.theorem.assumptions import Hypothesis, method_is
@@ -30,6 +31,7 @@ _COMMON = Hypothesis("w* minimizes every F_k", of_run=_apart)
     assumes=(*ASSUMES, _METHOD, _COMMON),
     schemes=EVERYBODY,
     options=("method",),
+    worst_case=_worst_cases.ROUND,
 )
 def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
     r"""Bound on the potential of error feedback after a round; a parabola attains it in every round.

@@ -1,6 +1,7 @@
 r"""EF21: clients send the compressed changes of their gradients, which the server adds up; they may differ."""
 
 from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import EVERYBODY
 from fedtheory.theorem.assumptions import Hypothesis, method_is
@@ -19,6 +20,7 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
     assumes=(*ASSUMES, _METHOD),
     schemes=EVERYBODY,
     options=("method",),
+    worst_case=_worst_cases.ROUND,
 )
 def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
     r"""Bound on the potential of EF21 after a round; a parabola attains it in every round.

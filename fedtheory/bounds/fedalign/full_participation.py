@@ -1,5 +1,6 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
+from fedtheory.bounds.fedalign import _worst_cases
 from fedtheory.bounds.fedalign.paper import (
     FULL,
     PAPER,
@@ -70,6 +71,7 @@ def _printed_full_participation_gap(
     schemes=FULL,
     step_sizes=decaying_step_sizes,
     printed=_printed_full_participation_gap,
+    worst_case=_worst_cases.THEOREM,
 )
 def full_participation_gap(
     num_steps: Scalar,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from fedtheory.arithmetic.functions import total
+from fedtheory.bounds.fedalign import _worst_cases
 from fedtheory.bounds.fedalign.paper import (
     ANY_STEP,
     CURVATURE,
@@ -33,7 +34,7 @@ _ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
 _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
-@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL)
+@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL, worst_case=_worst_cases.ONE_STEP)
 def one_step(
     distance2: Scalar,
     *,
@@ -82,6 +83,7 @@ def one_step(
     schemes=FULL,
     printed=one_step,
     options=ANY_STEP,
+    worst_case=_worst_cases.REFINED_ONE_STEP,
 )
 def refined_one_step(
     distance2: Scalar,
@@ -181,6 +183,7 @@ def partial_one_step(
     assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     step_sizes=decaying_step_sizes,
+    worst_case=_worst_cases.RECURSION,
 )
 def recursion_gap(
     num_steps: Scalar,

@@ -4,6 +4,7 @@ The function of this file follows the form that Power-of-Choice says recovers th
 rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.
 """
 
+from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
@@ -31,6 +32,7 @@ _ASSUMES = (
     assumes=_ASSUMES,
     schemes=WITH_REPLACEMENT,
     step_sizes=power_of_choice_steps,
+    worst_case=_worst_cases.DECAYING_STEPS,
 )
 def decaying_steps_gap(
     num_steps: Scalar,

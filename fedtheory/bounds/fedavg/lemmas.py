@@ -1,5 +1,6 @@
 r"""Li et al., the lemmas behind their theorems: one step with all clients, and the variance of a selection."""
 
+from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     DRAWS,
     EVERYBODY,
@@ -29,6 +30,7 @@ _SHORT_STEPS = Hypothesis(
     "Lemmas 1 to 3",
     assumes=(*FUNCTIONS, NOISE, GRADIENTS, HALVING, _SHORT_STEPS),
     schemes=EVERYBODY,
+    worst_case=_worst_cases.ONE_STEP,
 )
 def one_step(
     distance2: Scalar,

@@ -9,6 +9,7 @@ has made T - 1 steps and the denominator is ``gamma + T - 1``. The constants are
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
+from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     DRAWS,
@@ -67,7 +68,14 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
 
 
-@states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, step_sizes=decaying_step_sizes)
+@states(
+    PAPER,
+    "Theorem 1",
+    assumes=_THEOREM,
+    schemes=EVERYBODY,
+    step_sizes=decaying_step_sizes,
+    worst_case=_worst_cases.FULL_PARTICIPATION,
+)
 def full_participation_gap(
     num_steps: Scalar,
     *,
@@ -112,6 +120,7 @@ def full_participation_gap(
     assumes=(*_THEOREM, DRAWS),
     schemes=WITH_REPLACEMENT,
     step_sizes=decaying_step_sizes,
+    worst_case=_worst_cases.WITH_REPLACEMENT,
 )
 def with_replacement_gap(
     num_steps: Scalar,
@@ -158,6 +167,7 @@ def with_replacement_gap(
     assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
     step_sizes=decaying_step_sizes,
+    worst_case=_worst_cases.WITHOUT_REPLACEMENT,
 )
 def without_replacement_gap(
     num_steps: Scalar,

@@ -7,6 +7,7 @@ step size in a round, so that the floor of a fixed step size is of the order of 
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     EVERYBODY,
@@ -34,7 +35,13 @@ def _per_round(step_size, *, mu, L, local_steps):
 
 
 @states(
-    PAPER, "Theorem 1", equation="a round, without Assumption 4", form="derived", assumes=_ASSUMES, schemes=EVERYBODY
+    PAPER,
+    "Theorem 1",
+    equation="a round, without Assumption 4",
+    form="derived",
+    assumes=_ASSUMES,
+    schemes=EVERYBODY,
+    worst_case=_worst_cases.ONE_ROUND,
 )
 def one_round(
     distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, objective_gap: Scalar
@@ -82,6 +89,7 @@ def one_round(
     form="derived",
     assumes=_ASSUMES,
     schemes=EVERYBODY,
+    worst_case=_worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
     num_rounds: Scalar,
@@ -130,6 +138,7 @@ def fixed_step_distance(
     form="derived",
     assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
+    worst_case=_worst_cases.SAMPLED_STEP,
 )
 def sampled_step(
     distance2: Scalar,
@@ -186,6 +195,7 @@ def sampled_step(
     form="derived",
     assumes=_ASSUMES,
     schemes=EVERYBODY,
+    worst_case=_worst_cases.GAP_AFTER_STEP,
 )
 def gap_after_step(distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar) -> Summands:
     r"""Bound on ``F(w_+) - F*`` after one local step of all clients from ``Delta = |w - w*|^2``; some F attains it.

@@ -2,6 +2,7 @@ r"""FedProx, Theorem 4: what a round does to the loss, as published, and with co
 
 from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
+from fedtheory.bounds.fedprox import _worst_cases
 from fedtheory.bounds.fedprox.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -64,6 +65,7 @@ def _printed_loss_change(
     assumes=(*ASSUMES, DRAWS),
     schemes=WITH_REPLACEMENT,
     printed=_printed_loss_change,
+    worst_case=_worst_cases.LOSS_CHANGE,
 )
 def loss_change(
     gradient2: Scalar,

@@ -1,5 +1,6 @@
 """Optimal Client Sampling: DSGD with any independent sampling, one round."""
 
+from fedtheory.bounds.optimal_client_sampling import _worst_cases
 from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -25,6 +26,7 @@ __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "
     form="derived",
     assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
+    worst_case=_worst_cases.STEP,
 )
 def dsgd_strongly_convex(
     distance2: Scalar,
@@ -123,6 +125,7 @@ def dsgd_per_client_variant(
     form="derived",
     assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
+    worst_case=_worst_cases.CONVEX_STEP,
 )
 def dsgd_convex_clients(
     distance2: Scalar,

@@ -6,6 +6,7 @@ not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the boun
 """
 
 from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.optimal_client_sampling import _worst_cases
 from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -55,6 +56,7 @@ _EVERYBODY = (Scheme("all", "weighted"),)
     form="derived",
     assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
     schemes=SCHEMES,
+    worst_case=_worst_cases.CONTRACTION,
 )
 def dsgd_contraction(
     distance2: Scalar,
@@ -152,6 +154,7 @@ def dsgd_average_gradient(
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
+    worst_case=_worst_cases.ROUND_CONTRACTION,
 )
 def fedavg_contraction(
     distance2: Scalar,
@@ -261,7 +264,14 @@ def fedavg_average_gradient(
     }
 
 
-@states(PAPER, "Corollary of Theorem 13", equation="eq. (21)", assumes=_FULL, schemes=_EVERYBODY)
+@states(
+    PAPER,
+    "Corollary of Theorem 13",
+    equation="eq. (21)",
+    assumes=_FULL,
+    schemes=_EVERYBODY,
+    worst_case=_worst_cases.ALL_CLIENTS,
+)
 def full_participation(
     distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, sum_squared_weights: Scalar, sigma2: Scalar
 ) -> Summands:
@@ -283,7 +293,14 @@ def full_participation(
     }
 
 
-@states(PAPER, "Corollary of Theorem 13", equation="eq. (22)", assumes=_FULL, schemes=_EVERYBODY)
+@states(
+    PAPER,
+    "Corollary of Theorem 13",
+    equation="eq. (22)",
+    assumes=_FULL,
+    schemes=_EVERYBODY,
+    worst_case=_worst_cases.ALL_CLIENTS_ROUNDS,
+)
 def full_participation_distance(
     num_rounds: Scalar,
     *,

@@ -1,6 +1,7 @@
 """Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
+from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -27,6 +28,7 @@ _STARTING_GRADIENTS = Hypothesis(
     side="lower",
     assumes=(Smooth(of="F_k"), Convex(of="F_k"), LOWEST, short_steps(1)),
     options=("strategy", *ANY_STEP),
+    worst_case=_worst_cases.LOSS_AFTER_STEP,
 )
 def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands:
     r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``: a step leaves ``(1 - step_size L)^2`` of the excess.
@@ -65,6 +67,7 @@ def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands
     form="derived",
     assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, EXACT_GRADIENTS, short_steps(1)),
     schemes=ANY_MEAN,
+    worst_case=_worst_cases.DRIFT,
 )
 def exact_client_drift(step_size: Scalar, *, mu: Scalar, L: Scalar, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the round closes, which halves of the clients attain.

@@ -1,6 +1,7 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
 from fedtheory.arithmetic.functions import geometric
+from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
     MEAN,
     NONNEGATIVE_SKEW,
@@ -93,6 +94,7 @@ def _printed_fixed_step_gap(
     assumes=(*REPAIRED, short_steps(), _DRIFT_FITS),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
+    worst_case=_worst_cases.FIXED_STEPS,
 )
 def fixed_step_gap(
     num_steps: Scalar,
@@ -154,6 +156,7 @@ def fixed_step_gap(
     assumes=(*REPAIRED, short_steps()),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
+    worst_case=_worst_cases.REFINED_FIXED_STEPS,
 )
 def refined_fixed_step_gap(
     num_steps: Scalar,

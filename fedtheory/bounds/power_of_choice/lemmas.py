@@ -1,6 +1,7 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
 from fedtheory.arithmetic.functions import mean
+from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.theorem.assumptions import BoundedGradients, Smooth
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -10,7 +11,14 @@ __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
 _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
 
 
-@states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=(Smooth(of="F_k"), LOWEST), options=("any",))
+@states(
+    PAPER,
+    "Lemma B.1",
+    equation="eq. (9)",
+    assumes=(Smooth(of="F_k"), LOWEST),
+    options=("any",),
+    worst_case=_worst_cases.GRADIENT_NORM,
+)
 def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 

@@ -1,5 +1,6 @@
 """Power-of-Choice, Appendices C and E: the one-step recursions, printed and repaired (notation of power_of_choice)."""
 
+from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
     ANY_STEP,
     HALVING,
@@ -94,6 +95,7 @@ def _printed_one_step(
     schemes=MEAN,
     printed=_printed_one_step,
     options=ANY_STEP,
+    worst_case=_worst_cases.ONE_STEP,
 )
 def one_step(
     distance2: Scalar,
@@ -219,6 +221,7 @@ def _printed_weighted_one_step(
     schemes=WEIGHTED,
     printed=_printed_weighted_one_step,
     options=ANY_STEP,
+    worst_case=_worst_cases.WEIGHTED_STEP,
 )
 def weighted_one_step(
     distance2: Scalar,

@@ -15,6 +15,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
+from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
     DRIFT_FITS,
     ORDERED_SKEWS,
@@ -144,6 +145,7 @@ def _printed_weighted_average_gap(
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
+    worst_case=_worst_cases.DERIVED_WEIGHTED_AVERAGE,
 )
 def derived_weighted_average_gap(
     num_steps: Scalar,
@@ -208,6 +210,7 @@ def derived_weighted_average_gap(
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
+    worst_case=_worst_cases.WEIGHTED_AVERAGE,
 )
 def weighted_average_gap(
     num_steps: Scalar,

@@ -14,6 +14,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import geometric, maximum
 from fedtheory.bounds._step_sizes import for_each_step
+from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
     MEAN,
     PAPER,
@@ -45,6 +46,7 @@ _LATE = Hypothesis(
     form="derived",
     assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
     schemes=MEAN,
+    worst_case=_worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
     num_rounds: Scalar,
@@ -131,6 +133,7 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
     schemes=MEAN,
     step_sizes=delayed_step_sizes,
+    worst_case=_worst_cases.DECAYING_ROUNDS,
 )
 def decaying_steps_distance(
     num_rounds: Scalar,
@@ -197,6 +200,7 @@ def decaying_steps_distance(
     form="derived",
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _SHORTER_STEPS),
     schemes=MEAN,
+    worst_case=_worst_cases.AVERAGED_ROUNDS,
 )
 def averaged_rounds_gap(
     num_rounds: Scalar,

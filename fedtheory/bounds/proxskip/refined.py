@@ -2,6 +2,7 @@
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -16,6 +17,7 @@ __all__ = ["refined_fixed_step_potential"]
     assumes=ASSUMES,
     schemes=EVERYBODY,
     options=("method",),
+    worst_case=_worst_cases.REFINED,
 )
 def refined_fixed_step_potential(
     num_steps: Scalar,

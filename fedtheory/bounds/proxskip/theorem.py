@@ -2,13 +2,21 @@
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS
+from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["fixed_step_potential"]
 
 
-@states(PAPER, "Theorem 3.6", assumes=(*ASSUMES, SHORT_STEPS), schemes=EVERYBODY, options=("method",))
+@states(
+    PAPER,
+    "Theorem 3.6",
+    assumes=(*ASSUMES, SHORT_STEPS),
+    schemes=EVERYBODY,
+    options=("method",),
+    worst_case=_worst_cases.THEOREM,
+)
 def fixed_step_potential(
     num_steps: Scalar,
     *,

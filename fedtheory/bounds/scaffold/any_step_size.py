@@ -5,6 +5,7 @@ Not in the paper, whose theorems are in O-notation.
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -19,6 +20,7 @@ __all__ = ["one_round"]
     assumes=(*CONTROL, STABLE),
     schemes=EVERYBODY,
     options=("method",),
+    worst_case=_worst_cases.ROUND,
 )
 def one_round(
     distance2: Scalar, *, control_error2: Scalar, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar

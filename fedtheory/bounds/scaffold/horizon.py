@@ -2,6 +2,7 @@
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -23,6 +24,7 @@ SHORT_ROUNDS = Hypothesis(
     assumes=(*CONTROL, SHORT_ROUNDS),
     schemes=EVERYBODY,
     options=("method",),
+    worst_case=_worst_cases.ROUNDS,
 )
 def fixed_step_potential(
     num_rounds: Scalar,

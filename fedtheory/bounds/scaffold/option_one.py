@@ -2,6 +2,7 @@
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -19,6 +20,7 @@ CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
     form="derived",
     assumes=(*FUNCTIONS, EXACT_GRADIENTS, METHOD, STABLE, CURVED),
     schemes=EVERYBODY,
+    worst_case=_worst_cases.ROUND,
 )
 def option_one_round(
     distance2: Scalar, *, control_error2: Scalar, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar

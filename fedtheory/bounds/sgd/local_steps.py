@@ -3,6 +3,7 @@ r"""Local steps of all clients that differ at w*: heterogeneity at the minimizer
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY
 from fedtheory.bounds.scaffold.paper import STABLE, drift_of_a_round
+from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -16,6 +17,7 @@ __all__ = ["local_steps_round"]
     form="derived",
     assumes=(*ASSUMES, STABLE),
     schemes=EVERYBODY,
+    worst_case=_worst_cases.ROUND,
 )
 def local_steps_round(
     distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, zeta2: Scalar

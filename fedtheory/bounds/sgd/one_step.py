@@ -6,6 +6,7 @@ heterogeneity; an example of PEPit states it at the step size 1/L.
 
 from fedtheory.arithmetic.functions import short_of_one, square_root
 from fedtheory.bounds.fedavg.paper import BALANCED, DRAWS, SEVERAL_CLIENTS, SUBSET, SUBSETS, WITH_REPLACEMENT
+from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -31,6 +32,7 @@ def _step(distance2, noise2, *, step_size, mu, L) -> Summands:
     form="derived",
     assumes=(*ASSUMES, DRAWS),
     schemes=WITH_REPLACEMENT,
+    worst_case=_worst_cases.DRAWN_STEP,
 )
 def drawn_step(
     distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, num_selected: Scalar, zeta2: Scalar
@@ -74,6 +76,7 @@ def drawn_step(
     form="derived",
     assumes=(*ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
+    worst_case=_worst_cases.SUBSET_STEP,
 )
 def subset_step(
     distance2: Scalar,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import Chain, as_texts, step, tenths
+from fedtheory.bounds._worst_cases import tenths
+from fedtheory.claims._comparisons import Chain, as_texts, step
 from fedtheory.instances._format import format_federation
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.federations import RationalQuadratics
@@ -234,7 +235,7 @@ def _class(rng: np.random.Generator) -> dict[str, Any]:
     remark="the multipliers are checked against the semidefinite program of the class, without a solver",
 )
 def one_round_proof(rng: np.random.Generator) -> Finding:
-    from fedtheory.worst_case._closed_forms import prove_skewed_round
+    from fedtheory.claims._closed_forms import prove_skewed_round
 
     known, distance2, Gamma = _class(rng), tenths(rng, 1, 90), tenths(rng, 1, 30)
     sizes = [pick(rng, [Fraction(1), tenths(rng, 1, 9)]) / known["L"] for _ in range(whole(rng, 1, 4))]

@@ -136,7 +136,7 @@ ISSUES = [
         probabilities_of_everybody, probabilities_of_those_who_are_left, check_strategy, SIZE, "runs",
     ),
     Issue(
-        "FLGo", "https://github.com/WwZzz/easyFL", "Power-of-Choice: positions among the candidates used as client numbers",
+        "FLGo", "https://github.com/WwZzz/easyFL", "Power-of-Choice: positions of candidates used as client numbers",
         places_among_candidates, candidates_with_the_largest_losses, check_strategy, POW_D, "joint law",
     ),
     Issue(

@@ -75,7 +75,7 @@ def variational_inequality(p: Problem) -> tuple[Any, Any, Any]:
     """Return a monotone Lipschitz operator, a set, and the projection of a start near a solution."""
     F, inside = p.operator(monotone=True, lipschitz=1), p.indicator()
     best = p.point()
-    inside.known(best, -F(best))
+    inside.call(best, -F(best))
     return F, inside, inside.proximal(begun(p, best), Q(1, 4))
 
 

@@ -47,7 +47,7 @@ def follow_the_regularized_leader() -> Problem:
     step = near(1 / (2 * sqrt(n)))
     f, inside, reference, x = losses(p, n)
     y = p.point()
-    inside.known(y, 1 / step * (x - y) - f[0].gradient(y))
+    inside.call(y, 1 / step * (x - y) - f[0].gradient(y))
     p.maximize(f[0].value(x) - f[0].value(reference) + f[1].value(y) - f[1].value(reference))
     return p
 

@@ -98,7 +98,7 @@ def stochastic_gradients_that_agree() -> Problem:
     p = Problem()
     f = [p.function(mu=Q(1, 10), L=1) for _ in range(2)]
     best = f[0].minimizer()
-    f[1].known(best, 0 * best)
+    f[1].call(best, 0 * best)
     x = begun(p, best)
     p.maximize(p.mean([(x - one.gradient(x) - best).square for one in f]))
     return p

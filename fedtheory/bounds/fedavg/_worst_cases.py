@@ -1,0 +1,149 @@
+"""Worst cases of the bounds of Li et al., and of those without bounded gradients."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory import worst_case
+from fedtheory.bounds._worst_cases import as_fractions, draw_class, require_0, step_size, whole
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.worst_case_problem import WorstCaseProblem
+
+__all__: list[str] = []
+
+_WITHOUT_G2 = "the worst case is that without a bound on gradients, so that the looseness is at least this"
+_FEW = "the worst case is that of two clients, without a bound on gradients: the looseness is at least this"
+_G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"
+
+
+def _class(given: Mapping[str, Any]) -> dict[str, Any]:
+    found = {name: given[name] for name in ("mu", "L")}
+    found["objective_gap"] = given.get("objective_gap", 0)
+    return found | {"distance2": given.get("distance2", given.get("initial_distance2"))}
+
+
+def _rounds(given: Mapping[str, Any]) -> tuple[int, int]:
+    """Return local steps and rounds of a horizon without noise."""
+    tau, steps = given["local_steps"], given["num_steps"]
+    noise = given.get("weighted_sigma2", given.get("sigma2"))
+    if steps % tau or noise:
+        message = f"num_steps must be whole rounds, and the variance of gradients 0, got {steps} and {noise}"
+        raise ValueError(message)
+    return tau, steps // tau
+
+
+def _sizes(bound: Bound, given: Mapping[str, Any]) -> Any:
+    if bound.step_sizes is None:
+        message = f"{bound.__name__} must prescribe step sizes"
+        raise ValueError(message)
+    tau = {} if bound.__name__ == "decaying_steps_gap" else {"local_steps": given["local_steps"]}
+    return as_fractions(bound.step_sizes(given["num_steps"], mu=float(given["mu"]), L=float(given["L"]), **tau))
+
+
+def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Any:
+    tau, num_rounds = _rounds(given)
+    sizes = _sizes(bound, given)
+    worst = worst_case.fedavg(tau, sizes, **_class(given), num_rounds=num_rounds, objective="gap")
+    return worst_case.Comparison(bound(**given), worst, _WITHOUT_G2)
+
+
+def _sampled(bound: Bound, given: Mapping[str, Any]) -> Any:
+    """Go through all selections of few clients."""
+    tau, num_rounds = _rounds(given)
+    distinct = "num_clients" in given
+    who = {"num_selected": given["num_selected"], "num_clients": given.get("num_clients", 2)}
+    who |= {"sampling": "distinct" if distinct else "independent"}
+    sizes = _sizes(bound, given)
+    worst = worst_case.fedavg(tau, sizes, **_class(given), **who, num_rounds=num_rounds, objective="gap")
+    return worst_case.Comparison(bound(**given), worst, _WITHOUT_G2 if distinct else _FEW)
+
+
+def _step(bound: Bound, given: Mapping[str, Any]) -> Any:
+    """Take a round's first step."""
+    require_0(given, "weighted_sigma2", of="a step")
+    worst = worst_case.fedavg(1, given["step_size"], **_class(given))
+    return worst_case.Comparison(bound(**given), worst, _WITHOUT_G2)
+
+
+def _distance(bound: Bound, given: Mapping[str, Any]) -> Any:
+    """Take rounds of all clients, without any bound on gradients."""
+    counts = {name: given[name] for name in ("local_steps", "num_rounds") if name in given}
+    return worst_case.fedavg(**{"local_steps": 1, **counts}, step_size=given["step_size"], **_class(given))
+
+
+def _gap(bound: Bound, given: Mapping[str, Any]) -> Any:
+    return worst_case.fedavg(1, given["step_size"], **_class(given), objective="gap")
+
+
+def _sampled_step(bound: Bound, given: Mapping[str, Any]) -> Any:
+    who = {name: given[name] for name in ("num_clients", "num_selected")}
+    return worst_case.fedavg(1, given["step_size"], **_class(given), **who, sampling="distinct")
+
+
+def _draw_free_step(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_class(rng)
+    return given | {"step_size": step_size(rng, 1 / given["L"])}
+
+
+def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
+    return _draw_free_step(rng) | {"local_steps": whole(rng, 1, 3)}
+
+
+def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
+    given = _draw_free_step(rng)
+    given["initial_distance2"] = given.pop("distance2")
+    return given | {"local_steps": whole(rng, 1, 2), "num_rounds": whole(rng, 1, 3)}
+
+
+def _draw_sampled_step(rng: np.random.Generator) -> dict[str, Any]:
+    num_clients = whole(rng, 2, 9)
+    return _draw_free_step(rng) | {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
+
+
+def _draw_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = _draw_free_step(rng)
+    del given["objective_gap"]
+    return given
+
+
+def _draw_step(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_class(rng) | {"weighted_sigma2": Fraction(0), "local_steps": whole(rng, 1, 3)}
+    least = 2 * given["mu"] * given["objective_gap"]
+    return given | {"G2": least * whole(rng, 1, 9), "step_size": step_size(rng, 1 / (4 * given["L"]))}
+
+
+def _draw_horizon(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw a theorem's constants, with a bound on gradients that no path of the worst federation exceeds by much."""
+    given = draw_class(rng) | {"local_steps": whole(rng, 1, 2), "weighted_sigma2": Fraction(0)}
+    given["initial_distance2"] = start = given.pop("distance2")
+    G2 = given["L"] ** 2 * (start + 2 * given["objective_gap"] / given["mu"])
+    return given | {"num_steps": given["local_steps"] * whole(rng, 1, 2), "G2": G2}
+
+
+def _draw_sampled(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw a single round: the outcomes of draws multiply."""
+    given = _draw_horizon(rng)
+    return given | {"num_selected": whole(rng, 1, 2), "num_steps": given["local_steps"]}
+
+
+def _draw_distinct(rng: np.random.Generator) -> dict[str, Any]:
+    return _draw_sampled(rng) | {"num_clients": whole(rng, 2, 3)}
+
+
+def _draw_decaying(rng: np.random.Generator) -> dict[str, Any]:
+    given = _draw_sampled(rng)
+    return given | {"sigma2": given.pop("weighted_sigma2")}
+
+
+_NO_HETEROGENEITY = "the bound is proved by a recursion whose heterogeneity vanishes for one local step"
+ONE_STEP = WorstCaseProblem(_step, _draw_step)
+ONE_ROUND = WorstCaseProblem(_distance, _draw_round)
+FIXED_ROUNDS = WorstCaseProblem(_distance, _draw_rounds)
+GAP_AFTER_STEP = WorstCaseProblem(_gap, _draw_gap)
+SAMPLED_STEP = WorstCaseProblem(_sampled_step, _draw_sampled_step)
+FULL_PARTICIPATION = WorstCaseProblem(_all_clients, _draw_horizon, looseness=2, remark=_NO_HETEROGENEITY)
+WITH_REPLACEMENT = WorstCaseProblem(_sampled, _draw_sampled, looseness=4, remark=_G2)
+WITHOUT_REPLACEMENT = WorstCaseProblem(_sampled, _draw_distinct, looseness=2, remark=_G2)
+DECAYING_STEPS = WorstCaseProblem(_sampled, _draw_decaying, looseness=64, remark=_G2)

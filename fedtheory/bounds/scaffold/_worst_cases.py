@@ -1,0 +1,64 @@
+"""Worst cases of the bounds on SCAFFOLD, over all clients with any weights.
+
+A linear function added to every F_k, and to its control variate, changes nothing: clients may share their minimizer,
+and the error of the control variates represents their heterogeneity.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory import worst_case
+from fedtheory.bounds._worst_cases import curvatures, pick, step_size, tenths, whole
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.worst_case_problem import WorstCaseProblem
+
+__all__: list[str] = []
+
+
+def controlled_start(given: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """Return a problem whose origin is w*, clients, the model and the errors of the control variates."""
+    p = worst_case.Problem()
+    clients = p.clients(2, mu=given["mu"], L=given["L"])
+    clients.minimizer(p.origin, objective_gap=0)
+    w, error = p.point("start"), p.origin
+    p.at_most(w.square, given.get("distance2", given.get("initial_distance2")), "distance2")
+    if given["control_error2"]:
+        error = clients.deviation(name="error")
+        p.at_most(error.square, given["control_error2"], "control_error2")
+    return p, clients, w, error
+
+
+def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
+    from fedtheory.worst_case.control_variates import after_round
+
+    p, clients, w, error = controlled_start(given)
+    eta, tau, first = Fraction(given["step_size"]), given["local_steps"], bound.__name__ == "option_one_round"
+    for _ in range(given.get("num_rounds", 1)):
+        w, error = after_round(clients, w, error, tau, eta, first=first)
+    weight = (eta * tau) ** 2
+    if first:
+        left = 1 - eta * given["mu"]
+        weight = eta**2 * left ** (2 * tau - 2) * (2 * left / (eta * (given["L"] - given["mu"])) - 1)
+    p.maximize(w.square + weight * error.square)
+    return p.solve()
+
+
+def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
+    given = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "control_error2": tenths(rng, 1, 90)}
+    longest = 2 / (given["L"] + given["mu"])
+    return given | {"local_steps": whole(rng, 1, 3), "step_size": step_size(rng, longest * Fraction(99, 100))}
+
+
+def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw constants of rounds whose steps are up to 1/(tau L)."""
+    errors = pick(rng, [Fraction(0), tenths(rng, 1, 90)])
+    given = {"num_rounds": whole(rng, 1, 2), "initial_distance2": tenths(rng, 1, 90), "control_error2": errors}
+    short = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}
+    return given | short | {"step_size": step_size(rng, 1 / (short["local_steps"] * short["L"]))}
+
+
+ROUND = WorstCaseProblem(_solve, _draw_round, num_draws=20)
+ROUNDS = WorstCaseProblem(_solve, _draw_rounds, num_draws=20)

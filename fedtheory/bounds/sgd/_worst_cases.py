@@ -1,0 +1,41 @@
+"""Worst cases of the bounds on steps and rounds with a bounded disagreement at the minimizer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fedtheory import worst_case
+from fedtheory.bounds._worst_cases import curvatures, step_size, tenths, whole
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.worst_case_problem import WorstCaseProblem
+
+__all__: list[str] = []
+
+
+def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
+    how = "independent" if bound.__name__ == "drawn_step" else "distinct"
+    return worst_case.heterogeneous_round(**{"local_steps": 1, "sampling": how, **given})
+
+
+def _draw(rng: np.random.Generator, longest: int = 3) -> dict[str, Any]:
+    known = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "zeta2": tenths(rng, 1, 90)}
+    return known | {"step_size": step_size(rng, longest / known["L"])}
+
+
+def _draw_drawn_step(rng: np.random.Generator) -> dict[str, Any]:
+    return _draw(rng) | {"num_selected": whole(rng, 1, 3)}
+
+
+def _draw_subset_step(rng: np.random.Generator) -> dict[str, Any]:
+    num_clients = whole(rng, 2, 9)
+    return _draw(rng) | {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
+
+
+def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
+    return _draw(rng, 1) | {"local_steps": whole(rng, 1, 3)}
+
+
+DRAWN_STEP = WorstCaseProblem(_solve, _draw_drawn_step)
+SUBSET_STEP = WorstCaseProblem(_solve, _draw_subset_step)
+ROUND = WorstCaseProblem(_solve, _draw_round)

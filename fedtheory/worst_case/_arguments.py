@@ -1,0 +1,104 @@
+"""Arguments of worst cases, checked and exact."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from fedtheory._support import validate
+from fedtheory._support.wording import close_to, short, shown
+from fedtheory.worst_case._vectors import exact
+
+__all__: list[str] = []
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MOST_STEPS = 10**6  # far beyond what is enclosed in a lifetime
+DISTANCE, GAP = "E |w - w*|^2", "E F(w) - F*"
+ERRORS = {"distance": DISTANCE, "gap": GAP}
+"""Errors of a model, as text, by the name of the objective."""
+
+
+class Constants(NamedTuple):
+    """Constants of a class of federations: curvatures, step sizes, squared distance of the start, and Gamma."""
+
+    mu: Fraction
+    L: Fraction
+    steps: tuple[Fraction, ...]
+    objective_gap: Fraction
+    distance2: Fraction = Fraction(0)
+
+
+def spelled(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function answer an argument that it does not have with the nearest name.
+
+    >>> @spelled
+    ... def squared(length):
+    ...     return length**2
+    >>> squared(lenght=3)
+    Traceback (most recent call last):
+    TypeError: squared takes no lenght (close: length), it takes length
+    """
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name in kwargs:
+            if name not in names:
+                message = f"{function.__name__} takes no {name}{close_to(name, names)}, it takes {', '.join(names)}"
+                raise TypeError(message)
+        return function(*args, **kwargs)
+
+    return called
+
+
+def listed(name: str, items: Any, what: str) -> list[Any]:
+    """Return the entries of a collection that is no text."""
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        message = f"{name} must be {what}, got {short(items)}"
+        raise TypeError(message)
+    return list(items)
+
+
+def rational(name: str, value: Any, check: Any = validate.nonnegative) -> Fraction:
+    """Return a rational that passes a check."""
+    number = Fraction(exact(name, value))
+    check(name, number)
+    return number
+
+
+def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
+    """Return one step size per step, from one number or a sequence of them."""
+    validate.count("the number of all local steps", num_steps, high=_MOST_STEPS)
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+        return (rational("step_size", value, validate.positive),) * num_steps
+    sizes = tuple(rational("step_size", size, validate.positive) for size in validate.sequence("step_size", value))
+    if len(sizes) != num_steps:
+        message = f"step_size must be one number or {num_steps}, one per step, got {len(sizes)}"
+        raise ValueError(message)
+    return sizes
+
+
+def constants(
+    num_steps: int, step_size: Any, *, mu: Any, L: Any, objective_gap: Any, distance2: Any = None
+) -> Constants:
+    """Check the constants of a class of federations; without a start there must be a gap."""
+    low, high = rational("mu", mu, validate.positive), rational("L", L, validate.positive)
+    if low >= high:
+        message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
+        raise ValueError(message)
+    gap = rational("objective_gap", objective_gap, validate.positive if distance2 is None else validate.nonnegative)
+    start = Fraction(0) if distance2 is None else rational("distance2", distance2, validate.positive)
+    return Constants(low, high, step_sizes(step_size, num_steps), gap, start)
+
+
+def check_block(size: int, max_block: Any) -> None:
+    """Refuse a program whose largest block is larger than allowed."""
+    limit = validate.count("max_block", max_block)
+    if size > limit:
+        message = f"the largest block must have at most {limit} rows (max_block= raises it), got {size}"
+        raise ValueError(message)

@@ -1,0 +1,136 @@
+"""Certificates as text: recorded problems and their proofs, from which ``checker`` builds the programs anew."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.worst_case._interpolation import FunctionClass
+from fedtheory.worst_case._record import Declared, Record, Step
+from fedtheory.worst_case._semidefinite import semidefinite_program
+from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
+from fedtheory.worst_case.proofs import Proof
+
+__all__: list[str] = []
+
+FORMAT = "fedtheory certificate 2"
+
+
+def document_of(cases: Iterable[dict[str, Any]]) -> str:
+    """Return a file with a checksum."""
+    content = {"format": FORMAT, "cases": [*cases]}
+    checksum = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return json.dumps({**content, "checksum": checksum})
+
+
+def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, lower: bool) -> dict[str, Any]:
+    """Return a problem and its proofs in lists, texts and whole numbers; fractions are texts."""
+    write = _Writer(record)
+    problem = {
+        "sources": [{"owner": s.owner, "behind": sorted(s.behind), "noise": s.is_noise} for s in record.sources],
+        "vectors": [*map(write.step, record.steps)],
+        "functions": [*map(write.function, record.declared)],
+        "constraints": [
+            {
+                "name": one.name,
+                "form": write.form(one.form),
+                "relation": "=" if one.is_equality else "<=",
+                "bound": str(one.bound),
+                "share": str(one.share),
+            }
+            for one in record.constraints
+        ],
+        "objectives": [write.form(form) for form in objectives],
+    }
+    # What was left out has the multiplier 0.
+    labels = [one.label for one in semidefinite_program(record, objectives).inequalities]
+    kept = [one.label for one in proof.program.inequalities]
+
+    def multipliers(some: Any) -> Mapping[str, list[str]]:
+        factors = dict(zip(kept, map(str, some.inequalities), strict=True))
+        return {"equalities": [*map(str, some.equalities)], "inequalities": [factors.get(one, "0") for one in labels]}
+
+    found: dict[str, Any] = {}
+    if proof.contradiction is not None:
+        found["empty"] = multipliers(proof.contradiction)
+    elif proof.multipliers is not None:
+        found |= {"upper": str(proof.upper), "multipliers": multipliers(proof.multipliers)}
+    if lower and proof.point is not None and proof.contradiction is None:
+        numbers = {write.values.setdefault(value, len(write.values)): k for value, k in proof.program.values.items()}
+        values = [str(proof.point.values[numbers[k]]) if k in numbers else "0" for k in range(len(write.values))]
+        grams = [[[*map(str, row)] for row in gram] for gram in proof.point.grams]
+        found |= {"lower": str(proof.lower), "point": {"grams": grams, "values": values}}
+    return {"problem": problem, "proof": found}
+
+
+class _Writer:
+    """Numbers of a record's basis vectors and function values."""
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.names = record, record.point_names()
+        self.places: dict[Basis, int] = {
+            place: number for number, step in enumerate(record.steps) for place in step.made.coordinates
+        }
+        called = [call.value for one in record.declared for call in one.calls if call.value not in record.zeros]
+        self.values: dict[Value, int] = {value: number for number, value in enumerate(dict.fromkeys(called))}
+
+    def step(self, step: Step) -> dict[str, Any]:
+        """Return how a vector was made, and its blocks."""
+        blocks = [block for block, _ in step.made.coordinates]
+        found = {"name": self.names.get(step.made.key, ""), "verb": step.verb, "of": [name for _, name in step.of]}
+        return found | {"inputs": [*map(self.vector, step.inputs)], "blocks": blocks}
+
+    def vector(self, vector: Vector) -> list[list[Any]]:
+        """Return coefficients and numbers of vectors, with a block for a part of one."""
+        parts: dict[int, dict[int, Fraction]] = {}
+        for (block, row), c in vector.coordinates.items():
+            parts.setdefault(self.places[block, row], {})[block] = c
+        found: list[list[Any]] = []
+        for number, own in sorted(parts.items()):
+            whole = {block for block, _ in self.record.steps[number].made.coordinates}
+            same = own.keys() == whole and len({*own.values()}) == 1
+            found += (
+                [[str(next(iter(own.values()))), number]]
+                if same
+                else [[str(c), number, block] for block, c in sorted(own.items())]
+            )
+        return found
+
+    def form(self, form: Form) -> dict[str, Any]:
+        """Return products of vectors, and function values, with coefficients."""
+        products = [
+            [str(c), self.vector(u), self.vector(v)]
+            for (u, v), c in form.products.items()
+            if c and u.coordinates and v.coordinates
+        ]
+        values = [
+            [str(c), self.values.setdefault(value, len(self.values))]
+            for value, c in form.values.items()
+            if c and value not in self.record.zeros
+        ]
+        return {"products": products, "values": values}
+
+    def function(self, one: Declared) -> dict[str, Any]:
+        """Return a function or an operator with its calls: points, gradients and numbers of values, -1 for 0."""
+        of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
+        kept = {name: c if isinstance(c, bool) else str(c) for name, c in of.items() if c is not None}
+        calls = [
+            [
+                self.names.get(call.at.key, ""),
+                self.vector(call.at),
+                self.vector(call.gradient),
+                self.values.get(call.value, -1),
+            ]
+            for call in one.calls
+        ]
+        found: dict[str, Any] = {
+            "name": one.name,
+            "kind": "function" if isinstance(one.of, FunctionClass) else "operator",
+            "class": kept,
+        }
+        found |= {"blocks": [*one.blocks], "clients": one.num_clients, "calls": calls}
+        return found | {"minimum": one.minimum, "least": one.least is not None, "adjoint_of": one.adjoint_of}

@@ -1,0 +1,111 @@
+"""A run of a recorded problem on numbers: given functions, given points and noises, every step in plain NumPy.
+
+Arrays have an axis for each group of clients, one for each noise, whose outcomes are equally likely, and the
+coordinates last. Axes along which nothing varies have the length 1. What a problem does not compute, but demands, is
+chosen by the caller: points, noises, and the results of implicit and inexact steps. The run measures by how much each
+demand is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fedtheory._support.validate import Array
+from fedtheory.worst_case._record import Record, Step
+from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
+
+__all__: list[str] = []
+
+
+class ClientFunction(Protocol):
+    """A function that a run can call."""
+
+    def loss(self, w: Array) -> float:
+        """Return the value at a point, shape (v,)."""
+
+    def gradient(self, w: Array) -> Array:
+        """Return the gradient there, shape (v,)."""
+
+
+Choose = Callable[[Step, Sequence[Array]], Array]
+"""Returns the vector of a step from its input vectors."""
+
+
+class Outcome(NamedTuple):
+    """The objective of a run, and by how much it breaks constraints by label, or misses gradients by function."""
+
+    objective: float
+    broken: Mapping[str, float]
+
+
+class Run:
+    """The vectors of a record as arrays."""
+
+    def __init__(
+        self, record: Record, functions: Mapping[str, Sequence[Any]], choose: Choose, numbers: Mapping[Value, float]
+    ) -> None:
+        self.record, self.functions, self.values = record, functions, dict(numbers)
+        groups = [one.blocks[1] for one in record.declared if one.num_clients > 1]
+        self.axes = {block: axis for axis, block in enumerate([*groups, *record.noises])}
+        self.parts: dict[Basis, Array] = {}
+        for step in record.steps:
+            inputs = [self.array(vector) for vector in step.inputs]
+            explicit = step.verb == "gradient" and step.of[0][1] in functions
+            found = self._called(step.of[0][1], inputs[0]) if explicit else choose(step, inputs)
+            for place in step.made.coordinates:
+                self.parts[place] = self._part(found, place[0])
+        for one in record.declared:
+            for call in one.calls if one.name in functions else ():
+                if call.value not in record.zeros:
+                    self.values[call.value] = float(self._called(one.name, self.array(call.at), "loss").mean())
+
+    def array(self, vector: Vector) -> Array:
+        """Return a vector from the parts of its blocks."""
+        parts = (float(c) * self.parts[place] for place, c in vector.coordinates.items())
+        return sum(parts, np.zeros((1,) * (len(self.axes) + 1)))
+
+    def _part(self, found: Array, block: int) -> Array:
+        """Return what a block holds of a vector: the mean given the sources up to its own, less that without it."""
+        if block not in self.axes and block:
+            return found
+        places = tuple(range(self.axes[block] if block else 0, len(self.axes)))
+        known = found.mean(axis=places, keepdims=True)
+        part: Array = found.mean(axis=places[1:], keepdims=True) - known if block else known
+        return part
+
+    def _called(self, name: str, at: Array, what: str = "gradient") -> Array:
+        """Return what functions, one of each client, are at points."""
+        own, every = self.functions[name], len(self.axes)
+        axis = self.axes[next(one.blocks for one in self.record.declared if one.name == name)[1]] if len(own) > 1 else 0
+        rows = np.broadcast_to(at, (*at.shape[:axis], len(own), *at.shape[axis + 1 :])) if len(own) > 1 else at
+        found = [
+            np.apply_along_axis(getattr(one, what), -1, np.take(rows, [k], axis=axis) if len(own) > 1 else rows)
+            for k, one in enumerate(own)
+        ]
+        joined: Array = np.concatenate(found, axis=axis) if every else found[0]
+        return joined
+
+    def form(self, form: Form) -> float:
+        """Return what a form is: products and values are means over clients and outcomes."""
+        products = sum(
+            float(c) * float((self.array(u) * self.array(v)).sum(axis=-1).mean())
+            for (u, v), c in form.products.items()
+            if u.coordinates and v.coordinates
+        )
+        return float(products + sum(float(c) * self.values.get(value, 0.0) for value, c in form.values.items()))
+
+    def outcome(self, objectives: Sequence[Form]) -> Outcome:
+        """Return the least objective, and what is broken."""
+        broken: dict[str, float] = {}
+        for number, one in enumerate(self.record.constraints):
+            off = self.form(one.form) - float(one.bound)
+            broken[one.name or f"constraint {number}"] = abs(off) if one.is_equality else max(off, 0.0)
+        for declared in self.record.declared:
+            for call in declared.calls if declared.name in self.functions else ():
+                missed = self._called(declared.name, self.array(call.at)) - self.array(call.gradient)
+                off = float(np.abs(missed).max(initial=0.0))
+                broken[declared.name] = max(broken.get(declared.name, 0.0), off)
+        return Outcome(min(map(self.form, objectives)), broken)

@@ -1,0 +1,525 @@
+"""A theorem and its proof as a person writes them: classes, method, inequalities with multipliers, and squares."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from itertools import count, permutations
+from typing import Any, NamedTuple
+
+from fedtheory.errors import OracleError
+from fedtheory.worst_case._certificates import Multipliers, verify_upper
+from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
+from fedtheory.worst_case._record import SERVER, Declared, Record
+from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
+
+__all__: list[str] = []
+
+_WIDTH = 80
+_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 60, 100, 300, 1000, 10_000)
+"""Largest ones of the multipliers that are tried."""
+_MOST_TRIED = 200
+"""Multipliers of a proof whose numbers are shortened."""
+_LOST = Fraction(1, 10**6)
+"""Share of the bound that short numbers may cost."""
+_TERMS = 5
+"""Terms of a formula on a line in LaTeX."""
+
+
+def shortened(program: Program, multipliers: Multipliers) -> Multipliers:
+    """Return fractions of small denominators that prove as much, where there are some; else what is given."""
+    upper = verify_upper(program, multipliers)
+    if len(multipliers.inequalities) > _MOST_TRIED:
+        return multipliers
+    for largest in _DENOMINATORS:
+        tried = Multipliers(*([y.limit_denominator(largest) for y in side] for side in multipliers))  # type: ignore[arg-type]
+        with suppress(OracleError):
+            if verify_upper(program, tried) <= upper + _LOST * abs(upper):
+                return tried
+    return multipliers
+
+
+def slacks(program: Program, multipliers: Multipliers) -> list[list[list[Fraction]]]:
+    """Return, for each block, the matrix of ``sum of multiplier times form, less the objective``."""
+    factors = (Fraction(-1), *multipliers.equalities, *multipliers.inequalities)
+    found = []
+    for block, size in zip(program.rows.blocks, program.sizes, strict=True):
+        left = [[Fraction(0)] * size for _ in range(size)]
+        for form, i, j, whole in zip(block.forms, block.rows, block.columns, block.wholes, strict=True):
+            half = factors[form] * int(whole) / (2 * program.rows.denominator)
+            left[i][j] += half
+            left[j][i] += half
+        found.append(left)
+    return found
+
+
+def squares(slack: Sequence[Sequence[Any]], least: Any = 0) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield a factor and coordinates of each square whose sum a semidefinite matrix is, largest pivots first."""
+    left = [[*row] for row in slack]
+    while left:
+        pivot = max(range(len(left)), key=lambda k: left[k][k])
+        d = left[pivot][pivot]
+        if d <= least:
+            return
+        row = [entry / d for entry in left[pivot]]
+        yield d, row
+        left = [[entry - d * row[i] * c for entry, c in zip(line, row, strict=True)] for i, line in enumerate(left)]
+
+
+class Style(NamedTuple):
+    """How numbers and names are printed, and what is made of them."""
+
+    number: Callable[[Any], str]
+    name: Callable[[str], str]
+    value: Callable[[str, str], str]
+    slope: Callable[[str, str], str]
+    mean: str
+    deviation: str
+    part: str
+    square: str
+    product: str
+    at_most: str
+
+
+def _text_number(number: Any) -> str:
+    return str(number) if isinstance(number, Fraction) and len(str(number)) <= 14 else f"{float(number):.8g}"
+
+
+def _latex_number(number: Any) -> str:
+    whole = _text_number(number)
+    if "/" in whole:
+        above, below = whole.split("/")
+        return f"{'-' * above.startswith('-')}\\tfrac{{{above.removeprefix('-')}}}{{{below}}}"
+    digits, _, power = whole.partition("e")
+    return f"{digits} \\cdot 10^{{{int(power)}}}" if power else digits
+
+
+def _latex_name(name: str) -> str:
+    r"""Return a letter with its number as an index, and a word upright.
+
+    >>> print(*(_latex_name(name) for name in ("x1", "x*", "start", "w_0", "f.x")))
+    x_{1} x_{\star} \mathrm{start} w_{0} \text{f.x}
+    """
+    found = re.fullmatch(r"([A-Za-z]+)_?(\d*)(\*?)(\d*)", name)
+    if not found:
+        return f"\\text{{{_escaped(name)}}}"
+    letters, number, star, more = found.groups()
+    base = letters if len(letters) == 1 else f"\\mathrm{{{letters}}}"
+    index = number + "\\star" * bool(star) + more
+    return f"{base}_{{{index}}}" if index else base
+
+
+def _escaped(text: str) -> str:
+    return text.replace("_", "\\_").replace("^", "\\textasciicircum{}")
+
+
+TEXT = Style(
+    _text_number, str, lambda f, x: f"{f}({x})", lambda f, x: f"{f}'({x})",
+    "mean({})", "dev({})", "{1}({0})", "|{}|^2", "<{}, {}>", "<=",
+)  # fmt: skip
+LATEX = Style(
+    _latex_number, _latex_name, lambda f, x: f"{f}({x})", lambda f, x: f"\\nabla {f}({x})",
+    "\\overline{{{}}}", "\\widetilde{{{}}}", "{{{0}}}^{{[{1}]}}",
+    "\\lVert {} \\rVert^2", "\\langle {}, {} \\rangle", "\\le",
+)  # fmt: skip
+LETTERS = {"noise": "n", "deviation": "d", "compressed": "c", "inexact gradient": "e", "root": "r"}
+"""Of vectors without a name, by the operation that made them."""
+
+
+class Names:
+    """Names of the vectors, functions and function values of a record.
+
+    Attributes
+    ----------
+    points
+        Points by name.
+    """
+
+    def __init__(self, record: Record, style: Style = TEXT) -> None:
+        self.style, self.record = style, record
+        self.vectors: dict[Key, str] = {}
+        self.values: dict[Value, str] = {}
+        self.basis: dict[Basis, str] = {}
+        self.points: dict[str, Vector] = {}
+        self.defined: dict[str, Vector] = {}
+        self.slacks: list[str] = []
+        self._taken: set[str] = set()
+        names = record.point_names()
+        known = {vector.key: vector for vector in record.names.values()}
+        known |= {call.at.key: call.at for one in record.declared for call in one.calls if call.at.coordinates}
+        for key, name in names.items():
+            self.points[name] = known[key]
+            self._define(style.name(name), known[key])
+        for one in record.declared:
+            for call in one.calls:
+                at = self.vectors.get(call.at.key, "0")
+                applied = style.slope if isinstance(one.of, FunctionClass) else style.value
+                if _is_free(call.gradient):
+                    self._define(applied(style.name(one.name), at), call.gradient)
+                if call.value not in record.zeros:
+                    self.values[call.value] = style.value(style.name(one.name), at)
+        for step in record.steps:
+            if step.made.key not in self.vectors and {*step.made.coordinates} - {*self.basis}:
+                letter = LETTERS.get(step.verb, "v")
+                numbered = (style.name(f"{letter}{number}") for number in count(1))
+                self._define(next(name for name in numbered if name not in self._taken), step.made)
+        self._name_parts()
+        self._differences = {
+            (one - other).key: f"{name} - {beside}"
+            for (name, one), (beside, other) in permutations(self.defined.items(), 2)
+            if one.coordinates.keys() - other.coordinates.keys() and len(self.defined) < _MOST_TRIED
+        }
+
+    def _define(self, name: str, vector: Vector) -> None:
+        """Name a vector that has no name yet."""
+        if vector.coordinates and vector.key not in self.vectors:
+            while name in self._taken:
+                name += "'"
+            self._taken.add(name)
+            self.vectors[vector.key], self.defined[name] = name, vector
+
+    def _name_parts(self) -> None:
+        """Name basis vectors by the vectors that were made of them."""
+        sources = self.record.sources
+        noise = {
+            block: next(iter(step.made.coordinates))
+            for step in self.record.steps
+            if step.verb == "noise"
+            for block, _ in step.made.coordinates
+        }
+        own = {block: self.vectors.get(Vector({place: Fraction(1)}).key, "n") for block, place in noise.items()}
+        for name, vector in self.defined.items():
+            if not _is_free(vector):
+                continue
+            for place in vector.coordinates:
+                block = place[0]
+                template = self.style.deviation if block and not sources[block].is_noise else self.style.mean
+                if block and sources[block].is_noise:
+                    template = self.style.part
+                whole = len(vector.coordinates) == 1
+                self.basis.setdefault(place, name if whole else template.format(name, own.get(block, "")))
+
+    def vector(self, vector: Vector) -> str:
+        """Return a vector's name, a difference of two names, or what it is made of."""
+        found = self.vectors.get(vector.key) or self._differences.get(vector.key)
+        return found or self.combination(vector.coordinates)
+
+    def combination(self, coordinates: Mapping[Basis, Any]) -> str:
+        """Return a combination of vectors, whole ones where their parts have one coefficient."""
+        left, terms = dict(coordinates), list[tuple[Any, str]]()
+        for name, whole in self.defined.items():
+            places = whole.coordinates
+            if len(places) > 1 and _is_free(whole) and len({left.get(place, 0) for place in places}) == 1:
+                c = next(left.get(place, 0) for place in places)
+                terms += [(c, name)] * bool(c)
+                left = {place: entry for place, entry in left.items() if place not in places}
+        terms += [(c, self.basis.get(place) or self._slack(place)) for place, c in left.items()]
+        order = {name: number for number, name in enumerate(self.defined)}
+        return self.sum(sorted(terms, key=lambda term: order.get(term[1], len(order))))
+
+    def sum(self, terms: Iterable[tuple[Any, str]]) -> str:
+        """Return a sum of numbers times terms."""
+        found = ""
+        for c, term in terms:
+            if c:
+                times = "" if abs(c) == 1 else f"{self.style.number(abs(c))} "
+                found += f"{' - ' if c < 0 else ' + '}{times}{term}"
+        return found.removeprefix(" + ").replace(" - ", "-", 1 if found.startswith(" - ") else 0) or "0"
+
+    def form(self, form: Form) -> str:
+        """Return a form."""
+        return self.sum(self.terms(form))
+
+    def terms(self, form: Form) -> list[tuple[Fraction, str]]:
+        """Return the terms of a form with their coefficients."""
+        style, products = self.style, dict[str, Fraction]()
+        for (u, v), c in form.products.items():
+            if u.coordinates and v.coordinates:
+                sides = sorted((self.vector(u), self.vector(v)))
+                term = style.square.format(sides[0]) if sides[0] == sides[1] else style.product.format(*sides)
+                products[term] = products.get(term, Fraction(0)) + c
+        values = [
+            (c, self.values.get(value) or self._number(value))
+            for value, c in form.values.items()
+            if value not in self.record.zeros
+        ]
+        return [*values, *((c, term) for term, c in products.items())]
+
+    def _slack(self, place: Basis) -> str:
+        """Name a vector that only a proof has: its products are entries of a positive semidefinite matrix."""
+        self.slacks.append(self.style.name(f"s{len(self.slacks) + 1}"))
+        return self.basis.setdefault(place, self.slacks[-1])
+
+    def _number(self, value: Value) -> str:
+        numbered = (self.style.name(f"t{number}") for number in count(1))
+        name = next(one for one in numbered if one not in self._taken)
+        self._taken.add(name)
+        return self.values.setdefault(value, name)
+
+
+def _is_free(vector: Vector) -> bool:
+    """Whether a vector is one that was made, whole."""
+    return (
+        bool(vector.coordinates)
+        and all(c == 1 for c in vector.coordinates.values())
+        and (len({block for block, _ in vector.coordinates}) == len(vector.coordinates))
+    )
+
+
+def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] = _text_number) -> str:
+    """Return what a class is.
+
+    >>> class_text(FunctionClass(Fraction(1, 10), Fraction(1)))
+    '1/10-strongly convex and 1-smooth'
+    """
+    if isinstance(of, OperatorClass):
+        parts = ["linear"] if of.linear else []
+        if of.strongly_monotone is not None:
+            parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
+        if of.cocoercive is not None:
+            parts.append(f"{number(of.cocoercive)}-cocoercive")
+        if of.lipschitz is not None:
+            parts.append("nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz")
+        return " and ".join(parts)
+    if of.indicator:
+        size = "" if of.diameter is None else f" of diameter at most {number(of.diameter)}"
+        return f"the indicator of a closed convex set{size}"
+    if of.quadratic:
+        parts = [f"quadratic with eigenvalues from {number(of.mu)} to {number(of.L)}"]
+    else:
+        convex = f"{number(of.mu)}-strongly convex" if of.mu > 0 else "convex"
+        parts = [convex] if of.mu >= 0 else [f"{number(-of.mu)}-weakly convex"] * (of.mu != -(of.L or 0))
+        if of.L is not None:
+            parts.append(f"{number(of.L)}-smooth")
+    if of.lipschitz is not None:
+        parts.append(f"{number(of.lipschitz)}-Lipschitz")
+    if of.quadratic_growth is not None:
+        parts.append(
+            f"at most {number(of.quadratic_growth / 2)} times the squared distance from its minimizer above it"
+        )
+    if of.polyak is not None:
+        parts.append(f"of Polyak's class with constant {number(of.polyak)}")
+    return " and ".join(parts)
+
+
+class Statement(NamedTuple):
+    """The parts of a theorem, as lines: what is given, what is defined, what is demanded, and the conclusion."""
+
+    given: list[str]
+    defined: list[tuple[str, str]]
+    demanded: list[tuple[str, str, str, str]]
+    conclusion: list[str]
+
+
+def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> Statement:
+    """Return what a record says."""
+    style, shown, defined = names.style, set[Key](), list[tuple[str, str]]()
+    for one in record.declared:
+        applied = style.slope if isinstance(one.of, FunctionClass) else style.value
+        for call in one.calls:
+            at = names.vectors.get(call.at.key, "0")
+            if call.at.key not in shown and at != (made := names.combination(call.at.coordinates)):
+                defined.append((at, made))
+            shown.add(call.at.key)
+            slope = applied(style.name(one.name), at)
+            if not _is_free(call.gradient) or names.vectors[call.gradient.key] != slope:
+                defined.append((slope, names.vector(call.gradient)))
+            elif one.num_clients > 1 and 0 not in call.gradient.blocks:
+                defined.append((style.mean.format(slope), "0"))
+    for vector in names.points.values():
+        at = names.vectors.get(vector.key, "0")
+        if vector.key not in shown and at != (made := names.combination(vector.coordinates)):
+            defined.append((at, made))
+    demanded = [
+        (one.name, names.form(one.form), "=" if one.is_equality else style.at_most, style.number(one.bound))
+        for one in record.constraints
+    ]
+    return Statement([*_given(record, names)], defined, demanded, [names.form(form) for form in objectives])
+
+
+def _given(record: Record, names: Names) -> Iterator[str]:
+    """Yield what functions and operators are, where their minimizers are, and what is random."""
+    style, math = names.style, _math(names.style)
+    for one in record.declared:
+        if not one.adjoint_of:
+            yield _declaration(one, style)
+    for one in record.declared:
+        if one.minimum is not None:
+            whose = "of the function of each client of " if one.num_clients > 1 else "of "
+            at = names.vectors.get(one.calls[one.minimum].at.key, "0")
+            yield f"{math(at)}: a minimizer {whose}{math(style.name(one.name))}"
+    slopes = {call.gradient.key for one in record.declared for call in one.calls}
+    made: dict[tuple[str, str], list[str]] = {}
+    for step in record.steps:
+        if step.verb in ("noise", "deviation") and step.made.key not in slopes:
+            owner = record.sources[max(step.made.blocks)].owner
+            made.setdefault((step.verb, owner), []).append(math(names.vectors[step.made.key]))
+    for (verb, owner), found in made.items():
+        whose = f"each client of {math(style.name(owner))}"
+        if verb == "deviation":
+            yield f"{', '.join(found)}: a vector of {whose}, of mean 0"
+        else:
+            by = "once for all" if owner == SERVER else f"by {whose}, independently of the others"
+            yield f"{', '.join(found)}: random, drawn {by}, of mean 0 given everything drawn before"
+
+
+def _math(style: Style) -> Callable[[str], str]:
+    return (lambda text: f"${text}$") if style is LATEX else str
+
+
+def _declaration(one: Declared, style: Style) -> str:
+    math, number = _math(style), (lambda c: f"${_latex_number(c)}$") if style is LATEX else style.number
+    name, what = math(style.name(one.name)), class_text(one.of, number)
+    least = ", with the least value 0" if one.least is not None else ""
+    if one.num_clients > 1:
+        return f"{name}: {one.num_clients} clients, each with a function that is {what}{least}"
+    kind = "an operator" if isinstance(one.of, OperatorClass) else "a function"
+    return f"{name}: " + (what if what.startswith("the ") else f"{kind} that is {what}") + least
+
+
+class Written(NamedTuple):
+    """The parts of a proof: bound, terms (multiplier, label, form, sign, bound), and squares."""
+
+    upper: str
+    terms: list[tuple[str, str, list[tuple[Fraction, str]], str, str]]
+    squares: list[str]
+
+
+def _written(program: Program, multipliers: Multipliers, names: Names) -> Written:
+    multipliers = shortened(program, multipliers)
+    number = names.style.number
+    factors = (*multipliers.equalities, *multipliers.inequalities)
+    used = sorted(zip(factors, program.constraints, strict=True), key=lambda pair: -abs(pair[0]))
+    terms = [
+        (
+            number(y),
+            one.label,
+            names.terms(one.form),
+            "=" if one.is_equality else names.style.at_most,
+            number(one.bound),
+        )
+        for y, one in used
+        if y
+    ]
+    short = all(len(number(y)) <= 30 and "." not in number(y) for y, _ in used)
+    left = []
+    for block, slack in enumerate(slacks(program, multipliers)):
+        matrix: list[list[Any]] = slack if short else [[float(entry) for entry in row] for row in slack]
+        most = max((matrix[k][k] for k in range(len(matrix))), default=0)
+        for d, row in squares(matrix, 0 if short else 1e-9 * most):
+            coordinates = {(block, k): c if short else round(c, 9) for k, c in enumerate(row) if c}
+            left.append(names.sum([(d, names.style.square.format(names.combination(coordinates)))]))
+    return Written(number(verify_upper(program, multipliers)), terms, left)
+
+
+ROUNDED = "Numbers with a point are rounded; a saved certificate has all digits."
+DIMENSION = "The space is any real inner product space."
+
+
+def proof_of(
+    record: Record, objectives: Sequence[Form], program: Program, multipliers: Multipliers, *, latex: bool
+) -> str:
+    """Return a theorem with its proof."""
+    names = Names(record, LATEX if latex else TEXT)
+    said, found = statement_of(record, objectives, names), _written(program, multipliers, names)
+    write = _as_latex if latex else _as_text
+    return "\n".join(_folded(write(record, said, found, names)))
+
+
+def _as_text(record: Record, said: Statement, found: Written, names: Names) -> list[str]:
+    lines = ["Theorem. For all", *(f"  {one}" for one in said.given or ["points"])]
+    if said.defined:
+        lines += ["and points with", *(f"  {name} = {made}" for name, made in said.defined)]
+    if said.demanded:
+        lines += [
+            "that fulfill",
+            *(
+                f"  {'[' + name + '] ' if name else ''}{form} {sign} {bound}"
+                for name, form, sign, bound in said.demanded
+            ),
+        ]
+    conclusion = said.conclusion[0] if len(said.conclusion) == 1 else f"the least of {', '.join(said.conclusion)}"
+    lines += [f"it holds that {conclusion} <= {found.upper}.", "", "Proof. The sum of"]
+    lines += [
+        f"  {y} times [{label}] {names.sum(terms)} {sign} {bound}" for y, label, terms, sign, bound in found.terms
+    ]
+    lines += ["less the objective is a sum of squares:", *(f"  {one}" for one in found.squares or ["0"])]
+    return [*lines, *_notes(record, "\n".join(lines), names)]
+
+
+def _as_latex(record: Record, said: Statement, found: Written, names: Names) -> list[str]:
+    lines = [
+        "\\paragraph{Theorem.} For all",
+        "\\begin{itemize}",
+        *(f"\\item {one}," for one in said.given or ["points"]),
+        "\\end{itemize}",
+    ]
+    if said.defined:
+        lines += ["and points with", *_aligned([f"  {name} &= {made}" for name, made in said.defined])]
+    if said.demanded:
+        lines += [
+            "that fulfill",
+            *_aligned([f"  {form} &{sign} {bound} && {_named(name)}" for name, form, sign, bound in said.demanded]),
+        ]
+    conclusion = said.conclusion[0] if len(said.conclusion) == 1 else f"\\min\\{{{', '.join(said.conclusion)}\\}}"
+    lines += ["it holds that", f"\\[ {conclusion} \\le {found.upper}. \\]"]
+    lines += ["\\paragraph{Proof.} The sum of these inequalities, each times its multiplier,"]
+    rows = []
+    for y, label, terms, sign, bound in found.terms:
+        rows.append(f"  & {y}\\ \\text{{({_escaped(label)})}}\\colon")
+        pieces = [names.sum(terms[k : k + _TERMS]) for k in range(0, len(terms), _TERMS)]
+        joined = [piece if not k or piece.startswith("-") else f"+ {piece}" for k, piece in enumerate(pieces)]
+        rows += [f"  & \\qquad {piece}" for piece in (*joined[:-1], f"{joined[-1]} {sign} {bound}")]
+    lines += [*_aligned(rows), "less the objective is a sum of squares:"]
+    lines += _aligned([f"  & {'' if not k else '+ '}{one}" for k, one in enumerate(found.squares or ["0"])])
+    return [*lines, *_notes(record, "\n".join(lines), names)]
+
+
+def _named(name: str) -> str:
+    return f"\\text{{({_escaped(name)})}}" if name else ""
+
+
+def _notes(record: Record, text: str, names: Names) -> list[str]:
+    """Return what has to be said of a proof beside it: what symbols mean."""
+    math, style = _math(names.style), names.style
+    found = [DIMENSION]
+    functions = [one for one in record.declared if isinstance(one.of, FunctionClass)]
+    if functions:
+        f = style.name(functions[0].name)
+        smooth = all(one.of.L is not None for one in functions if isinstance(one.of, FunctionClass))
+        kind = "gradient" if smooth else "gradient, or a subgradient,"
+        found.append(f"{math(style.slope(f, 'x'))} is the {kind} of {math(f)} at {math('x')}.")
+    if names.slacks:
+        found.append(
+            f"Products of {', '.join(map(math, names.slacks))} are entries of a matrix that is positive semidefinite "
+            "for points and gradients of such a quadratic function, or points and values of such a linear operator."
+        )
+    if any(one.num_clients > 1 for one in record.declared):
+        mean, dev = math(style.mean.format("v")), math(style.deviation.format("v"))
+        found.append(
+            "Products and values of clients are means over the clients; "
+            f"{mean} is the mean of a vector, {dev} its difference from it."
+        )
+    if any(source.is_noise for source in record.sources):
+        part = math(style.part.format("v", "n"))
+        found.append(
+            f"Products are means over the noises; {part} is the part of v that noise n adds: "
+            "its mean given all up to n, less that without n."
+        )
+    return [*found, ROUNDED] if re.search(r"\d\.\d", text) else found
+
+
+def _folded(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines that a terminal does not break; a continuation is indented further than the lines that begin."""
+    for line in lines:
+        yield from textwrap.wrap(
+            line, _WIDTH, subsequent_indent=" " * 6, break_long_words=False, break_on_hyphens=False
+        ) or [""]
+
+
+def _aligned(rows: Sequence[str]) -> list[str]:
+    return ["\\begin{align*}", *(f"{row} \\\\" for row in rows[:-1]), rows[-1], "\\end{align*}"]

@@ -1,0 +1,302 @@
+"""The record of a worst-case problem: sources of variation, vectors, functions at points, constraints, objective.
+
+A problem is recorded once, as data. A semidefinite program, a run on numbers, a text and a certificate are read off it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from itertools import count
+from typing import Any, NamedTuple, final
+
+from fedtheory._support.wording import short, shown
+from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
+from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
+
+__all__: list[str] = []
+
+SERVER = "the server's noise"
+SPECIAL = ("minimizer", "local minimizer", "stationary point", "fixed point", "zero")
+"""Operations that make points at which gradients or values are given."""
+POINTS = (*SPECIAL, "point", "line search", "linear minimizer")
+"""Operations that make points."""
+_NAME = re.compile(r"[A-Za-z][\w .*'^+/-]{0,59}", re.ASCII)
+
+
+class Source(NamedTuple):
+    """What the vectors of a block depend on: clients by name, or a noise of an owner, and other blocks."""
+
+    owner: str = ""
+    behind: frozenset[int] = frozenset()
+    is_noise: bool = False
+
+
+class Step(NamedTuple):
+    """How a vector was made: by an operation, of functions with coefficients, from vectors and numbers."""
+
+    verb: str
+    made: Vector
+    of: tuple[tuple[Fraction, str], ...] = ()
+    inputs: tuple[Vector, ...] = ()
+    numbers: tuple[Fraction, ...] = ()
+
+
+class Constraint(NamedTuple):
+    """``form <= bound``, or ``form == bound``; the bound is ``share`` times the constant called ``name``, if any.
+
+    The ``label`` names the constraint itself.
+    """
+
+    form: Form
+    bound: Fraction = Fraction(0)
+    name: str = ""
+    share: Fraction = Fraction(0)
+    is_equality: bool = False
+    label: str = ""
+
+
+class Declared(NamedTuple):
+    """A function, clients or an operator, and the points at which it is called.
+
+    Attributes
+    ----------
+    name, of
+        Its name and class.
+    blocks
+        The blocks in which its vectors are free: that of means, and that of differences between clients.
+    calls
+        Points, gradients and values.
+    minimum
+        Number of the call at the minimizer, if one was asked for.
+    num_clients
+        1 for a single function.
+    exact
+        Whether the conditions are sufficient at these points, too.
+    least
+        The least value, if it was given.
+    adjoint_of
+        Name of the linear operator whose adjoint this is.
+    """
+
+    name: str
+    of: FunctionClass | OperatorClass
+    blocks: tuple[int, ...]
+    calls: tuple[Call, ...]
+    minimum: int | None = None
+    num_clients: int = 1
+    exact: bool = True
+    least: Value | None = None
+    adjoint_of: str = ""
+
+
+@final
+@dataclass
+class Record:
+    """Makes vectors and function values, and collects what is declared and demanded.
+
+    Block 0 holds what is fixed, or a mean. Every other block holds what one source of variation adds: the difference
+    of a client from the mean of all clients, or a noise. The law of a noise may depend on all that was drawn before.
+
+    Attributes
+    ----------
+    sizes, sources
+        Of each block.
+    steps
+        The vectors in the order in which they were made.
+    declared
+        Functions, clients and operators.
+    constraints
+        What is demanded, in order.
+    names
+        Vectors by name.
+    zeros
+        Function values that are 0.
+    roots
+        Vectors whose products are geometric means.
+    owner
+        What vectors and function values belong to, those of copies too.
+    """
+
+    sizes: list[int] = field(default_factory=lambda: [0])
+    sources: list[Source] = field(default_factory=lambda: [Source()])
+    steps: list[Step] = field(default_factory=list)
+    declared: list[Declared] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)
+    names: dict[str, Vector] = field(default_factory=dict)
+    numbers: dict[str, Fraction] = field(default_factory=dict)
+    zeros: set[Value] = field(default_factory=set)
+    roots: list[tuple[Vector, Vector]] = field(default_factory=list)
+    owner: object = field(default_factory=object)
+
+    def copy(self) -> Record:
+        """Return a copy, which does not change when the problem goes on."""
+        kept = {part.name: getattr(self, part.name) for part in fields(self)}
+        return Record(**{name: part if name == "owner" else part.copy() for name, part in kept.items()})
+
+    def zero(self) -> Value:
+        """Make a function value that is 0."""
+        level = self.value()
+        self.zeros.add(level)
+        return level
+
+    def value(self) -> Value:
+        """Make a function value."""
+        return Value(self.owner)
+
+    def block(self, owner: str = "", behind: Iterable[int] = (), *, is_noise: bool = False) -> int:
+        """Open another block, and return its number."""
+        self.sizes.append(0)
+        self.sources.append(Source(owner, frozenset(behind), is_noise))
+        return len(self.sizes) - 1
+
+    def vector(
+        self,
+        *inputs: Vector,
+        blocks: Iterable[int] = (0,),
+        verb: str = "point",
+        of: Iterable[tuple[Fraction, str]] = (),
+        numbers: Iterable[Fraction] = (),
+    ) -> Vector:
+        """Make a vector that may depend on everything that some vectors depend on; no vector is made otherwise.
+
+        It is free in each of the given blocks, and in each block on which an input depends.
+
+        Examples
+        --------
+        A function of a noise has a mean, and a function of a client's noise differs among the clients, too.
+
+        >>> record = Record()
+        >>> deviations = record.block("f0")
+        >>> noise = record.noise("f0", record.vector(), blocks=(0, deviations))
+        >>> sorted(noise.blocks), sorted(record.vector(noise).blocks)
+        ([2], [0, 1, 2])
+        """
+        step = Step(verb, Vector({}), tuple(of), inputs, tuple(numbers))
+        return self._made(self._closed(inputs, blocks), step)
+
+    def noise(self, owner: str, at: Vector, blocks: Iterable[int]) -> Vector:
+        """Make a random vector, of mean 0 whatever its client has drawn before, in a block of its own.
+
+        The noises of different clients are independent. Noise of the server, whose ``owner`` is empty, is one vector.
+        """
+        owner = owner or SERVER
+        behind = {*self._closed([at], blocks), *self.noises_of(owner)}
+        block = self.block(owner, behind - {0}, is_noise=True)
+        self._closed([], [block])
+        return self._made([block], Step("noise", Vector({}), (), (at,)))
+
+    def _made(self, blocks: Iterable[int], step: Step) -> Vector:
+        coordinates = {}
+        for block in blocks:
+            coordinates[block, self.sizes[block]] = Fraction(1)
+            self.sizes[block] += 1
+        found = Vector(coordinates, self.owner)
+        self.steps.append(step._replace(made=found))
+        return found
+
+    @property
+    def points(self) -> list[Basis]:
+        """The basis vectors of points, not of gradients."""
+        return [place for step in self.steps if step.verb in POINTS for place in step.made.coordinates]
+
+    @property
+    def noises(self) -> list[int]:
+        """The blocks of noises, in the order in which they are drawn."""
+        return [block for block, source in enumerate(self.sources) if source.is_noise]
+
+    def noises_of(self, owner: str) -> list[int]:
+        """Return the blocks of the noises that are drawn by each of some clients."""
+        return [block for block in self.noises if self.sources[block].owner == owner]
+
+    def _closed(self, inputs: Iterable[Vector], blocks: Iterable[int]) -> list[int]:
+        """Return the blocks of what is computed from some inputs, the given ones first."""
+        own = [*blocks]
+        found = {*own}.union(*(vector.blocks for vector in inputs))
+        found = found.union(*(self.sources[block].behind for block in found))
+        owners = sorted({self.sources[block].owner for block in found} - {""})
+        if len(owners) > 1:
+            message = (
+                "a gradient or a point must depend on one group of clients or on the server's noise, got one that "
+                f"depends on {' and on '.join(owners)} (p.function for each client, and p.mean over outcomes, can "
+                "say more)"
+            )
+            raise ValueError(message)
+        return [*own, *sorted(found - {*own})]
+
+    def at_most(
+        self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1
+    ) -> None:
+        """Demand that a form is at most a constant, or some share of it."""
+        name = self._constant(name, Fraction(constant))
+        bound = Fraction(share) * constant
+        self.constraints.append(Constraint(Form.of(form), bound, name, Fraction(share if name else 0)))
+
+    def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
+        """Demand that a form equals a number."""
+        name = self._constant(name, Fraction(bound))
+        one = Constraint(Form.of(form), Fraction(bound), name, Fraction(1 if name else 0), is_equality=True)
+        self.constraints.append(one)
+
+    def _constant(self, name: str, number: Fraction) -> str:
+        """Return the name of a number, which stands for no other: a proof is a sum of multiplier times number."""
+        if not checked_name(name) and number:
+            name = next(free for n in count(1) if (free := f"bound {n}") not in self.numbers)
+        known = self.numbers.setdefault(name, number) if name else number
+        if known != number:
+            message = f"a name must stand for one number, got {name!r} for {shown(known)} and for {shown(number)}"
+            raise ValueError(message)
+        return name
+
+    def named(self, vector: Vector, name: str) -> Vector:
+        """Give a vector a name that no other vector has, if it is given one."""
+        if checked_name(name) and vector.coordinates and self.names.setdefault(name, vector).key != vector.key:
+            message = f"a point must have a name that no other point has, got {short(name)}"
+            raise ValueError(message)
+        return vector
+
+    def declare(self, one: Declared) -> int:
+        """Add a function or an operator, and return its number."""
+        if one.name in {other.name for other in self.declared}:
+            message = f"a function must have a name that nothing else has, got {short(one.name)}"
+            raise ValueError(message)
+        self.declared.append(one)
+        return len(self.declared) - 1
+
+    def point_names(self) -> dict[Key, str]:
+        """Return names of all points: the given ones, ``x*`` of minimizers and other such points, and numbered ones.
+
+        >>> record = Record()
+        >>> start = record.named(record.vector(), "x1")
+        >>> calls = [Call(at, record.vector(), Value()) for at in (record.vector(verb="zero"), start, record.vector())]
+        >>> _ = record.declare(Declared("f", FunctionClass(), (0,), tuple(calls)))
+        >>> [record.point_names()[call.at.key] for call in calls]
+        ['x*', 'x1', 'x2']
+        """
+        found = {vector.key: name for name, vector in self.names.items()}
+        special = {step.made.key for step in self.steps if step.verb in SPECIAL}
+        taken = {*self.names}
+        for declared in self.declared:
+            for call in declared.calls:
+                key = call.at.key
+                if call.at.coordinates and key not in found:
+                    numbered = (f"x{number}" for number in count(1))
+                    starred = ("x*", *(f"x*{number}" for number in range(2, 2 + len(special))))
+                    found[key] = next(one for one in (starred if key in special else numbered) if one not in taken)
+                    taken.add(found[key])
+        return found
+
+
+def checked_name(name: Any) -> str:
+    """Return a name that can be printed, or an empty one."""
+    if not isinstance(name, str):
+        message = f"name must be a string, got {short(name)}"
+        raise TypeError(message)
+    if name and not _NAME.fullmatch(name):
+        message = (
+            f"name must be a letter, then letters, digits, blanks or any of _.*'^+/- (60 at most), got {short(name)}"
+        )
+        raise ValueError(message)
+    return name

@@ -1,0 +1,229 @@
+"""The semidefinite program of a recorded problem: inner products and function values are its unknowns.
+
+Inner products of basis vectors are the entries of one positive semidefinite matrix for each block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import count
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from fedtheory.worst_case._interpolation import Call, FunctionClass, Semidefinite
+from fedtheory.worst_case._invariances import Direction, invariances
+from fedtheory.worst_case._record import Constraint, Declared, Record
+from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
+
+__all__: list[str] = []
+
+
+class Block(NamedTuple):
+    """What the forms hold of a block's Gram matrix: whole numbers times entries (row, column), ``row <= column``.
+
+    An entry off the diagonal stands for itself and its mirror image. Shapes (entries,); sorted by form.
+    """
+
+    forms: Any
+    rows: Any
+    columns: Any
+    wholes: Any
+
+
+class Rows(NamedTuple):
+    """Blocks of whole numbers, and the denominator of all of them."""
+
+    blocks: tuple[Block, ...]
+    denominator: int
+
+
+@final
+@dataclass(frozen=True)
+class Program:
+    """Maximize a form over Gram matrices and function values that fulfill the constraints.
+
+    Attributes
+    ----------
+    sizes
+        Number of basis vectors of each block.
+    objective
+        What is maximized.
+    inequalities, equalities
+        The constraints.
+    zeros
+        Function values that are 0: a function may be shifted where only differences of its values count.
+    free
+        Directions whose squares are in no form, see ``_invariances``.
+    """
+
+    sizes: tuple[int, ...]
+    objective: Form
+    inequalities: tuple[Constraint, ...]
+    equalities: tuple[Constraint, ...] = ()
+    zeros: frozenset[Value] = frozenset()
+    free: tuple[Direction, ...] = ()
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """The objective, and the forms of all constraints, equalities first."""
+        return (self.objective, *(constraint.form for constraint in self.constraints))
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """All constraints, equalities first."""
+        return (*self.equalities, *self.inequalities)
+
+    @cached_property
+    def values(self) -> dict[Value, int]:
+        """The unknown function values that occur, numbered."""
+        found = (value for form in self.forms for value in form.values if value not in self.zeros)
+        return {value: number for number, value in enumerate(dict.fromkeys(found))}
+
+    @cached_property
+    def rows(self) -> Rows:
+        """All forms as whole numbers over one denominator, equalities before inequalities, the objective first."""
+        return _expanded(self.forms, len(self.sizes))
+
+    @cached_property
+    def levels(self) -> list[tuple[int, int, Fraction]]:
+        """Number of the form, number of the function value, and coefficient, of every function value in a form."""
+        numbers = self.values
+        return [
+            (row, numbers[f], c)
+            for row, form in enumerate(self.forms)
+            for f, c in form.values.items()
+            if c and f not in self.zeros
+        ]
+
+
+def program_of(record: Record, objective: Form | Value) -> Program:
+    """Return what a record demands, as it is, as a program."""
+    # A block in which nothing was made has a vector that is in no form.
+    sizes = tuple(max(size, 1) for size in record.sizes)
+    inequalities = tuple(one for one in record.constraints if not one.is_equality)
+    equalities = tuple(one for one in record.constraints if one.is_equality)
+    return Program(sizes, Form.of(objective), inequalities, equalities, frozenset(record.zeros))
+
+
+def completed(record: Record) -> Record:
+    """Return a copy of a record in which every function has the calls that its class is described by."""
+    found = record.copy()
+    for number, one in enumerate(found.declared):
+        of = one.of
+        if isinstance(of, FunctionClass) and one.minimum is None and (one.least is not None or of.names_minimizer):
+            at = found.vector(blocks=one.blocks, verb="local minimizer", of=[(Fraction(1), one.name)])
+            level = found.value() if one.least is None else one.least
+            calls = (*one.calls, Call(at, Vector({}), level))
+            found.declared[number] = one._replace(calls=calls, minimum=len(one.calls))
+    return found
+
+
+def semidefinite_program(record: Record, objectives: Sequence[Form]) -> Program:
+    """Return the program of a complete record that maximizes the least of some forms."""
+    found, names = record.copy(), record.point_names()
+    asked = [*objectives, *(one.form for one in record.constraints)]
+    numbers = count(1)
+    found.constraints = [
+        one._replace(label=one.name or f"{'equality' if one.is_equality else 'constraint'} {next(numbers)}")
+        for one in record.constraints
+    ]
+    for declared in record.declared:
+        _require(found, declared, [names.get(call.at.key, "0") for call in declared.calls])
+    objective = objectives[0]
+    if len(objectives) > 1:
+        objective = Form.of(found.value())
+        for number, form in enumerate(objectives):
+            found.at_most(objective - form)
+            found.constraints[-1] = found.constraints[-1]._replace(label=f"objective {number}")
+    found.constraints = [*_with_labels_apart(found.constraints)]
+    return replace(program_of(found, objective), free=tuple(invariances(record.declared, asked)))
+
+
+def relaxations(record: Record, program: Program) -> tuple[str, ...]:
+    """Return the names of what a program demands in part only, so that just an upper bound is proved."""
+    # A geometric mean is bounded from above: it must be better if it is large.
+    bounded = [(program.objective, -1), *((one.form, 1) for one in program.inequalities)]
+    low = any(sign * form.products.get(pair, 0) > 0 for form, sign in bounded for pair in record.roots)
+    low |= any(one.form.products.get(pair, 0) for one in program.equalities for pair in record.roots)
+    loose = (one.name for one in record.declared if not one.exact and not one.adjoint_of)
+    return (*loose, *["a geometric mean"] * low)
+
+
+def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
+    """Demand that a function or an operator of its class takes the values of its calls."""
+    if declared.adjoint_of:
+        return
+    calls, of = declared.calls, declared.of
+    if isinstance(of, FunctionClass):
+        requirements = of.requirements(calls, declared.minimum, declared.blocks, record.noises)
+    else:
+        adjoint = [call for one in record.declared if one.adjoint_of == declared.name for call in one.calls]
+        requirements = of.requirements(calls, adjoint)
+    for one in requirements:
+        if isinstance(one, Semidefinite):
+            _require_semidefinite(record, one, declared.name)
+        elif not one.form.says_nothing:
+            named = f"{declared.name}.{one.name}" if one.name else ""
+            label = f"{declared.name}: {', '.join(names[number] for number in one.calls) or 'linear'}"
+            if one.is_equality:
+                record.equal_to(one.form, one.bound)
+            else:
+                record.at_most(one.form, one.bound, named)
+            record.constraints[-1] = record.constraints[-1]._replace(label=label)
+
+
+def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> None:
+    """Demand that a matrix of forms is the Gram matrix of a block of its own."""
+    block = record.block()
+    slack = [record.vector(blocks=(block,), verb="slack") for i, j in matrix.entries if i == j]
+    for (i, j), form in matrix.entries.items():
+        record.equal_to(form - slack[i] @ slack[j])
+        record.constraints[-1] = record.constraints[-1]._replace(label=f"{name}: slack")
+
+
+def _with_labels_apart(constraints: Iterable[Constraint]) -> Iterator[Constraint]:
+    """Yield constraints with labels of which those that occur again are numbered."""
+    taken = set[str]()
+    for one in constraints:
+        numbered = (f"{one.label} ({number})" for number in count(2))
+        label = one.label if one.label not in taken else next(label for label in numbered if label not in taken)
+        taken.add(label)
+        yield one._replace(label=label)
+
+
+def _expanded(forms: Sequence[Form], num_blocks: int) -> Rows:
+    """Multiply out the products of vectors, in whole numbers, which are ten times as fast as fractions."""
+    vectors = dict.fromkeys(vector for form in forms for pair in form.products for vector in pair)
+    unit = math.lcm(*(c.denominator for vector in vectors for c in vector.coordinates.values()))
+    share = math.lcm(*(c.denominator for form in forms for c in form.products.values()))
+    whole = {vector: {place: int(c * unit) for place, c in vector.coordinates.items()} for vector in vectors}
+    found: list[list[tuple[int, int, int, int]]] = [[] for _ in range(num_blocks)]
+    for number, form in enumerate(forms):
+        beside: dict[Vector, dict[Basis, int]] = {}
+        for (u, v), c in form.products.items():
+            right, times = beside.setdefault(u, {}), int(c * share)
+            for place, entry in whole[v].items():
+                right[place] = right.get(place, 0) + times * entry
+        entries: dict[tuple[int, int, int], int] = {}
+        for u, right in beside.items():
+            for (block, i), left in whole[u].items():
+                for (other, j), entry in right.items():
+                    if other == block:
+                        key = (block, i, j) if i <= j else (block, j, i)
+                        entries[key] = entries.get(key, 0) + left * entry
+        for (block, i, j), entry in entries.items():
+            if entry:
+                found[block].append((number, i, j, entry))
+    return Rows(tuple(_block(entries) for entries in found), unit**2 * share)
+
+
+def _block(entries: Sequence[tuple[int, int, int, int]]) -> Block:
+    forms, rows, columns, wholes = zip(*entries, strict=True) if entries else ((), (), (), ())
+    numbers = np.empty(len(wholes), dtype=object)
+    numbers[:] = wholes
+    return Block(np.array(forms, dtype=int), np.array(rows, dtype=int), np.array(columns, dtype=int), numbers)

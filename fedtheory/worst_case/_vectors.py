@@ -1,0 +1,225 @@
+"""Vectors of a worst-case problem, their inner products, and function values: expressions with rational coefficients.
+
+Every vector is a linear combination of basis vectors, which live in blocks; vectors of different blocks are orthogonal.
+The dimension of the space is not restricted.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, TypeVar, final
+
+from fedtheory._support.wording import short
+
+__all__: list[str] = []
+
+Term = TypeVar("Term")
+Basis = tuple[int, int]
+"""A basis vector: (block, number in the block)."""
+Key = frozenset[tuple[Basis, Fraction]]
+"""What two vectors share that are equal."""
+
+
+@final
+class Vector:
+    """A linear combination of basis vectors.
+
+    Two vectors are the same only if they are one object: a program multiplies objects, and so keeps the structure in
+    which it was written. ``owner`` is the record that its basis vectors belong to; the zero vector is of any.
+    """
+
+    __slots__ = ("coordinates", "owner")
+
+    def __init__(self, coordinates: Mapping[Basis, Fraction], owner: object = None) -> None:
+        self.coordinates = {place: c for place, c in coordinates.items() if c}
+        self.owner = owner
+
+    def __repr__(self) -> str:
+        return "<vector>"
+
+    def __add__(self, other: Vector) -> Vector:
+        if not isinstance(other, Vector):
+            return NotImplemented
+        places = {**self.coordinates, **other.coordinates}
+        return Vector({place: self[place] + other[place] for place in places}, one_owner(self, other))
+
+    def __sub__(self, other: Vector) -> Vector:
+        return self + -1 * other
+
+    def __neg__(self) -> Vector:
+        return -1 * self
+
+    def __rmul__(self, factor: Fraction | int) -> Vector:
+        c = exact("a factor", factor)
+        return Vector({place: c * entry for place, entry in self.coordinates.items()}, self.owner)
+
+    __mul__ = __rmul__
+
+    def __truediv__(self, divisor: Fraction | int) -> Vector:
+        return self * inverse_of(divisor)
+
+    def __getitem__(self, place: Basis) -> Fraction:
+        return self.coordinates.get(place, Fraction(0))
+
+    def __matmul__(self, other: Vector) -> Form:
+        if not isinstance(other, Vector):
+            return NotImplemented
+        one_owner(self, other)
+        return Form({(self, other): Fraction(1)})
+
+    @property
+    def key(self) -> Key:
+        """What two vectors share that are equal."""
+        return frozenset(self.coordinates.items())
+
+    @property
+    def square(self) -> Form:
+        """Squared length."""
+        return self @ self
+
+    @property
+    def blocks(self) -> set[int]:
+        """Blocks in which it is not 0."""
+        return {block for block, _ in self.coordinates}
+
+    def within(self, blocks: Iterable[int]) -> Vector:
+        """Return the part that lies in some blocks."""
+        kept = set(blocks)
+        return Vector({place: c for place, c in self.coordinates.items() if place[0] in kept}, self.owner)
+
+
+def exact(name: str, number: Any) -> Fraction | int:
+    """Return an integer or a fraction. A float is refused, as it is seldom the number that was meant.
+
+    >>> exact("step_size", 0.1)
+    Traceback (most recent call last):
+    TypeError: step_size must be an int or a Fraction, got 0.1 (Fraction(1, 10))
+    """
+    meant = ""
+    if isinstance(number, bool):
+        pass  # which is an integer for Python
+    elif isinstance(number, int | Fraction):
+        return number
+    elif isinstance(number, numbers.Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    elif isinstance(number, numbers.Real) and math.isfinite(number):
+        meant = f" ({Fraction(repr(float(number)))!r})"
+    message = f"{name} must be an int or a Fraction, got {short(number)}{meant}"
+    raise TypeError(message)
+
+
+def inverse_of(divisor: Any) -> Fraction:
+    """Return 1 over a rational that is not 0."""
+    number = Fraction(exact("a divisor", divisor))
+    if not number:
+        message = "a divisor must differ from 0, got 0"
+        raise ValueError(message)
+    return 1 / number
+
+
+def one_owner(*terms: Vector | Value) -> object:
+    """Return the record that vectors and function values belong to."""
+    owners = {id(term.owner): term.owner for term in terms if term.owner is not None}
+    if len(owners) > 1:
+        message = f"vectors and function values must belong to one problem, got some of {len(owners)}"
+        raise ValueError(message)
+    return next(iter(owners.values()), None)
+
+
+@final
+class Value:
+    """A function value, which is unknown."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: object = None) -> None:
+        self.owner = owner
+
+    def __add__(self, other: Form | Value) -> Form:
+        return Form.of(self) + other
+
+    def __sub__(self, other: Form | Value) -> Form:
+        return Form.of(self) - other
+
+    def __rmul__(self, factor: Fraction | int) -> Form:
+        return factor * Form.of(self)
+
+    __mul__ = __rmul__
+
+    def __truediv__(self, divisor: Fraction | int) -> Form:
+        return Form.of(self) / divisor
+
+    def __neg__(self) -> Form:
+        return -1 * self
+
+
+@final
+class Form:
+    """A linear function of inner products and of function values."""
+
+    __slots__ = ("products", "values")
+
+    def __init__(
+        self, products: Mapping[tuple[Vector, Vector], Fraction], values: Mapping[Value, Fraction] | None = None
+    ) -> None:
+        self.products = products
+        self.values = values or {}
+
+    def __repr__(self) -> str:
+        return "<form>"
+
+    @classmethod
+    def total(
+        cls, products: Iterable[tuple[tuple[Vector, Vector], Fraction]], values: Iterable[tuple[Value, Fraction]] = ()
+    ) -> Form:
+        """Add up terms, of which several may belong to one product or value."""
+        return cls(_added({}, products), _added({}, values))
+
+    @classmethod
+    def of(cls, term: Any) -> Form:
+        """Return a form as it is, and a function value as a form."""
+        if isinstance(term, Form):
+            return term
+        if isinstance(term, Value):
+            return cls({}, {term: Fraction(1)})
+        message = f"a form must be made of inner products and function values, got {short(term)}"
+        raise TypeError(message)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it is 0 whatever the unknowns are."""
+        return not any(c and u.coordinates and v.coordinates for (u, v), c in self.products.items()) and not any(
+            self.values.values()
+        )
+
+    def __add__(self, other: Form | Value) -> Form:
+        right = Form.of(other)
+        return Form(_added(self.products, right.products.items()), _added(self.values, right.values.items()))
+
+    def __sub__(self, other: Form | Value) -> Form:
+        return self + -1 * Form.of(other)
+
+    def __rmul__(self, factor: Fraction | int) -> Form:
+        times = exact("a factor", factor)
+        return Form(
+            {pair: times * c for pair, c in self.products.items()},
+            {value: times * c for value, c in self.values.items()},
+        )
+
+    __mul__ = __rmul__
+
+    def __truediv__(self, divisor: Fraction | int) -> Form:
+        return self * inverse_of(divisor)
+
+    def __neg__(self) -> Form:
+        return -1 * self
+
+
+def _added(left: Mapping[Term, Fraction], right: Iterable[tuple[Term, Fraction]]) -> dict[Term, Fraction]:
+    total = dict(left)
+    for key, c in right:
+        total[key] = total.get(key, Fraction(0)) + c
+    return total

@@ -1,0 +1,283 @@
+"""A problem as it is written in a certificate, and its semidefinite program."""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from ._conditions import of_function, of_operator
+from ._forms import (
+    FLAGS,
+    NUMBERS,
+    Call,
+    Constraint,
+    Form,
+    Function,
+    Vector,
+    blocks_of,
+    says_nothing,
+    within,
+)
+from ._reading import (
+    LARGEST_BLOCK,
+    MOST_CALLS,
+    MOST_CONSTRAINTS,
+    MOST_ENTRIES,
+    Refused,
+    array,
+    count,
+    fields,
+    limited,
+    rational,
+    text,
+)
+
+__all__: list[str] = []
+
+SERVER = "the server's noise"
+VERBS = {
+    "point", "gradient", "proximal", "resolvent", "minimizer", "local minimizer", "stationary point", "fixed point",
+    "zero", "line search", "linear minimizer", "inexact gradient", "deviation", "compressed", "root", "noise",
+}  # fmt: skip
+
+
+class Problem:
+    """A problem as it is written, and its semidefinite program."""
+
+    def __init__(self, written: Any) -> None:
+        keys = ("sources", "vectors", "functions", "constraints", "objectives")
+        parts = {key: array(part, key) for key, part in zip(keys, fields(written, "a problem", keys), strict=True)}
+        self.num_values = 0
+        self.owners, self.behind, self.noises = [""], [set[int]()], list[int]()
+        self.sizes: list[int] = []
+        self.vectors: list[Vector] = []
+        self.verbs: list[tuple[str, list[str], list[Vector]]] = []
+        self.names: dict[str, Vector] = {}
+        clients = {text(one.get("name"), "a name") for one in parts["functions"] if isinstance(one, dict)}
+        self._read_sources(parts["sources"], clients)
+        for one in parts["vectors"]:
+            self._read_vector(one, clients)
+        self.functions = [self._read_function(one) for one in parts["functions"]]
+        if len({one.name for one in self.functions}) < len(self.functions):
+            raise Refused("a function has a name that another one has")
+        self.constants: dict[str, Fraction] = {}
+        self.demanded = [self._read_constraint(one) for one in parts["constraints"]]
+        self.objectives = [self._read_form(one) for one in parts["objectives"]]
+        if not self.objectives:
+            raise Refused("a problem has no objective")
+        self.constraints = [constraint for _, constraint in self.demanded]
+        for function in self.functions:
+            if not function.adjoint_of:
+                for condition in self._conditions(function):
+                    limited(len(self.constraints), MOST_CONSTRAINTS, "constraints")
+                    self.constraints += [] if says_nothing(condition.form) else [condition]
+        self.objective = self.objectives[0]
+        if len(self.objectives) > 1:
+            self.objective = Form([], [(Fraction(1), self.num_values)])
+            for form in self.objectives:
+                less = Form([(-c, u, v) for c, u, v in form.terms], [(-c, f) for c, f in form.levels])
+                self.constraints.append(Constraint(Form(less.terms, [*self.objective.levels, *less.levels])))
+            self.num_values += 1
+        self.sizes = [max(size, 1) for size in self.sizes]
+        limited(max(self.sizes), LARGEST_BLOCK, "rows in a block")
+        limited(sum(size**2 for size in self.sizes), MOST_ENTRIES, "entries in its blocks")
+
+    def _read_sources(self, written: list[Any], clients: set[str]) -> None:
+        limited(len(written), LARGEST_BLOCK, "sources")
+        if not written or fields(written[0], "a source", ("owner", "behind", "noise")) != ["", [], False]:
+            raise Refused("the first source is not that of means")
+        for block, one in enumerate(written[1:], start=1):
+            owner, behind, noise = fields(one, "a source", ("owner", "behind", "noise"))
+            if owner not in ["", SERVER, *clients] or type(noise) is not bool or (noise and not owner):
+                raise Refused("a source has an owner that there is not")
+            self.owners.append(owner)
+            before = [count(other, "a source", block - 1) for other in array(behind, "behind")]
+            if before != sorted({*before} - {0}):
+                raise Refused("the sources behind one are not in order")
+            self.behind.append({*before})
+            self.noises += [block] if noise else []
+        self.sizes = [0] * len(written)
+
+    def closed(self, blocks: Iterable[int]) -> set[int]:
+        """Return the blocks of what depends on some."""
+        found = {*blocks}
+        return found.union(*(self.behind[block] for block in found))
+
+    def _read_vector(self, written: Any, clients: set[str]) -> None:
+        name, verb, of, inputs, blocks = fields(written, "a vector", ("name", "verb", "of", "inputs", "blocks"))
+        own = [count(block, "a block", len(self.sizes) - 1) for block in array(blocks, "blocks")]
+        told, needed = [self.vector(one) for one in array(inputs, "inputs")], set[int]()
+        if verb not in [*VERBS] or len({*own}) < len(own) or not own:
+            raise Refused("a vector is made by no operation of a problem")
+        if any(text(one, "a name") not in clients for one in array(of, "of")):
+            raise Refused("a vector is made by a function that there is not")
+        if verb == "noise":
+            [block, *more] = own
+            needed = self.closed(
+                [*blocks_of(*told), *(b for b in range(block) if self.owners[b] == self.owners[block])]
+            )
+            if more or block not in self.noises or self.sizes[block] or not needed - {0} <= self.behind[block]:
+                raise Refused("a noise has no block of its own behind all that was drawn before")
+            needed |= {block, *self.behind[block]}
+        else:
+            needed = self.closed([*own, *blocks_of(*told)])
+            if not needed <= {*own}:
+                raise Refused("a vector does not depend on all that it is computed from")
+        if len({self.owners[block] for block in needed} - {""}) > 1:
+            raise Refused("a vector depends on two groups of clients, or on one and on the server's noise")
+        made: Vector = {}
+        for block in own:
+            made[block, self.sizes[block]] = Fraction(1)
+            self.sizes[block] += 1
+        self.vectors.append(made)
+        self.verbs.append((verb, of, told))
+        if text(name, "a name", empty=True):
+            self._name(name, made)
+
+    def _name(self, name: str, vector: Vector) -> None:
+        """Let a name stand for one point, and a point have one name."""
+        if self.names.setdefault(name, vector) != vector or sum(one == vector for one in self.names.values()) > 1:
+            raise Refused(f"the name {name} does not stand for one point")
+
+    def vector(self, written: Any) -> Vector:
+        """Return a combination of vectors that were made, or of their parts in a block."""
+        found: Vector = {}
+        order: list[tuple[int, int]] = []
+        for one in array(written, "a combination"):
+            summand = array(one, "a summand")
+            if len(summand) not in (2, 3):
+                raise Refused("a summand is not a coefficient, a vector and perhaps a block")
+            made = self.vectors[count(summand[1], "a vector", len(self.vectors) - 1)]
+            parts = made if len(summand) == 2 else within(made, [count(summand[2], "a block")])
+            order.append((summand[1], summand[2] if len(summand) == 3 else -1))
+            if not parts or (len(summand) == 3 and parts == made):
+                raise Refused("a summand names a block that its vector does not have, or has alone")
+            for place in parts:
+                found[place] = found.get(place, Fraction(0)) + rational(summand[0], "a coefficient")
+        if order != sorted({*order}):
+            raise Refused("the summands of a combination are not in order")
+        return {place: c for place, c in found.items() if c}
+
+    def _read_function(self, written: Any) -> Function:
+        keys = ("name", "kind", "class", "blocks", "clients", "calls", "minimum", "least", "adjoint_of")
+        name, kind, of, blocks, clients, calls, minimum, least, adjoint_of = fields(written, "a function", keys)
+        if kind not in [*NUMBERS] or not isinstance(of, dict) or not {*of} <= {*NUMBERS[kind], *FLAGS[kind]}:
+            raise Refused("a function is of no class that is known")
+        numbers = {key: rational(of[key], key) for key in NUMBERS[kind] if key in of}
+        flags = {key: of.get(key) for key in FLAGS[kind]}
+        if {*map(type, (*flags.values(), least))} != {bool} or (kind == "function" and "mu" not in numbers):
+            raise Refused("a class is not described")
+        places = [count(block, "a block", len(self.sizes) - 1) for block in array(blocks, "blocks")]
+        number = count(clients, "clients")
+        of_clients = len(places) == 2 and not places[0] and self.owners[places[1]] == name
+        if places != [0] and (not of_clients or places[1] in self.noises):
+            raise Refused("a function has blocks of others")
+        if (places == [0]) != (number == 1):
+            raise Refused("the number of clients is not that of a function or of several")
+        limited(len(array(calls, "calls")), MOST_CALLS, "calls of a function")
+        found = Function(
+            text(name, "a name"), kind, numbers | flags, places, number, [*map(self._read_call, calls)],
+            None if minimum is None else count(minimum, "a minimum", len(calls) - 1), least,
+            text(adjoint_of, "a name", empty=True),
+        )  # fmt: skip
+        self._check_function(found)
+        return found
+
+    def _read_call(self, written: Any) -> Call:
+        name, at, gradient, value = array(written, "a call", 4)
+        number = -1 if value == -1 and type(value) is int else count(value, "a value", MOST_CALLS * MOST_CALLS)
+        self.num_values = max(self.num_values, number + 1)
+        found = Call(text(name, "a name", empty=True), self.vector(at), self.vector(gradient), number)
+        if bool(found.at) != bool(found.name):
+            raise Refused("a point has no name, or the origin has one")
+        if found.at in self.vectors and self.names.get(found.name) != found.at:
+            raise Refused("a vector does not have the name that it has where a function is called")
+        if found.name:
+            self._name(found.name, found.at)
+        made = self.verbs[self.vectors.index(found.gradient)][0] if found.gradient in self.vectors else ""
+        # A deviation is what clients have of a gradient whose mean is demanded to be 0.
+        if made not in {"", "deviation"} and not blocks_of(found.at) <= blocks_of(found.gradient):
+            raise Refused("a gradient does not depend on all that its point depends on")
+        return found
+
+    def _check_function(self, one: Function) -> None:
+        """Refuse a class that is none, and values that are not what the class says."""
+        low, high = one.number("mu"), one.number("L")
+        beside = [
+            c for key, c in one.of.items() if key not in {"mu", "strongly_monotone", "cocoercive", *FLAGS[one.kind]}
+        ]
+        if any(c <= 0 for c in beside) or any(one.of.get(key, 0) < 0 for key in NUMBERS["operator"]):
+            raise Refused("a constant of a class is not positive")
+        if low is not None and high is not None and low >= high:
+            raise Refused("the least curvature is not below the largest")
+        if one.of.get("quadratic") and high is None:
+            raise Refused("a quadratic function has no largest curvature")
+        if len({frozenset(call.at.items()) for call in one.calls}) < len(one.calls):
+            raise Refused(f"{one.name} is called twice at a point")
+        for place, call in enumerate(one.calls):
+            is_zero = bool(one.of.get("indicator")) or (one.least and place == one.minimum)
+            if one.kind == "function" and (call.value < 0) != is_zero:
+                raise Refused("a value is 0 that need not be, or is not where it must be")
+        if one.minimum is not None and one.calls[one.minimum].gradient:
+            raise Refused("the gradient at a minimizer is not 0")
+
+    def _read_form(self, written: Any) -> Form:
+        products, values = fields(written, "a form", ("products", "values"))
+        terms = [array(one, "a product", 3) for one in array(products, "products")]
+        levels = [array(one, "a value", 2) for one in array(values, "values")]
+        form = Form(
+            [(rational(c, "a coefficient"), self.vector(u), self.vector(v)) for c, u, v in terms],
+            [(rational(c, "a coefficient"), count(f, "a value", MOST_CALLS * MOST_CALLS)) for c, f in levels],
+        )
+        self.num_values = max([self.num_values, *(f + 1 for _, f in form.levels)])
+        return form
+
+    def _read_constraint(self, written: Any) -> tuple[str, Constraint]:
+        """Return a constraint and the constant that its bound is a share of, as text."""
+        keys = ("name", "form", "relation", "bound", "share")
+        name, form, relation, bound, share = fields(written, "a constraint", keys)
+        number, part = rational(bound, "a bound"), rational(share, "a share")
+        if relation not in ("=", "<="):
+            raise Refused("a constraint has no relation")
+        if not text(name, "a name", empty=True) and part:
+            raise Refused("a constraint has a share of no constant")
+        if part and self.constants.setdefault(name, number / part) != number / part:
+            raise Refused(f"the name {name} does not stand for one number")
+        return name if part == 1 or not name else f"{part} {name}", Constraint(
+            self._read_form(form), number, relation == "="
+        )
+
+    def _conditions(self, one: Function) -> Iterator[Constraint]:
+        """Yield the interpolation conditions of a class; a matrix of forms is the Gram matrix of a further block."""
+        if one.kind == "function":
+            found = of_function(one, self.noises)
+        else:
+            adjoint = [call for other in self.functions if other.adjoint_of == one.name for call in other.calls]
+            found = of_operator(one, adjoint)
+        for condition in found:
+            if isinstance(condition, Constraint):
+                yield condition
+                continue
+            block = len(self.sizes)
+            self.sizes.append(max(i for i, _ in condition) + 1)
+            for (i, j), form in condition.items():
+                slack = [{(block, k): Fraction(1)} for k in (i, j)]
+                yield Constraint(Form([*form.terms, (Fraction(-1), slack[0], slack[1])], form.levels), is_equality=True)
+
+    def relaxed(self) -> str:
+        """Return what is demanded in part only, so that a lower side is none; empty if nothing is."""
+        searched = {name for verb, of, _ in self.verbs if verb == "line search" for name in of}
+        for one in self.functions:
+            elsewhere = blocks_of(*(part for call in one.calls for part in (call.at, call.gradient))) - {*one.blocks}
+            exact = one.of.get("quadratic") or one.of.get("linear") or not elsewhere
+            exact = exact or (one.number("L") is not None and elsewhere <= {*self.noises})
+            if one.adjoint_of:
+                exact = one.of == next((other.of for other in self.functions if other.name == one.adjoint_of), None)
+            if not exact or not (one.is_described or one.adjoint_of) or one.name in searched:
+                return one.name
+        roots = [vector for vector, (verb, *_) in zip(self.vectors, self.verbs, strict=True) if verb == "root"]
+        forms = [(self.objective, -1), *((one.form, 0 if one.is_equality else 1) for one in self.constraints)]
+        for form, sign in forms:
+            for c, u, v in form.terms:
+                if (u in roots or v in roots) and u != v and not (sign and sign * c < 0 and u in roots and v in roots):
+                    return "a geometric mean"
+        return ""

@@ -1,0 +1,95 @@
+"""What a certificate proves, in a sentence and as theorems."""
+
+import hashlib
+import json
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ._problem import Problem
+from ._proofs import lower_bound, upper_bound
+from ._reading import FORMAT, NotRead, Refused, array, fields, rational, read
+from ._statement import Writer
+
+__all__: list[str] = []
+
+
+class Verdict(NamedTuple):
+    """What is proved of the largest value of all problems."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+    theorems: list[list[str]]
+
+
+def check(document: Any) -> Verdict:
+    """Return a lower and an upper bound that a certificate proves, None for a side of which it says nothing."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise Refused(f"its format is not {FORMAT!r}")
+    _, cases, checksum = fields(document, "a certificate", ("format", "cases", "checksum"))
+    said = json.dumps({"format": FORMAT, "cases": cases}, sort_keys=True)
+    if checksum != hashlib.sha256(said.encode()).hexdigest():
+        raise Refused("it was changed after it was written: its checksum is another")
+    found = [check_case(case) for case in array(cases, "cases")]
+    possible = [(lower, upper) for lower, upper, is_empty, _ in found if not is_empty]
+    if not possible:
+        raise Refused("nothing fulfills its problems")
+    lowers = [lower for lower, _ in possible if lower is not None]
+    uppers = [upper for _, upper in possible if upper is not None]
+    lower, upper = max(lowers, default=None), max(uppers) if len(uppers) == len(possible) else None
+    if lower is None and upper is None:
+        raise Refused("it has neither multipliers nor a point")
+    return Verdict(lower, upper, [lines for *_, lines in found])
+
+
+def check_case(case: Any) -> tuple[Fraction | None, Fraction | None, bool, list[str]]:
+    """Return the bounds of a problem, whether nothing fulfills it, and what it says."""
+    written, proof = fields(case, "a case", ("problem", "proof"))
+    problem, lower, upper = Problem(written), None, None
+    sides = {"upper", "multipliers"}, {"lower", "point"}, {"empty"}
+    if not isinstance(proof, dict) or any(0 < len(side & {*proof}) < len(side) for side in sides):
+        raise Refused("a side has no proof, or a proof no side")
+    if {*proof} - set[str]().union(*sides) or ("empty" in proof and len(proof) > 1):
+        raise Refused("a proof has parts that are not read")
+    if "empty" in proof and upper_bound(problem, proof["empty"], of_objective=False) >= 0:
+        raise Refused("its multipliers do not contradict anything")
+    if "multipliers" in proof:
+        upper = upper_bound(problem, proof["multipliers"])
+        if rational(proof["upper"], "upper") != upper:
+            raise Refused(f"its multipliers prove at most {digits(upper, ROUND_CEILING)}, which is not what it says")
+    if "point" in proof:
+        lower = lower_bound(problem, proof["point"])
+        if rational(proof["lower"], "lower") != lower:
+            raise Refused(f"its point proves at least {digits(lower, ROUND_FLOOR)}, which is not what it says")
+    said = "nothing fulfills this" if "empty" in proof else "the value lies " + between(lower, upper)
+    return lower, upper, "empty" in proof, [*Writer(problem).lines(), said]
+
+
+def between(lower: Fraction | None, upper: Fraction | None) -> str:
+    """Return between what a value lies."""
+    least, most = digits(lower, ROUND_FLOOR), digits(upper, ROUND_CEILING)
+    if least and most:
+        return f"between {least} and {most}"
+    return f"at least {least}" if least else f"at most {most}" if most else "anywhere"
+
+
+def digits(number: Fraction | None, rounding: str) -> str:
+    """Return twelve digits of a number, rounded so that what is said of it is proved."""
+    context = Context(prec=12, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return "" if number is None else f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)):g}"
+
+
+def main(arguments: list[str]) -> tuple[str, int]:
+    """Say of one file what it proves, and of what, or what is wrong with it, with an exit code."""
+    if len(arguments) != 1:
+        return f"usage: checker certificate.json, got {len(arguments)} arguments", 2
+    try:
+        lower, upper, theorems = check(read(arguments[0]))
+    except OSError as error:
+        return f"not read: {error.strerror}", 2
+    except NotRead as error:
+        return f"not read: {error}", 2
+    except Refused as error:
+        return f"not proved: {error}", 1
+    lines = [f"proved: value {between(lower, upper)}", *(line for theorem in theorems for line in ("", *theorem))]
+    return "\n".join(lines), 0

@@ -1,0 +1,175 @@
+"""The value of a bound beside the exact worst case of the class that it is about."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from fedtheory._support.wording import short
+from fedtheory.theorem.bound import Bound, is_bound
+from fedtheory.worst_case._vectors import exact
+from fedtheory.worst_case.worst_cases import WorstCase
+
+__all__ = ["Comparison", "Sensitivity", "compare"]
+
+# Names that a bound may use for a constant of a worst case.
+_NAMES = {
+    "distance2": ("distance2", "initial_distance2"),
+    "gradient_noise": ("sigma2", "weighted_sigma2"),
+    "gap": ("initial_gap",),
+}
+
+
+class Sensitivity(NamedTuple):
+    """How fast the value of a bound, and the worst case, grow with a constant."""
+
+    bound: Fraction
+    worst_case: Fraction
+
+
+class Comparison(NamedTuple):
+    """The value of a bound and the worst case.
+
+    Attributes
+    ----------
+    bound_value
+        The bound's value, as a squared distance where its proof bounds one and multiplies it by L/2 in the end.
+    worst_case
+        The worst case of its hypotheses.
+    remark
+        How the two classes differ, if they do.
+    sensitivities
+        By the name of a constant of the worst case. The sensitivity of the worst case is its multiplier in the lemma.
+        Where that of the bound is much larger, its proof loses at this constant.
+    """
+
+    bound_value: Any
+    worst_case: WorstCase
+    remark: str = ""
+    sensitivities: Mapping[str, Sensitivity] = MappingProxyType({})
+
+    @property
+    def looseness(self) -> float:
+        """Ratio of the bound's value to the worst case; inverted where both are negative, as for a descent."""
+        value, reached = float(self.bound_value), float(self.worst_case.enclosure[0])
+        return reached / value if value < 0 else value / reached
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return bound value, enclosure, looseness and sensitivities as rows of a table."""
+        lower, upper = map(float, self.worst_case.enclosure)
+        known = {"bound value": float(self.bound_value), "worst case, at least": lower, "worst case, at most": upper}
+        known |= {"looseness": self.looseness}
+        for name, one in self.sensitivities.items():
+            known |= {f"bound's sensitivity to {name}": float(one.bound)}
+            known |= {f"worst case's sensitivity to {name}": float(one.worst_case)}
+        return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
+
+
+def compare(bound: Bound, **arguments: Any) -> Comparison:
+    """Evaluate a bound and the exact worst case for the same constants.
+
+    Parameters
+    ----------
+    bound
+        A bound with a worst case.
+    arguments
+        Arguments of the bound, by name. Horizons must be whole rounds.
+
+    Returns
+    -------
+    Comparison
+        The bound's value, the worst case between two rationals, and the sensitivity of both to each constant.
+
+    Raises
+    ------
+    TypeError
+        If an argument is missing or misspelled, or is neither an integer nor a fraction.
+    ValueError
+        If no worst case of the bound is known, or an argument is unsuitable.
+    AssumptionViolated
+        If the bound's hypotheses do not hold.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as Q
+    >>> from fedtheory.bounds import power_of_choice as poc
+    >>> found = compare(poc.one_round, distance2=Q(1), step_size=Q(1, 4), mu=Q(1, 10), L=Q(1), local_steps=1,
+    ...                 num_selected=1, sigma2=Q(0), objective_gap=Q(1, 2), rho_diagonal=Q(6, 5), rho_tilde=Q(2))
+    >>> found.bound_value, round(found.looseness, 5)
+    (Fraction(491, 400), 1.0)
+    >>> found.sensitivities["objective_gap"].bound, round(float(found.sensitivities["objective_gap"].worst_case), 4)
+    (Fraction(11, 20), 0.55)
+    """
+    if not is_bound(bound):
+        message = f"bound must be a bound of the library, got {short(bound)}"
+        raise TypeError(message)
+    found = compared(bound, arguments)
+    # The descent of a bound is on the other side.
+    constants = {**arguments, "gap": 0} if "gap" in arguments else arguments
+    return found._replace(sensitivities=_sensitivities(bound, constants, found))
+
+
+def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
+    """Compare a bound with its worst case, without sensitivities; the bound is evaluated once.
+
+    Parameters
+    ----------
+    bound
+        A bound with a worst case.
+    arguments
+        Arguments of the bound, by name.
+
+    Returns
+    -------
+    Comparison
+        The bound's value beside the worst case.
+
+    Raises
+    ------
+    ValueError
+        If no worst case of the bound is known, or the bound refuses its arguments.
+
+    Examples
+    --------
+    Lemma B.1, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``, with L = 3/2 and a gap of 1/3: both sides reach 1.
+
+    >>> from fractions import Fraction as Q
+    >>> from fedtheory.bounds import power_of_choice as poc
+    >>> found = compared(poc.gradient_norm, {"excess": Q(1, 3), "L": Q(3, 2)})
+    >>> found.bound_value, round(found.worst_case.value, 6), dict(found.sensitivities)
+    (Fraction(1, 1), 1.0, {})
+    """
+    if bound.worst_case is None:
+        message = (
+            f"bound must be one with a worst case, got {bound.__name__} "
+            f"(docs/theory/looseness.md lists those with one, and why the others have none)"
+        )
+        raise ValueError(message)
+    bound(**arguments, strict=False)  # which says what is missing, misspelled, or may not be
+    given = {name: _rational(name, value) for name, value in arguments.items()}
+    found = bound.worst_case.solve(bound, given)
+    return found if isinstance(found, Comparison) else Comparison(bound(**given), found)
+
+
+def _rational(name: str, value: Any) -> Any:
+    """Return a number, or a list of numbers, that is rational."""
+    return [exact(name, one) for one in value] if isinstance(value, Sequence) else exact(name, value)
+
+
+def _sensitivities(bound: Bound, given: Mapping[str, Any], found: Comparison) -> dict[str, Sensitivity]:
+    """Return the slopes in constants; the bound is affine in them, or a maximum of two such numbers."""
+    multipliers = found.worst_case.multipliers
+    own = {name: next((n for n in (name, *_NAMES.get(name, ())) if n in given), None) for name in (*multipliers, "G2")}
+    value, _ = bound(**given, strict=False)
+    scale = Fraction(found.bound_value) / Fraction(value) if value else Fraction(1)
+    return {
+        name: Sensitivity(scale * _slope(bound, given, mine, value), multipliers.get(name, Fraction(0)))
+        for name, mine in own.items()
+        if mine is not None
+    }
+
+
+def _slope(bound: Bound, given: Mapping[str, Any], name: str, value: Any) -> Fraction:
+    step = Fraction(given[name]) / 1000 or Fraction(1, 1000)
+    more, _ = bound(**{**given, name: given[name] + step}, strict=False)
+    return (Fraction(more) - Fraction(value)) / step

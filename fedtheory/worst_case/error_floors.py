@@ -1,0 +1,89 @@
+"""Where rounds with a fixed step size may stay: the largest error that a round need not decrease."""
+
+from typing import Any
+
+from fedtheory._support import validate
+from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, spelled
+from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.skewed_selection import skewed_floor, skews
+from fedtheory.worst_case.worst_cases import WorstCase, worst_of
+
+__all__ = ["error_floor"]
+
+
+@spelled
+def error_floor(
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    objective_gap: Any,
+    objective: str = "distance",
+    rho_diagonal: Any = None,
+    rho_tilde: Any = None,
+    max_block: int = 50,
+) -> WorstCase:
+    r"""Largest error at which rounds with a fixed step size may stay for ever.
+
+    Without skews: the largest ``|w - w*|^2``, or ``F(w) - F*``, of a model that a round of all clients does not change.
+    With skews: the largest squared distance that a round of biased selection need not decrease, which is the largest
+    limit of the distances of all federations and selection laws with these skews (``skew_class_horizon``).
+
+    Parameters
+    ----------
+    local_steps, step_size, mu, L, objective_gap, max_block
+        As in ``fedavg``; with all clients there must be two local steps or more, since one leaves no floor.
+    objective
+        ``distance`` or, without skews, ``gap``.
+    rho_diagonal, rho_tilde
+        As in ``skew_class``; both or neither.
+
+    Returns
+    -------
+    WorstCase
+        Its instance starts at the floor; ``run()`` takes one round from there.
+
+    Raises
+    ------
+    AssumptionViolated
+        If rho_diagonal is above rho_tilde or L/mu, or steps are so long that there is no limit.
+    ValueError
+        If an argument is unsuitable or the program too large.
+    OracleError
+        If no proof was found.
+
+    Examples
+    --------
+    For one local step and equal skews the floor shrinks with the step size:
+
+    >>> from fractions import Fraction as Q
+    >>> known = dict(mu=1, L=4, objective_gap=Q(1, 2), rho_diagonal=1, rho_tilde=1)
+    >>> [round(error_floor(1, eta, **known).value, 3) for eta in (Q(1, 10), Q(1, 100))]
+    [0.234, 0.02]
+    """
+    given = constants(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)
+    validate.choice("objective", objective, ("distance", "gap"))
+    check_block(len(given.steps) + 3, max_block)
+    if (rho_diagonal is None) != (rho_tilde is None) or (rho_tilde is not None and objective == "gap"):
+        message = "rho_diagonal and rho_tilde must be given both, and for the distance, or neither"
+        raise ValueError(message)
+    if rho_tilde is not None:
+        p = skewed_floor(given, skews(given, rho_diagonal, rho_tilde))
+        return worst_of([p.case()], ERRORS[objective])
+    validate.count("local_steps", local_steps, low=2)
+    return worst_of([fixed_round(given, objective).case()], ERRORS[objective])
+
+
+def fixed_round(given: Constants, objective: str) -> Problem:
+    """Maximize the error of a model that a round of all clients does not change: mean gradients sum to zero."""
+    p = Problem()
+    clients = p.clients(2, given.mu, given.L, minimum=0)
+    w_star = clients.minimizer(p.origin, objective_gap=given.objective_gap)
+    y = w = p.point("start")
+    *steps, last = given.steps
+    for eta in steps:
+        y = clients.step(y, eta)
+    clients.balance(y, (w - y) / last)
+    p.maximize((w - w_star).square if objective == "distance" else clients.value(w) - clients.value(w_star))
+    return p

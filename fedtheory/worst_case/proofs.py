@@ -1,0 +1,433 @@
+"""From an interior-point method's hints to what is proved about a program's value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import final
+
+from numpy.linalg import LinAlgError
+
+from fedtheory.errors import OracleError
+from fedtheory.worst_case._certificates import (
+    FeasiblePoint,
+    Multipliers,
+    verify_direction,
+    verify_empty,
+    verify_lower,
+    verify_upper,
+)
+from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
+from fedtheory.worst_case._double_double import rounded
+from fedtheory.worst_case._free_directions import Products, lifted, null_squares, without
+from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
+from fedtheory.worst_case._invariances import Direction
+from fedtheory.worst_case._rays import Ray, doubled, free_motion, near, verify_ray
+from fedtheory.worst_case._semidefinite import Program
+from fedtheory.worst_case._vectors import Basis, Form, Vector
+
+__all__ = ["Proof"]
+
+NARROW = 1e-7
+"""How far the sides of an enclosure may be apart, as a share of the value, before the method stops."""
+
+# Directions are rounded to multiples of these powers of 1/2, as shares of their largest entry.
+_GRIDS = (8, 12, 16, 24, 32)
+# Along a direction without end, these multiples of it are tried as points.
+_MULTIPLES = (0, 1, 2**10, 2**20)
+# Multipliers below these shares of the largest may have to be 0.
+_NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
+# How far the sides may be apart where any growth will do.
+_ROUGH = 1e-2
+# Largest sum of squared lengths at which a ray is looked for.
+_FAR = Fraction(1000)
+# Squared lengths, as multiples of the largest bound, up to which doubles see short vectors beside long ones.
+_LONG = (10**2, 10**4, 10**6)
+# Share of the value that an instance may lose for shorter vectors.
+_LOST = Fraction(1, 10**6)
+# How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
+_AFRESH = (False, True, True)
+# After so many states in a row that should round to proofs and do not, pairs of doubles take over.
+_MOST_FAILURES = 3
+# After so many states that seem to have no solution, without a proof, a path is left.
+_MOST_HINTS = 12
+
+
+@final
+@dataclass(frozen=True)
+class Proof:
+    """What is proved about the value of a program; what is None has no proof.
+
+    Attributes
+    ----------
+    program
+        To be maximized.
+    lower, point
+        The value is at least ``lower``, by a point that fulfills all constraints.
+    upper, multipliers
+        The value is at most ``upper``.
+    contradiction
+        Multipliers that show that nothing fulfills the constraints.
+    direction
+        Along which the objective grows from ``point`` without end.
+    ray
+        A path of points along which the objective grows without end, where no direction was found.
+    """
+
+    program: Program
+    lower: Fraction | None = None
+    point: FeasiblePoint | None = None
+    upper: Fraction | None = None
+    multipliers: Multipliers | None = None
+    contradiction: Multipliers | None = None
+    direction: FeasiblePoint | None = None
+    ray: Ray | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing fulfills the constraints."""
+        return self.contradiction is not None
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the value is infinite."""
+        return self.direction is not None or self.ray is not None
+
+    def grows(self, vector: Vector) -> bool:
+        """Whether a vector becomes longer without end where the objective does."""
+        along = self.direction is not None and self.direction.square(vector) > 0
+        return along or (self.ray is not None and self.ray.speed2(vector, self.program.sizes) > 0)
+
+    @property
+    def contradicting(self) -> list[str]:
+        """Names of the constants, or else labels of the constraints, that contradict each other in an empty class."""
+        if self.contradiction is None:
+            return []
+        factors = (*self.contradiction.equalities, *self.contradiction.inequalities)
+        used = [one for y, one in zip(factors, self.program.constraints, strict=True) if y]
+        return sorted({one.name for one in used} - {""}) or [one.label for one in used]
+
+    def checked(self) -> Proof:
+        """Check everything again, from the program alone.
+
+        Returns
+        -------
+        Proof
+            The same, with the bounds that the certificates prove.
+
+        Raises
+        ------
+        OracleError
+            If a certificate does not hold.
+        """
+        if self.contradiction is not None:
+            verify_empty(self.program, self.contradiction)
+        if self.direction is not None:
+            verify_direction(self.program, self.direction)
+        if self.ray is not None:
+            verify_ray(self.program, self.ray)
+        lower = None if self.point is None else verify_lower(self.program, self.point)
+        upper = None if self.multipliers is None else verify_upper(self.program, self.multipliers)
+        return replace(self, lower=lower, upper=upper)
+
+
+def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
+    """Return the coefficient of each constant in what multipliers make of the bounds, of equalities too."""
+    constraints = (*proof.program.inequalities, *proof.program.equalities)
+    shares: dict[str, Fraction] = {}
+    for one, multiplier in zip(constraints, (*multipliers.inequalities, *multipliers.equalities), strict=True):
+        if one.name:
+            shares[one.name] = shares.get(one.name, Fraction(0)) + multiplier * one.share
+    return shares
+
+
+def prove(program: Program, narrow: float = NARROW) -> Proof:
+    """Enclose the value of a program between two rationals, or show that it is empty or infinite.
+
+    An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
+    They are taken as the exact rationals that they are, and checked on the program as it is.
+
+    A side may be missing.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``, and where it is at most -1.
+
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> def largest(bound):
+    ...     record = Record()
+    ...     x = record.vector()
+    ...     record.at_most(x.square, bound, "distance2")
+    ...     return prove(program_of(record, 2 * x.square))
+    >>> found = largest(3)
+    >>> found.lower <= 6 <= found.upper, found.upper - found.lower < 1e-6
+    (True, True)
+    >>> largest(-1).empty
+    True
+    """
+    import numpy as np
+    import scipy.linalg  # noqa: F401, brings a library of its own, which is to be there when threads are limited
+    from threadpoolctl import threadpool_limits
+
+    # Matrices are so small that several threads take ten times as long; and they would change the last bits.
+    with threadpool_limits(1), np.errstate(all="ignore"):
+        reduced, dropped = without(program, program.free)
+        found = Proof(reduced)
+        # Numbers that no double can hold give no hint.
+        with suppress(OverflowError):
+            coordinates = first_coordinates(reduced)
+            data = coordinates.data(pairs=False)
+            found, _ = _along(data, beginning(data), found, coordinates, narrow, _MOST_FAILURES)
+            if not _is_enough(found, narrow):
+                found = _without_null_squares(reduced, narrow)
+            if not _is_enough(found, narrow):
+                whole = _proved(first_coordinates(reduced), narrow)
+                found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
+        return _of_the_whole(program, reduced, dropped, found)
+
+
+def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
+    """Add a path of points along which the objective grows without end, if some vectors can move so.
+
+    Examples
+    --------
+    ``<g, x>`` where the length of g is bounded, and that of x is not, which no direction of Gram matrices shows.
+
+    >>> from fedtheory.worst_case._record import Record
+    >>> from fedtheory.worst_case._semidefinite import program_of
+    >>> record = Record()
+    >>> g, x = record.vector(), record.vector()
+    >>> record.at_most(g.square, 1)
+    >>> found = with_ray(Proof(program_of(record, g @ x)), [(0, 1)])
+    >>> found.infinite, found.grows(x), found.grows(g)
+    (True, True, False)
+    """
+    import numpy as np
+    import scipy.linalg  # noqa: F401, as in ``prove``
+    from threadpoolctl import threadpool_limits
+
+    # Function values may grow although no point moves.
+    for motion in ({}, free_motion(found.program, movable)):
+        program = near(doubled(found.program, motion), _FAR)
+        with threadpool_limits(1), np.errstate(all="ignore"), suppress(OverflowError, OracleError):
+            coordinates = first_coordinates(program)
+            data = coordinates.data(pairs=False)
+            tried, _ = _along(data, beginning(data), Proof(program), coordinates, _ROUGH, _MOST_FAILURES)
+            if tried.point is not None:
+                return replace(found, ray=Ray(motion, tried.point)).checked()
+    return found
+
+
+def short_point(found: Proof) -> FeasiblePoint | None:
+    """Return a point that proves about as much as the one of a proof, with vectors that are not needlessly long.
+
+    A vector that may have any length is so long in some proofs that doubles would not see the others beside it.
+    """
+    program, point, lower = found.program, found.point, found.lower
+    if point is None or lower is None:
+        return None
+    unit = max((abs(one.bound) for one in program.constraints), default=Fraction(0)) or Fraction(1)
+    length2 = sum(gram[i][i] for gram in point.grams for i in range(len(gram)))
+    if length2 < _LONG[-1] * unit:
+        return point
+    for times in _LONG:
+        tried = prove(near(program, times * unit))
+        if tried.point is not None and tried.lower is not None and lower - tried.lower <= _LOST * abs(lower):
+            return tried.point
+    return point
+
+
+def _of_the_whole(
+    program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], found: Proof
+) -> Proof:
+    """Return what proofs about a rewritten program prove of the program itself, each checked on it."""
+    kept = Proof(program)
+    with suppress(OracleError):
+        kept = replace(kept, contradiction=found.contradiction).checked()
+    with suppress(OracleError):
+        kept = replace(kept, multipliers=found.multipliers).checked()
+    with suppress(OracleError, ArithmeticError):
+        kept = replace(kept, point=found.point and lifted(program, reduced, dropped, found.point)).checked()
+        kept = replace(kept, direction=found.direction and lifted(program, reduced, dropped, found.direction)).checked()
+    return kept
+
+
+def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
+    """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
+    data = coordinates.data(pairs=False)
+    found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
+    # A state that is no number, or that is not definite, is no hint.
+    with suppress(ArithmeticError, LinAlgError):
+        for number, afresh in enumerate(_AFRESH):
+            # Where pairs of doubles see no solution ahead, they see none from elsewhere.
+            if _is_enough(found, narrow) or (number and rounded(state.kappa) > rounded(state.tau)):
+                break
+            coordinates, state = coordinates.recast(state)
+            data = coordinates.data(pairs=True)
+            start = beginning(data) if afresh else state
+            found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
+        if again and found.upper is None and not (found.empty or found.infinite):
+            return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+    return found
+
+
+def _without_null_squares(program: Program, narrow: float) -> Proof:
+    """Prove what can be proved with the products of null squares as free numbers."""
+    reduced, dropped = without(program, null_squares(program))
+    if not dropped:
+        return Proof(program)
+    proved = _proved(first_coordinates(reduced), narrow, again=False)
+    found = _better(replace(Proof(program), contradiction=proved.contradiction), multipliers=proved.multipliers)
+    with suppress(OracleError, ArithmeticError):
+        if proved.point is not None and not proved.infinite:
+            found = _better(found, point=lifted(program, reduced, dropped, proved.point))
+    return found
+
+
+def _padded(multipliers: Multipliers, places: Sequence[int], size: int) -> Multipliers:
+    """Return multipliers of some inequalities as those of all."""
+    factors = dict(zip(places, multipliers.inequalities, strict=True))
+    return Multipliers(tuple(factors.get(place, Fraction(0)) for place in range(size)), multipliers.equalities)
+
+
+def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multipliers | None = None) -> Proof:
+    """Return what is known with the bound that a point, or multipliers, prove if that is better."""
+    if point is not None:
+        lower = verify_lower(found.program, point)
+        if found.lower is None or lower > found.lower:
+            found = replace(found, lower=lower, point=point)
+    if multipliers is not None:
+        upper = verify_upper(found.program, multipliers)
+        if found.upper is None or upper < found.upper:
+            found = replace(found, upper=upper, multipliers=multipliers)
+    return found
+
+
+def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
+    """Prove the upper side from fewer inequalities, without those that hardly count.
+
+    Where an inequality grows slack along a direction without end, its multiplier must be 0, which rounding cannot meet.
+    """
+    program = found.program
+    least = max(near.inequalities, default=Fraction(0))
+    tried = {tuple(range(len(near.inequalities)))}
+    for share in _NEGLIGIBLE:
+        kept = tuple(number for number, y in enumerate(near.inequalities) if y > Fraction(share) * least)
+        if kept in tried:
+            continue
+        tried.add(kept)
+        plain = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
+        reduced, _ = without(plain, null_squares(plain))
+        for smaller in (plain, reduced):
+            proved = _proved(first_coordinates(smaller), narrow, again=False)
+            if proved.multipliers is not None:
+                found = _better(found, multipliers=_padded(proved.multipliers, kept, len(near.inequalities)))
+            if _is_enough(found, narrow):
+                return found
+    return found
+
+
+def _along(
+    data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, most_failures: float = math.inf
+) -> tuple[Proof, State]:
+    """Return what is proved by the states of a path, and the last of them."""
+    failures = hints = 0
+    for progress in path(data, state):
+        state = progress.state
+        if progress.promising(narrow):
+            found, failures = _with_both_sides(found, coordinates, state), failures + 1
+        elif progress.empty or progress.infinite:
+            found, hints = _with_no_solution(found, coordinates, progress), hints + 1
+        if failures == most_failures or _is_enough(found, narrow):
+            return found, state
+        if hints == _MOST_HINTS:
+            break
+    # No state was promising at the end, or there seems to be no solution, and one side may have a proof all the same.
+    return _with_both_sides(found, coordinates, state), state
+
+
+def _is_enough(found: Proof, narrow: float) -> bool:
+    """Whether nothing is left to be proved: what rounding costs may be as much as ten times what was aimed at."""
+    if found.empty or found.infinite or found.lower is None or found.upper is None:
+        return found.empty or found.infinite
+    largest = max(abs(found.lower), abs(found.upper))
+    return not largest or float((found.upper - found.lower) / largest) <= 10 * narrow
+
+
+def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:
+    """Add what a state proves of either side, if that is better than what is known."""
+    with suppress(OracleError, ArithmeticError):
+        found = _better(found, point=coordinates.point(state))
+    with suppress(OracleError, ArithmeticError):
+        found = _better(found, multipliers=coordinates.multipliers(state, of_objective=True))
+    return found
+
+
+def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress) -> Proof:
+    """Try a state's multipliers as a contradiction, or its point as a direction without end."""
+    program, state = coordinates.program, progress.state
+    with suppress(OracleError, ArithmeticError):
+        if progress.empty:
+            contradiction = coordinates.multipliers(state, of_objective=False)
+            verify_empty(program, contradiction)
+            return replace(found, contradiction=_shortened(program, contradiction))
+        if progress.infinite:
+            direction = _some_direction(program, coordinates.point(state, along=True))
+            point = _some_point(program, direction) if direction else None
+            if point:
+                return replace(found, lower=verify_lower(program, point), point=point, direction=direction)
+    return found
+
+
+def _some_direction(program: Program, near: FeasiblePoint) -> FeasiblePoint | None:
+    """Return a direction without end near another one, which may have to lie where some constraints are tight."""
+    largest = max((abs(row[i]) for gram in near.grams for i, row in enumerate(gram)), default=Fraction(0))
+    for bits in _GRIDS:
+        unit = largest / 2**bits
+
+        def coarse(number: Fraction, unit: Fraction = unit) -> Fraction:
+            return round(number / unit) * unit
+
+        grams = tuple(tuple(tuple(map(coarse, row)) for row in gram) for gram in near.grams)
+        found = FeasiblePoint(grams, tuple(map(coarse, near.values)))
+        with suppress(OracleError):
+            verify_direction(program, found)
+            return found
+    return None
+
+
+def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
+    """Leave out the constants without which the others contradict each other as well."""
+    for name in sorted({constraint.name for constraint in program.inequalities} - {""}):
+        pairs = zip(program.inequalities, contradiction.inequalities, strict=True)
+        shorter = contradiction._replace(inequalities=tuple(Fraction(0) if c.name == name else y for c, y in pairs))
+        with suppress(OracleError):
+            verify_empty(program, shorter)
+            contradiction = shorter
+    return contradiction
+
+
+def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | None:
+    """Return a point that fulfills all constraints: 0, one along the direction, or a small one that is looked for."""
+    for times in _MULTIPLES:
+        grams = tuple(tuple(tuple(times * entry for entry in row) for row in gram) for gram in direction.grams)
+        point = FeasiblePoint(grams, tuple(times * value for value in direction.values))
+        with suppress(OracleError):
+            verify_lower(program, point)
+            return point
+    basis = [Vector({(block, place): Fraction(1)}) for block, size in enumerate(program.sizes) for place in range(size)]
+    coordinates = first_coordinates(replace(program, objective=Form({(e, e): Fraction(-1) for e in basis})))
+    for pairs in (False, True):
+        data = coordinates.data(pairs=pairs)
+        start = beginning(data)
+        for progress in path(data, start.in_pairs() if pairs else start):
+            if progress.inside and progress.state.settled:
+                with suppress(OracleError, ArithmeticError):
+                    point = coordinates.point(progress.state)
+                    verify_lower(program, point)
+                    return point
+    return None
