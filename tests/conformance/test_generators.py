@@ -49,16 +49,6 @@ def test_noise_is_the_difference_of_two_samples_in_units_of_its_spread(compared)
     assert level == LEVEL
 
 
-@pytest.mark.parametrize(("num_clients", "num_features", "num_pairs"), [(2, 15_000, 1), (100, 2, 100)])
-def test_all_clients_give_as_many_pairs_and_one_at_least(
-    num_clients: int, num_features: int, num_pairs: int, compared
-) -> None:
-    """About 20,000 numbers are compared; of 300 samples a client could give 150 pairs."""
-    clients = [Client(np.full((300, num_features), float(k)), np.zeros(300)) for k in range(num_clients)]
-    generators._noise(made_of(*clients), SEEDS, LEVEL)
-    assert len(compared[0][0]) == num_clients * num_features * num_pairs
-
-
 def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mean(compared) -> None:
     # Two samples and one; features j have variance 1 between clients and j^-1.2 within. The fifth has no partner.
     clients = [
@@ -162,23 +152,3 @@ def test_labels_are_parted_by_a_margin_of_a_millionth(side: float) -> None:
     generators._linear(made_of(line(1.1e-6, side, 40)), SEEDS, level)
     with pytest.raises(Failed, match=r"no plane parts labels \[0, 1\] of a client with 41 samples"):
         generators._linear(made_of(line(0.9e-6, side, 40)), SEEDS, level)
-
-
-def test_of_many_samples_the_first_400_are_parted() -> None:
-    x, y = line(0.25, 1.0, 400)
-
-    def with_one_mislabeled(place: int) -> Any:
-        labels = np.append(y[:400], [0, 1])
-        labels[place] = 1 - labels[place]
-        return made_of(Client(np.append(x[:400], [[0.25], [0.75]], axis=0), labels))
-
-    generators._linear(with_one_mislabeled(400), SEEDS, LEVEL)
-    with pytest.raises(Failed, match="of a client with 402 samples"):
-        generators._linear(with_one_mislabeled(399), SEEDS, LEVEL)
-
-
-def test_the_client_with_the_most_samples_is_looked_at() -> None:
-    parted, mixed = line(0.25, 1.0, 60), line(0.0, 1.0, 40)
-    generators._linear(made_of(mixed, parted, mixed), SEEDS, LEVEL)
-    with pytest.raises(Failed, match="of a client with 41 samples"):
-        generators._linear(made_of(line(0.25, 1.0, 30), mixed, line(0.25, 1.0, 30)), SEEDS, LEVEL)
