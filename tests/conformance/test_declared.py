@@ -95,13 +95,6 @@ def test_the_last_client_may_be_taken_as_rarely_as_any_other() -> None:
     assert named(PowerOfChoice(1, 2), "declared moments", **rare)() is None
 
 
-def test_what_differs_most_clearly_is_told_in_its_own_units() -> None:
-    # A gap of 10 where 1000 is possible, and one of 0.25 where 1 is; the first is as expected.
-    seen = rounds([0.5, 510.0, 0.75], [0.0, 490.0, 0.0], [1.0, 530.0, 0.5], [0.5, 510.0, 0.75])
-    assert sampled(seen, [0.5, 500.0, 0.25], [1.0, 1000.0, 1.0])[:2] == (2, pytest.approx(0.5, abs=1e-2))
-    assert sampled(seen, [0.5, 510.0, 0.5], [1.0, 1000.0, 1.0]) is None
-
-
 def test_one_round_beyond_its_limit_is_enough_and_the_first_one_is_told() -> None:
     seen = rounds(*[[0.5, 0.5, 0.5]] * 39, [0.5, 1.25, 2.0])
     assert sampled(seen, [0.5, 0.5, 0.5], [1.0, 1.0, 1.0], 40) == (1, pytest.approx(0.5 + 0.75 / 40), 40)

@@ -39,30 +39,6 @@ def compared(monkeypatch) -> list[Any]:
     return seen
 
 
-def test_noise_is_the_difference_of_two_samples_in_units_of_its_spread(compared) -> None:
-    # Five samples are two pairs; differences of feature j have variance 2 j^-1.2.
-    x = np.array([[1.0, 2.0], [4.0, -2.0], [0.0, 7.0], [0.5, 7.5], [9.0, 9.0]])
-    generators._noise(made_of(Client(x, np.zeros(5)), CLIENTS[0]), SEEDS, LEVEL)
-    units = np.array([1.0, 2**-0.6]) * np.sqrt(2)
-    [(normal, level)] = compared
-    np.testing.assert_allclose(normal, [*([-3.0, 4.0] / units), *([-0.5, -0.5] / units), *([-2.0, 0.0] / units)])
-    assert level == LEVEL
-
-
-def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mean(compared) -> None:
-    # Two samples and one; features j have variance 1 between clients and j^-1.2 within. The fifth has no partner.
-    clients = [
-        Client(np.array([[5.0, 1.0, 3.0, 0.0, 80.0], [7.0, 1.0, 4.0, 6.0, 90.0]]), np.zeros(2)),
-        Client(np.array([[2.0, 3.0, 0.0, -8.0, 1.0]]), np.ones(1)),
-    ]
-    generators._centers(made_of(*clients), SEEDS, LEVEL)
-    noise2 = np.array([1 + 2**-1.2, 3**-1.2 + 4**-1.2])
-    [(normal, level)] = compared
-    expected = [*([5.0, 0.5] / np.sqrt(2 + noise2 / 2)), *([-1.0, 8.0] / np.sqrt(2 + noise2))]
-    np.testing.assert_allclose(normal, expected, rtol=1e-14)
-    assert level == LEVEL
-
-
 @pytest.mark.parametrize(("reading", "mine", "theirs"), [("std", 4.0, 2.0), ("variance", 2.0, 4.0)])
 def test_the_evidence_for_the_other_reading_is_the_ratio_of_likelihoods(
     reading: str, mine: float, theirs: float, monkeypatch, compared
@@ -78,13 +54,6 @@ def test_the_evidence_for_the_other_reading_is_the_ratio_of_likelihoods(
     ]
     np.testing.assert_allclose(ratio, np.cumsum([np.log(other / own) for own, other in pairs]), rtol=1e-12)
     np.testing.assert_allclose(normal, [3.5 / deviation(mine, 2), -0.75 / deviation(mine, 1)], rtol=1e-14)
-
-
-def test_without_a_spread_means_only_have_the_noise_of_centers_and_samples(compared) -> None:
-    generators._no_spread(made_of(*CLIENTS), SEEDS, LEVEL)
-    [(normal, level)] = compared
-    np.testing.assert_allclose(normal, [3.5 / deviation(0, 2), -0.75 / deviation(0, 1)], rtol=1e-14)
-    assert level == LEVEL
 
 
 def test_the_random_checks_of_a_call_share_its_rate_of_false_alarms(monkeypatch) -> None:
