@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items):
         if any(name in item.nodeid for name in new) or not any(part in item.nodeid for part in by_name)
     ]
 """
-ALWAYS = ("test_documented", "test_layers", "test_tests")
+ALWAYS = ("test_documented", "test_layers")
 
 
 def examples() -> dict[str, str]:

@@ -16,9 +16,6 @@ from fedtheory._support.compiling import (
     _imports,
     _load_directly,
     _readable,
-    compiled,
-    compiled_with_reordering,
-    inlined,
 )
 from fedtheory._support.exponential import power
 from fedtheory._support.strict import strict
@@ -236,20 +233,6 @@ def test_a_numba_that_is_made_otherwise_loads_as_it_does_by_itself():
     _load_directly(known)
     assert known._load_data is not known.read
     assert known.load_overload("code", numba.core.registry.cpu_target.target_context) == "numba's code"
-
-
-@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_kernels_leave_the_interpreter_to_other_threads_and_only_some_go_into_their_callers_or_reorder_sums():
-    def kernel(x):
-        return x
-
-    for make, more in (
-        (compiled, {}),
-        (inlined, {"inline": "always"}),
-        (compiled_with_reordering, {"fastmath": {"contract", "reassoc", "nsz", "arcp"}, "forceinline": True}),
-    ):
-        made: Any = make(kernel)
-        assert made.targetoptions == {"nopython": True, "boundscheck": None, "nogil": True, **more}
 
 
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")

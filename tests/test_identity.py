@@ -164,131 +164,33 @@ def case(file: str, before: str, after: str, *, name: str = "m.f", **files: str)
 
 
 CASES = {
-    "an index": case(
-        "m",
-        "argmin",
-        "argmax",
-        m="""
-import numpy as np
-def f(x):
-    return np.argmin(x)
-""",
-    ),
-    "a sign": case(
-        "m",
-        "-x",
-        "+x",
-        m="""
-def f(x):
-    return -x
-""",
-    ),
-    "a number": case(
-        "m",
-        "1",
-        "1.0",
-        m="""
-def f(x):
-    return x + 1
-""",
-    ),
-    "a global": case(
-        "m",
-        "G = 1",
-        "G = 2",
-        m="""
-G = 1
-def f(x):
-    return x + G
-""",
-    ),
-    "a number in a global table": case(
-        "m",
-        "x + 1",
-        "x - 1",
-        m="""
+    "a sign": case("m", "-x", "+x", m="def f(x):\n    return -x\n"),
+    "a number": case("m", "1", "1.0", m="def f(x):\n    return x + 1\n"),
+    "a global": case("m", "G = 1", "G = 2", m="G = 1\ndef f(x):\n    return x + G\n"),
+    "a number in a global table": case("m", "x + 1", "x - 1", m="""
 T = {'a': lambda x: x + 1}
 def f(x):
     return T['a'](x)
-""",
-    ),
-    "a default": case(
-        "m",
-        "y=1",
-        "y=2",
-        m="""
-def f(x, y=1):
-    return x + y
-""",
-    ),
-    "a keyword default": case(
-        "m",
-        "y=1",
-        "y=2",
-        m="""
-def f(x, *, y=1):
-    return x + y
-""",
-    ),
-    "a closure": case(
-        "m",
-        "make(1)",
-        "make(2)",
-        m="""
+"""),
+    "a default": case("m", "y=1", "y=2", m="def f(x, y=1):\n    return x + y\n"),
+    "a keyword default": case("m", "y=1", "y=2", m="def f(x, *, y=1):\n    return x + y\n"),
+    "a closure": case("m", "make(1)", "make(2)", m="""
 def make(c):
     def f(x):
         return x + c
     return f
 f = make(1)
-""",
-    ),
-    "a comprehension": case(
-        "m",
-        "< 3",
-        "<= 3",
-        m="""
-def f(x):
-    return [i < 3 for i in x]
-""",
-    ),
-    "a helper": case(
-        "h",
-        "+",
-        "-",
-        m="""
-from h import helper
-def f(x):
-    return helper(x)
-""",
-        h=HELPER,
-    ),
-    "a helper of a module": case(
-        "h",
-        "+",
-        "-",
-        m="""
-import h
-def f(x):
-    return h.helper(x)
-""",
-        h=HELPER,
-    ),
-    "a helper that is imported within": case(
-        "h",
-        "+",
-        "-",
-        m="""
+"""),
+    "a comprehension": case("m", "< 3", "<= 3", m="def f(x):\n    return [i < 3 for i in x]\n"),
+    "a helper": case("h", "+", "-", m="from h import helper\ndef f(x):\n    return helper(x)\n", h=HELPER),
+    "a helper of a module": case("h", "+", "-", m="import h\ndef f(x):\n    return h.helper(x)\n", h=HELPER),
+    "a helper that is imported within": case("h", "+", "-", m="""
 def f(x):
     import h
     return h.helper(x)
 """,
-        h=HELPER,
-    ),
-    "a helper of a helper": case(
-        "k",
-        "+",
-        "-",
-        m="""
+        h=HELPER),
+    "a helper of a helper": case("k", "+", "-", m="""
 import h
 def f(x):
     return h.g(x)
@@ -296,69 +198,28 @@ def f(x):
         h="""
 from k import helper as g
 """,
-        k=HELPER,
-    ),
-    "a helper in a package": case(
-        "p/h",
-        "+",
-        "-",
-        m="""
-from p import h
-def f(x):
-    return h.helper(x)
-""",
-        p__h=HELPER,
-    ),
-    "a helper beside it": case(
-        "p/h",
-        "+",
-        "-",
-        name="p.m.f",
+        k=HELPER),
+    "a helper beside it": case("p/h", "+", "-", name="p.m.f",
         p__m="""
 from .h import helper
 def f(x):
     return helper(x)
 """,
-        p__h=HELPER,
-    ),
-    "a helper that is looked up by text": case(
-        "h",
-        "+",
-        "-",
-        m="""
+        p__h=HELPER),
+    "a helper that is looked up by text": case("h", "+", "-", m="""
 import h
 def f(x):
     return getattr(h, 'hel' + 'per')(x)
 """,
-        h=HELPER,
-    ),
-    "a helper named as a library's module": case(
-        "statistics",
-        "+",
-        "-",
-        m="""
+        h=HELPER),
+    "a helper named as a library's module": case("statistics", "+", "-", m="""
 import statistics
 def f(x):
     return statistics.helper(x)
 """,
-        statistics=HELPER,
-    ),
-    "a method": case(
-        "m",
-        "return 1",
-        "return 2",
-        m="""
-class C:
-    def g(self):
-        return 1
-f = C().g
-""",
-    ),
-    "a method of a base": case(
-        "h",
-        "return 1",
-        "return 2",
-        m="""
+        statistics=HELPER),
+    "a method": case("m", "return 1", "return 2", m="class C:\n    def g(self):\n        return 1\nf = C().g\n"),
+    "a method of a base": case("h", "return 1", "return 2", m="""
 from h import B
 class C(B):
     def __call__(self):
@@ -369,85 +230,46 @@ f = C()
 class B:
     def g(self):
         return 1
-""",
-    ),
-    "state": case(
-        "m",
-        "C(1)",
-        "C(2)",
-        m="""
+"""),
+    "state": case("m", "C(1)", "C(2)", m="""
 class C:
     def __init__(self, a):
         self.a = a
     def __call__(self):
         return self.a
 f = C(1)
-""",
-    ),
-    "slots": case(
-        "m",
-        "C(1)",
-        "C(2)",
-        m="""
+"""),
+    "slots": case("m", "C(1)", "C(2)", m="""
 class C:
     __slots__ = ('a',)
     def __init__(self, a):
         self.a = a
 f = C(1)
-""",
-    ),
-    "an attribute of a class": case(
-        "m",
-        "A = 1",
-        "A = 2",
-        m="""
-class C:
-    A = 1
-f = C()
-""",
-    ),
-    "a property": case(
-        "m",
-        "return 1",
-        "return 2",
-        m="""
+"""),
+    "an attribute of a class": case("m", "A = 1", "A = 2", m="class C:\n    A = 1\nf = C()\n"),
+    "a property": case("m", "return 1", "return 2", m="""
 class C:
     @property
     def a(self):
         return 1
 f = C()
-""",
-    ),
-    "a static method": case(
-        "m",
-        "return 1",
-        "return 2",
-        m="""
+"""),
+    "a static method": case("m", "return 1", "return 2", m="""
 class C:
     @staticmethod
     def a():
         return 1
 f = C
-""",
-    ),
-    "a metaclass": case(
-        "m",
-        "return 1",
-        "return 2",
-        m="""
+"""),
+    "a metaclass": case("m", "return 1", "return 2", m="""
 class M(type):
     def a(cls):
         return 1
 class C(metaclass=M):
     pass
 f = C
-""",
-    ),
-    "what is wrapped": case(
-        "m",
-        "x + 1",
-        "x + 2",
-        m="""
+"""),
+    "what is wrapped": case("m", "x + 1", "x + 2", m="""
 import functools
 def twice(g):
     @functools.wraps(g)
@@ -457,13 +279,8 @@ def twice(g):
 @twice
 def f(x):
     return x + 1
-""",
-    ),
-    "what wraps": case(
-        "h",
-        "n * g(x)",
-        "n + g(x)",
-        m="""
+"""),
+    "what wraps": case("h", "n * g(x)", "n + g(x)", m="""
 import functools
 from h import times
 @times(2)
@@ -479,35 +296,20 @@ def times(n):
             return n * g(x)
         return w
     return wrap
-""",
-    ),
-    "what is cached": case(
-        "m",
-        "x + 1",
-        "x + 2",
-        m="""
+"""),
+    "what is cached": case("m", "x + 1", "x + 2", m="""
 import functools
 @functools.cache
 def f(x):
     return x + 1
-""",
-    ),
-    "a part of a partial one": case(
-        "m",
-        "(g, 1)",
-        "(g, 2)",
-        m="""
+"""),
+    "a part of a partial one": case("m", "(g, 1)", "(g, 2)", m="""
 from functools import partial
 def g(a, b):
     return a - b
 f = partial(g, 1)
-""",
-    ),
-    "a compiled helper": case(
-        "h",
-        "x + 1",
-        "x - 1",
-        m="""
+"""),
+    "a compiled helper": case("h", "x + 1", "x - 1", m="""
 import numba
 from h import g
 @numba.njit
@@ -519,54 +321,20 @@ import numba
 @numba.njit
 def g(x):
     return x + 1
-""",
-    ),
-    "an option of the compiler": case(
-        "m",
-        "False",
-        "True",
-        m="""
+"""),
+    "an option of the compiler": case("m", "False", "True", m="""
 import numba
 @numba.njit(fastmath=False)
 def f(x):
     return x
-""",
-    ),
-    "a vectorized function": case(
-        "m",
-        "x + 1",
-        "x - 1",
-        m="""
+"""),
+    "a vectorized function": case("m", "x + 1", "x - 1", m="""
 import numba
 @numba.vectorize
 def f(x):
     return x + 1
-""",
-    ),
-    "a field of a named tuple": case(
-        "m",
-        "= 1",
-        "= 2",
-        m="""
-from typing import NamedTuple
-class N(NamedTuple):
-    a: int = 1
-f = N()
-""",
-    ),
-    "a default of a dataclass": case(
-        "m",
-        "= 1",
-        "= 2",
-        m="""
-from dataclasses import dataclass
-@dataclass
-class D:
-    a: int = 1
-f = D
-""",
-    ),
-}
+"""),
+}  # fmt: skip
 
 
 NAMES = ("m", "h", "k", "p", "p.m", "p.h", "statistics")

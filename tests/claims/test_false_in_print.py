@@ -39,13 +39,3 @@ def test_each_erratum_has_a_line_with_an_instance_that_breaks_it_and_the_heavies
     places = [page.KINDS.index(page.kind_of(claim)) for claim, _ in found]
     assert places == sorted(places)
     assert len(page.table().splitlines()) == 2 + len(ERRATA)
-
-
-def test_an_erratum_that_nobody_ranked_stands_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    heaviest = next(claim for claim in ERRATA if page.kind_of(claim) == page.THEOREM)
-    monkeypatch.setattr(page, "WRONG_AS", {})
-    assert page.kind_of(heaviest) == page.NEW
-
-
-def test_it_is_one_click_from_the_first_page() -> None:
-    assert "(theory/false_in_print.md)" in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")

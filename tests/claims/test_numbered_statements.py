@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from docs import statements
-from docs.statements import PAPERS, cited, claims_about, numbered, numbers_in, row
+from docs.statements import PAPERS, cited, claims_about, numbered, numbers_in
 from fedtheory.verification.catalogue import known_claims
 
 LAST_EQUATION = {"power-of-choice": 87, "optimal-client-sampling": 40, "fedalign": 60, "fedavg": 0, "greedyfed": 0}
@@ -31,15 +31,6 @@ def test_the_list_has_every_equation_of_the_paper_once(paper: str) -> None:
     assert len(numbers) == len(set(numbers))
     equations = [number for number in numbers if number.startswith("(")]
     assert equations == [f"({n})" for n in range(1, LAST_EQUATION.get(paper, 0) + 1)]
-
-
-def test_a_line_of_the_page_says_number_words_claim_verdict_and_ratio() -> None:
-    (lemma,) = (at for at in numbered("power-of-choice") if at.number == "Lemma B.1")
-    lines = list(row(lemma, "power-of-choice"))
-    assert lines[0].startswith("| Lemma B.1 | holds | ")
-    assert f"| {lemma.words} | `" in lines[0]
-    # A parabola attains it.
-    assert any("| holds | 1 | " in line and line.endswith("`power-of-choice:lemma-b1` |") for line in lines)
 
 
 @pytest.mark.parametrize(

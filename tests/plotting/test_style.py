@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 
 from fedtheory.plotting._grids import lines_with_bands
 from fedtheory.plotting.profile import selection_profile
-from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
+from fedtheory.plotting.style import COLORS, appearance, legend_below, log_places
 
 mpl.use("Agg")
 
@@ -69,10 +69,6 @@ def test_a_red_and_a_green_of_the_same_lightness_would_fail_the_same_test():
     assert closest("normal", (red, green)) > APART > closest("deutan", (red, green))
 
 
-def test_markers_are_distinct_and_as_many_as_colors():
-    assert len(set(MARKERS)) == len(MARKERS) == len(COLORS)
-
-
 def test_the_readers_settings_come_back():
     before = dict(mpl.rcParams)
     with appearance():
@@ -94,12 +90,6 @@ def test_the_legend_names_every_label_once_and_lies_below_the_panels():
     assert [text.get_text() for text in legend.get_texts()] == ["same", "other"]
     assert all(not legend.get_window_extent().overlaps(axes.get_tightbbox()) for axes in panels)
     plt.close(figure)
-
-
-def test_log_log_names_both_axes(figure):
-    axes = log_log(figure.axes[0], xlabel="steps [1]", ylabel="gap [1]")
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("steps [1]", "gap [1]")
 
 
 @given(st.integers(1, 20_000), st.integers(2, 300))
