@@ -31,7 +31,6 @@ FLOORS = {
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}
 HEAVY = {"clarabel", "cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
-# A file is one idea; a function fits a screen, or is one algorithm that is read whole.
 Modules = dict[str, str]
 
 
