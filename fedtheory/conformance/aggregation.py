@@ -1,4 +1,4 @@
-"""Estimates of a weighted mean of vectors: unbiased, and of the variance that is claimed; and other rules, exactly."""
+"""Checks of estimators of a weighted mean of vectors (bias and variance) and of exact aggregation rules."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -101,7 +101,7 @@ def check_aggregation(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def aggregation_checks(
     largest: float = 8.0,
     num_draws: int = 4000,
 ) -> list[Check]:
-    """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_aggregation``, to be run one by one; the arguments are the same.
 
     >>> def divided(rng, vectors, weights):
     ...     return vectors.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Somebody's own right-hand side, put to the test of a claim about a published one."""
+"""Check a user-supplied bound against the instances of a claim."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ def check_bound(
     num_instances: int = 40,
     exceptions: Mapping[str, str] | None = None,
 ) -> Conformance:
-    """Check somebody's own right-hand side: a claim must hold when the function answers where its bound is asked.
+    """Check a user-supplied bound: a claim must hold with the function in the place of its bound.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def check_bound(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def bound_checks(
     exact: bool = False,
     num_instances: int = 40,
 ) -> list[Check]:
-    """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_bound``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
@@ -123,7 +123,7 @@ class _Call:
 @final
 @dataclass(frozen=True)
 class _Trial:
-    """A claim, whose check asks somebody's function instead of its bound; ``calls`` keeps what it asked."""
+    """A claim whose check calls the user's function instead of its bound; ``calls`` records the arguments."""
 
     claim: Claim
     function: Callable[..., Any]

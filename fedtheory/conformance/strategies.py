@@ -1,4 +1,4 @@
-"""Client selection: what it returns, what it does to clients under other numbers, and the law that it draws from."""
+"""Checks of client selection: returned values, behavior under permutations of the clients, and the selection law."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def check_strategy(
 
     Examples
     --------
-    Somebody selects places in the list of candidates instead of the candidates.
+    A strategy that selects positions in the list of candidates instead of the candidates:
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> def places(rng, weights, losses):
@@ -115,7 +115,7 @@ def strategy_checks(
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
 ) -> list[Check]:
-    """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_strategy``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]

@@ -73,8 +73,8 @@ def class_shares_partition(
         Positive.
     underflow
         True draws the shares as libraries do that normalize gamma variables of at least 2^-1022: at the concentration
-        1e-4 about half of the clients get *all classes alike*, and not one class. This is a fault, which published
-        tables have; it is negligible from 0.1 on.
+        1e-4 about half of the clients get *equal shares of all classes* instead of one class. This is a
+        fault, which published tables have; it is negligible from 0.1 on.
     rng
         Seed, SeedSequence or Generator.
 

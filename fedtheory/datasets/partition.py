@@ -329,7 +329,7 @@ def capped_dirichlet_partition(
 
     The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are left out and
     the others lengthened to sum 1. All is drawn again until every client has ``min_samples``. Clients are less unequal
-    than those of ``dirichlet_partition``, which leaves nobody out, and fills up small clients.
+    than those of ``dirichlet_partition``, which leaves no client out, and fills up small clients.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def capped_dirichlet_partition(
 
     Examples
     --------
-    Whoever gets both samples of class 0 is left out of class 1.
+    The client with both samples of class 0 is left out of class 1.
 
     >>> [len(part) for part in capped_dirichlet_partition([0, 0, 1, 1], 2, concentration=1.0, min_samples=2)]
     [2, 2]

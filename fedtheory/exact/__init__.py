@@ -1,4 +1,4 @@
-"""What is known or estimated about a run without simulating it."""
+"""Exact and estimated quantities of a run without simulation."""
 
 from fedtheory.exact.estimated_skews import estimated_selection_skew as estimated_selection_skew
 from fedtheory.exact.estimated_skews import sampled_models as sampled_models

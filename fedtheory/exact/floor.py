@@ -1,4 +1,4 @@
-r"""Where federated averaging with small steps settles: the error floor of biased selection.
+r"""The error floor of biased selection: the limit of federated averaging with small steps.
 
 Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of selection frequencies. So pow-d follows
 subgradients of the convex function ``N(w) = max_{q in B} sum_k q_k F_k(w)``, and with small or decaying steps it
@@ -58,7 +58,7 @@ def error_floor(
     tolerance: float = 1e-12,
     max_vertices: int = 300,
 ) -> ErrorFloor:
-    r"""Error that remains when federated averaging with vanishing steps has settled.
+    r"""Limit of the error of federated averaging with vanishing steps.
 
     Parameters
     ----------

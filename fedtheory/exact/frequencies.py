@@ -1,4 +1,4 @@
-"""How often a strategy selects each client, where that is known exactly."""
+"""Exact selection frequencies of strategies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each client is selected."""
+"""Plots of selection frequencies."""
 
 from __future__ import annotations
 

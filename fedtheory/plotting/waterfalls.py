@@ -1,4 +1,4 @@
-"""How a number grows step by step: a bar for every step, from the value before it to the value after it."""
+"""Waterfall plots: one bar per step, from the value before it to the value after it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _THINNEST = 0.012
 
 
 def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None) -> Axes:
-    """Draw a waterfall in powers of ten, from top to bottom; return the Axes.
+    """Draw a waterfall on a logarithmic scale, from top to bottom; return the Axes.
 
     The width of a bar is a factor, which stands beside it where it is not 1 when rounded to three digits.
 

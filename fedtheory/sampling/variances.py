@@ -89,7 +89,7 @@ def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
 
     Examples
     --------
-    For norms 1, 2, 3 nobody is cut: ``6^2 / 2 - 14 = 4``.
+    For norms 1, 2, 3 no probability is cut at 1: ``6^2 / 2 - 14 = 4``.
 
     >>> round(optimal_value([1.0, 2.0, 3.0], 2), 12)
     4.0

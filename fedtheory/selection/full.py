@@ -1,4 +1,4 @@
-"""Every client takes part in every round."""
+"""Full participation: all clients in every round."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -21,7 +21,7 @@ __all__ = ["Full"]
 @final
 @dataclass(frozen=True)
 class Full:
-    """Select all clients and weigh their updates with p_k."""
+    """Full participation with the weights p_k."""
 
     @property
     def scheme(self) -> Scheme:

@@ -1,4 +1,4 @@
-"""Independent sampling of updates: each client decides by its own coin whether to send (Optimal Client Sampling)."""
+"""Independent sampling of updates, one coin per client (Optimal Client Sampling)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -29,7 +29,7 @@ LAWS = ("optimal", "approximate", "uniform")
 class Independent:
     r"""Send the update of client i with probability p_i, independently of the others, with coefficient ``w_i / p_i``.
 
-    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased; nobody may send, and then the model stays.
+    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model stays.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Independent:
     ------
     ValueError
         If the budget is not positive (or, once the clients are known, above n), the law has another name, or
-        candidates are too few, more than the clients, or given to ``uniform``, which asks nobody.
+        candidates are too few, more than the clients, or given to ``uniform``, which has none.
 
     Notes
     -----

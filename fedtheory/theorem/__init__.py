@@ -1,4 +1,4 @@
-"""What a theorem is: a formula with its source, its hypotheses and the symbols of its arguments."""
+"""Theorems as functions: formulas with their source, their hypotheses and the symbols of their arguments."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
 from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights

@@ -1,4 +1,4 @@
-"""What the constants of theorems may be.
+"""Domains of the constants of theorems.
 
 A bound checks each argument by its domain before anything is computed, and SymPy is told what it may assume.
 """
@@ -12,7 +12,7 @@ __all__ = ["COUNT", "FRACTION", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "D
 
 
 class Domain(NamedTuple):
-    """What a named constant of a theorem may be.
+    """Domain of a named constant of a theorem.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Claims, verdicts and the tools that reach them."""
+"""Claims, their verification, and searches for counterexamples."""
 
 from fedtheory.verification.catalogue import known_bounds as known_bounds
 from fedtheory.verification.catalogue import known_claims as known_claims

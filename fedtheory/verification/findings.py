@@ -1,4 +1,4 @@
-"""What one instance of a claim shows: two sides, compared exactly, up to rounding, or by confidence limits."""
+"""Results of single instances: two sides, compared exactly, up to rounding, or by confidence limits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ that matters is orders of magnitude larger. It stands for rounding only; exact r
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What one instance showed. It cannot contradict itself: ``holds`` must be what the two sides say.
+    """Result of one instance. ``holds`` must be consistent with the two sides.
 
     Attributes
     ----------

@@ -103,7 +103,7 @@ def test_first_labels_are_compared_with_all_labels_that_there_are() -> None:
 
     shuffled = np.random.default_rng(0).permutation(np.arange(200) % 5)
     generators._labels(clients(lambda k: shuffled[k]), SEEDS, LEVEL)
-    with pytest.raises(Failed, match=r"must be uniform, as their models are alike, got \[67, 0, 67, 0, 66\]"):
+    with pytest.raises(Failed, match=r"must be uniform, as their models have one law, got \[67, 0, 67, 0, 66\]"):
         generators._labels(clients(lambda k: 2 * (k % 3)), SEEDS, LEVEL)
 
 
