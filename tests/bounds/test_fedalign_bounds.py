@@ -272,20 +272,6 @@ def test_the_step_sizes_halve_at_most_within_a_round():
 
 
 @pytest.mark.parametrize(
-    ("bound", "name", "value", "text"),
-    [
-        (fa.full_participation_gap, "theta", 1.5, "theta <= 1"),
-        (fa.one_step, "step_size", 0.5, "step_size <= 1/\\(4 L\\)"),
-        (fa.one_step, "priority_weight", 1.5, "priority_weight <= 1"),
-        (fa.refined_one_step, "squared_weights", 1.5, "squared_weights <= 1"),
-    ],
-)
-def test_an_unmet_hypothesis_is_named(bound, name, value, text):
-    with pytest.raises(AssumptionViolated, match=text):
-        bound(**{**pick(bound, WORLD), name: value})
-
-
-@pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: fa.priority_weights([[0.5, 0.5]], [1, 0]), TypeError, "priority must hold booleans, got .* int64"),

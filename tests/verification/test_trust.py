@@ -1,6 +1,7 @@
 """What a verdict can be trusted for: nothing broken holds, jobs change nothing, false alarms are counted."""
 
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +27,6 @@ from fedtheory.verification.records import rows
 from fedtheory.verification.renderings import false_alarms
 from fedtheory.verification.verdicts import Verdict, examine, verdicts_of, verify
 from tests.environment import thinned
-from tests.test_command_line import patience
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -113,6 +113,11 @@ def test_no_jobs_and_no_time_are_refused() -> None:
 
 
 # --- time
+
+
+def patience() -> int:
+    """Return by how much longer than on an idle machine something may take."""
+    return 1 + math.ceil(os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @pytest.mark.slow
