@@ -71,7 +71,7 @@ def underflow() -> str:
         for begin in ("as drawn they differ", "With clients as drawn", "UCB is level")
     )
     counted = (
-        f"Of {total:,} draws {alike / total:.1%} have all ten classes alike, where the law says {chance:.1%}; "
+        f"Of {total:,} draws {alike / total:.1%} have equal shares of all ten classes (law: {chance:.1%}); "
         f"{single / total:.1%} have one class, {other / total:.1%} anything else."
     )
     over_all = (

@@ -8,8 +8,8 @@ class AssumptionViolated(ValueError):
 
 
 class OracleError(ValueError):
-    """An outside solver gave no answer that passes our own certificate."""
+    """The result of an external solver does not satisfy the library's certificate."""
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be kept on disk: each process compiles anew."""
+    """Compiled code cannot be cached on disk: each process compiles again."""

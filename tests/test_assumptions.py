@@ -114,18 +114,6 @@ def test_weights_given_in_floating_point_may_miss_one_by_rounding() -> None:
     assert AggregationWeights().violation({"weights": np.full(7, 1 / 7 + 1e-9)}) is not None
 
 
-def test_one_kind_of_assumption_is_written_in_one_place() -> None:
-    """Prose about smoothness, convexity, gradients and noise is made by the values, not typed into bounds."""
-    words = ("-smooth", "strongly convex", "unbiased, of variance", "|g_k|^2 <= ")
-    typed = [
-        (name, known.text)
-        for name, bound in known_bounds().items()
-        for known in (*bound.hypotheses, *bound.printed.hypotheses)
-        if isinstance(known, Hypothesis) and any(word in known.text for word in words)
-    ]
-    assert typed == []
-
-
 @pytest.mark.parametrize(
     ("sizes", "local_steps", "fine"),
     [

@@ -12,8 +12,6 @@ import pytest
 from fedtheory.__main__ import main, run
 from fedtheory.cli import progress
 from fedtheory.cli.documents import numbers
-from fedtheory.cli.evaluating import bound_help
-from fedtheory.verification import catalogue
 
 LEMMA = "power-of-choice:lemma-b1"
 
@@ -52,16 +50,6 @@ def test_what_ends_the_processes_of_a_verification_is_told_in_one_line(
     assert capsys.readouterr().err == "RuntimeError: a process was killed\n"
 
 
-@pytest.mark.parametrize("option", ["--seconds", "--jobs", "--evaluations"])
-def test_a_hunt_needs_something_of_everything(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["hunt", LEMMA, option, "0"])
-    assert f"{option} must be " in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["hunt", LEMMA, "--seed", "-1"])
-    assert "--seed must be at least 0, got -1" in capsys.readouterr().err
-
-
 def test_fractions_beyond_all_doubles_are_infinite_in_a_document() -> None:
     told = numbers({"up": Fraction(10) ** 400, "down": -(Fraction(10) ** 400), "half": Fraction(1, 2), "n": 3})
     assert told["values"] == {"up": "inf", "down": "-inf", "half": 0.5, "n": 3.0}
@@ -86,20 +74,6 @@ def test_a_report_begins_with_what_makes_it_again_and_where_it_was_made(tmp_path
     machine = ["platform", "processor", "num processors", "python"]
     assert list(told) == ["fedtheory", "date", "seed", "budget", "instances", *machine]
     assert (told["seed"], told["instances"]) == (seed, "4")
-
-
-def test_the_help_on_every_bound_fits_a_terminal_and_tears_no_word_at_its_hyphen(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    known = catalogue.known_bounds()
-    for name, bound in known.items():
-        bound_help("bound", name, bound)
-    # Names of parameters stand on a line of their own, and the call in one piece.
-    lines = [line for line in capsys.readouterr().out.splitlines() if "--" not in line]
-    assert len(lines) > 10 * len(known)
-    assert max(map(len, lines)) <= 80
-    assert [line for line in lines if re.search(r"\w-$", line)] == []
-    assert any(re.search(r"\w-\w", line) for line in lines)
 
 
 @pytest.mark.parametrize("code", [0, 1, 130])

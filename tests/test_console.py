@@ -12,7 +12,6 @@ from fedtheory.__main__ import main
 from fedtheory._support.console import show_table
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import plain
-from tests.environment import ROOT
 
 
 def test_a_table_is_written_to_what_can_only_write(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,19 +33,6 @@ STATEMENT = Statement(Paper("mine", {STEERING!r}, "Me", 2026), {STEERING!r})
 def half(rng):
     return at_most(float(rng.random()), 0.5)
 """
-
-
-def test_one_home_writes_to_the_console() -> None:
-    """What other modules write is JSON, which escapes, the parser's help, counts, or numbers."""
-    known = {"console.py", "progress.py", "documents.py", "parsing.py", "checker.py"}
-    writing = re.compile(r"sys\.std(?:out|err)\.write|\bprint\(")
-    found = {
-        file.name
-        for file in (ROOT / "fedtheory").rglob("*.py")
-        for line in file.read_text(encoding="utf-8").splitlines()
-        if writing.search(line.split("#")[0]) and not line.strip().startswith((">>>", "..."))
-    }
-    assert found == known
 
 
 @pytest.mark.parametrize(

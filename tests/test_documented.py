@@ -160,28 +160,6 @@ def test_each_missing_section_is_named() -> None:
     assert missing(("caught", documented["caught"], functions["caught"], tree)) == ["caught: Returns"]
 
 
-def test_signatures_stay_readable() -> None:
-    callables = {name: value for package in PACKAGES for name, value in public_names(package) if callable(value)}
-    long = {
-        name
-        for name, value in callables.items()
-        if any(len(as_read(one.annotation)) > 60 for one in parameters_of(value))
-    }
-    assert long == set()
-
-
-def as_read(annotation: Any) -> str:
-    """Write a type without modules, as pages of the API have it."""
-    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", inspect.formatannotation(annotation))
-
-
-def parameters_of(value: Any) -> list[inspect.Parameter]:
-    try:
-        return list(inspect.signature(value).parameters.values())
-    except (TypeError, ValueError):
-        return []
-
-
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_public_function_lacks_parameters_returns_or_raises(package: str) -> None:
     lacking = [line for function in functions_of(package) for line in missing(function)]

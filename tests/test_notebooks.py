@@ -36,13 +36,6 @@ def as_script(notebook: dict[str, Any], folder: Path) -> str:
     return "\n".join(code)
 
 
-def test_the_order_of_the_gallery_knows_every_study() -> None:
-    studies = {script.stem for script in SCRIPTS}
-    assert set(NOTEBOOKS["ORDER"]) <= studies
-    if studies - set(NOTEBOOKS["ORDER"]):
-        pytest.skip(f"last in the gallery, since not in docs/notebooks.py: {studies - set(NOTEBOOKS['ORDER'])}")
-
-
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_a_notebook_brings_what_it_imports(script: Path, tmp_path: Path) -> None:
     code = as_script(notebook_of(script), tmp_path)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.bounds.fedalign.alignment import priority_weights, renormalized_weights
+from fedtheory.bounds.fedalign.alignment import priority_weights
 from fedtheory.exact.skews import skew
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -19,7 +19,6 @@ from fedtheory.statistics.interval import Interval
 
 TWO = np.ones((2, 1))
 ALIKE = QuadraticFederation([1.0, 1.0], [[1.0], [1.0]], [0.5, 0.5])
-TURNS = [[True, False], [False, True]]
 
 
 def verified(factors: list[int]) -> Any:
@@ -38,7 +37,6 @@ def verified(factors: list[int]) -> Any:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: renormalized_weights([1.0, 0.0], [False, False], TURNS), "got a round with nobody"),
         (lambda: priority_weights([[0.5, 0.5], [0.5, 0.25]], [True, False]), "must sum to 1 .*, got 0.75"),
         (lambda: FederatedData(np.ones((3, 1)), np.zeros(3), [0, 2, 1, 3], 1), "offsets must increase from 0 to 3"),
         (lambda: Interval(np.array([0.0, 2.0]), np.array([1.0, 1.0])), "lower must be at most upper"),

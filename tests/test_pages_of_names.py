@@ -28,7 +28,3 @@ def test_a_name_leads_where_its_short_path_does(kind: str, short: str, full: str
     named = reduce(getattr, short.split(".")[1:], fedtheory) if short.startswith("ft.") else value
     assert named is value
     assert full.endswith(short.rpartition(".")[2])
-
-
-def test_there_are_about_forty() -> None:
-    assert 30 <= len(LINKS) <= 60

@@ -171,11 +171,6 @@ def test_the_command_line_understands_every_subcommand_that_is_shown() -> None:
     assert not understands("no_such_subcommand")
 
 
-def test_the_readme_shows_the_three_ways_in() -> None:
-    code = "\n".join(block.text for block in blocks(read("README.md")) if block.language == "python")
-    assert all(word in code for word in ("bounds", "check_strategy(", "Claim(", "ft.fedavg("))
-
-
 def test_the_distances_that_the_readme_and_its_picture_name_are_those_of_the_study() -> None:
     rows = json.loads(read("docs/full_size/bound_versus_error/table.json"))["rows"]
     powers = [[float(part) for part in row["log10(bound/error)"].split(" / ")] for row in rows]

@@ -143,17 +143,6 @@ def test_worst_in_json_has_the_numbers_of_its_table(capsys) -> None:
     assert f"{found['looseness']:.10g}" in capsys.readouterr().out
 
 
-def test_a_bound_shows_its_name_source_formula_and_hypotheses() -> None:
-    shown = str(poc.gradient_norm).splitlines()
-    assert shown[0] == "gradient_norm"
-    assert shown[1].split(maxsplit=1) == ["source", str(poc.gradient_norm.statement)]
-    assert shown[2].split() == ["bound", "2*L*excess"]
-    words = " ".join(" ".join(shown[3:]).split())
-    assert words == "assumes " + " ".join(hypothesis.text for hypothesis in poc.gradient_norm.hypotheses)
-    assert repr(poc.gradient_norm) == f"<bound gradient_norm: {poc.gradient_norm.statement}>"
-    assert max(map(len, str(poc.fixed_step_gap).splitlines())) <= 100
-
-
 def test_a_bound_is_the_same_after_pickling_and_one_of_a_function_keeps_what_it_is() -> None:
     import cloudpickle
 

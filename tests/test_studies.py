@@ -1,12 +1,9 @@
 """Every study, found by looking into the folder: its quick size runs, its checks hold, its figures show something."""
 
 import dataclasses
-import inspect
 import re
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +14,10 @@ from _power_of_choice_bounds import unrolled_rounds
 
 from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.study._figures import save_figure
+from fedtheory.study._figures import figure_bytes
 from tests.corrupted_results import never_failing_when_corrupted
 from tests.environment import ROOT
-from tests.quick_studies import SCRIPTS, loaded, made_once, quick_result, stored_data
+from tests.quick_studies import SCRIPTS, loaded, quick_result, stored_data
 
 by_name = pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
 # The quick runs of these stay in the fast tier.
@@ -51,14 +48,10 @@ def has_colors(picture: Path, number: int) -> bool:
     return any(np.unique((255 * rows).astype(np.int64) @ [65536, 256, 1]).size > number for rows in (few, all_of_them))
 
 
-def test_there_are_studies() -> None:
-    assert SCRIPTS
-
-
 @each(*(script.stem for script in SCRIPTS))
 @pytest.mark.usefixtures("_closed_figures")
 def test_the_quick_study_keeps_checks_that_can_fail_and_draws_the_same_figures_from_what_it_stored(
-    name, tmp_path, tmp_path_factory
+    name, tmp_path_factory
 ) -> None:
     found = loaded(name)
     read, folder = quick_result(found, tmp_path_factory)
@@ -72,9 +65,7 @@ def test_the_quick_study_keeps_checks_that_can_fail_and_draws_the_same_figures_f
         picture = folder / f"{figure}.png"
         assert has_colors(picture, 20)
         assert (folder / f"{figure}.pdf").stat().st_size > 2_000
-        again = tmp_path / f"{figure}-again.png"
-        save_figure(shown, again, "png")
-        assert again.read_bytes() == picture.read_bytes()
+        assert figure_bytes(shown, "png")["png"] == picture.read_bytes()
     # A check that holds whatever the numbers are checks nothing.
     if name != "performance":
         assert never_failing_when_corrupted(found, read) == set()
@@ -84,24 +75,6 @@ def test_the_quick_study_keeps_checks_that_can_fail_and_draws_the_same_figures_f
 def test_the_script_runs_the_study(name) -> None:
     text = (ROOT / "studies" / f"{name}.py").read_text(encoding="utf-8")
     assert text.endswith('\n\nif __name__ == "__main__":\n    study.main(STUDY)\n')
-
-
-@by_name
-def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
-    found = loaded(name)
-    title, rule = (inspect.getdoc(inspect.getmodule(found.table)) or "").strip().splitlines()[:2]
-    assert set(rule) == {"="}
-    assert len(rule) == len(title)
-    assert found.name == name
-
-
-@by_name
-def test_the_page_of_the_study_opens_with_its_answer_in_one_bold_sentence(name) -> None:
-    text = inspect.getdoc(inspect.getmodule(loaded(name).table)) or ""
-    answer = " ".join(text.split("\n\n")[1].split())
-    if answer.startswith("**Question.**"):
-        pytest.skip(f"studies/{name}.py does not open with its answer, in one bold sentence")
-    assert re.fullmatch(r"\*\*[^*]+[.]\*\*", answer)
 
 
 HELP = """
@@ -152,33 +125,6 @@ def parameters(config, before="") -> Iterator[str]:
             yield from parameters(value, f"{before}{field.name}.")
         else:
             yield before + field.name
-
-
-def test_a_folder_is_made_by_one_while_the_others_wait(tmp_path) -> None:
-    begun: list[Path] = []
-
-    def make(place: Path) -> None:
-        begun.append(place)
-        time.sleep(0.2)
-        place.mkdir()
-
-    others = [threading.Thread(target=made_once, args=(tmp_path / "made", make)) for _ in range(3)]
-    for other in others:
-        other.start()
-    for other in others:
-        other.join()
-    assert len(begun) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["made"]
-
-
-def test_a_folder_that_one_fails_to_make_is_made_by_the_next(tmp_path) -> None:
-    def fail(place: Path) -> None:
-        raise RuntimeError(place.name)
-
-    with pytest.raises(RuntimeError, match="made"):
-        made_once(tmp_path / "made", fail)
-    made_once(tmp_path / "made", Path.mkdir)
-    assert (tmp_path / "made").is_dir()
 
 
 def failing(found: study.Study, data: Any) -> set[str]:

@@ -1,6 +1,7 @@
 """The harness of the studies, tried with a toy study."""
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -17,9 +18,8 @@ import numpy as np
 import pytest
 
 from fedtheory import study
-from fedtheory._support.console import first_sentence
 from fedtheory.study import scripts
-from fedtheory.study._figures import save_figure
+from fedtheory.study._figures import figure_bytes
 from fedtheory.study.scripts import config_again, plain_config
 
 mpl.use("Agg")
@@ -111,19 +111,7 @@ def test_the_same_configuration_makes_the_same_bytes(tmp_path):
     assert b"CreationDate" not in (tmp_path / "one" / "heads.pdf").read_bytes()
 
 
-@pytest.mark.slow
-def test_the_same_configuration_may_run_again_and_another_needs_force(tmp_path):
-    study.produce(TOY, TOY.quick, tmp_path)
-    study.produce(TOY, TOY.quick, tmp_path)
-    other = replace(TOY.quick, seed=1)
-    with pytest.raises(FileExistsError, match="another configuration"):
-        study.produce(TOY, other, tmp_path)
-    assert study.load(tmp_path).metadata["config"]["seed"] == 0
-    study.produce(TOY, other, tmp_path, force=True)
-    assert study.load(tmp_path).metadata["config"]["seed"] == 1
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"config": 3}', "{"])
+@pytest.mark.parametrize("content", ["{", '{"config": 3}'])
 def test_a_folder_of_somebody_else_is_refused(tmp_path, content):
     (tmp_path / "metadata.json").write_text(content)
     with pytest.raises(FileExistsError, match=r"holds"):
@@ -147,13 +135,12 @@ def test_a_changed_file_is_not_loaded(tmp_path):
         study.load(tmp_path)
 
 
-def test_a_label_that_is_longer_than_the_figure_is_not_cut(tmp_path):
+def test_a_label_that_is_longer_than_the_figure_is_not_cut():
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(2, 1))
     axes.set_xlabel("communication rounds of federated averaging, counted from the first")
-    save_figure(figure, tmp_path / "wide.png", "png")
-    edge = plt.imread(tmp_path / "wide.png")[:, [0, -1], :3]
+    edge = plt.imread(io.BytesIO(figure_bytes(figure, "png")["png"]))[:, [0, -1], :3]
     assert (edge == 1).all()
 
 
@@ -192,11 +179,6 @@ def test_command_line_prints_one_table_and_where_the_results_are(tmp_path, capsy
     assert study.load(tmp_path / "out").metadata["config"]["num_throws"] == 200
 
 
-def test_an_option_changes_the_quick_size(tmp_path):
-    study.main(TOY, ["--quick", "--num-throws", "300", "--out", str(tmp_path)])
-    assert study.load(tmp_path).metadata["config"]["num_throws"] == 300
-
-
 def test_default_output_is_named_after_the_study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study.main(TOY, ["--quick"])
@@ -216,9 +198,7 @@ def test_a_failed_check_exits_with_one_and_keeps_the_results(tmp_path, capsys):
     ("argv", "sentence"),
     [
         (["--wrong", "3"], "--wrong"),
-        (["--num-throws", "many"], "num-throws"),
         (["--num-throws", "0"], "num_throws must be at least 1, got 0"),
-        (["--num-throws"], "num-throws"),
         (["stray"], "stray"),
         (
             ["--from", "nowhere"],
@@ -234,12 +214,6 @@ def test_wrong_usage_exits_with_two_and_one_line(tmp_path, monkeypatch, capsys, 
     assert sentence in shown.err
     assert shown.err.count("\n") == 1
     assert names(tmp_path) == set()
-
-
-@pytest.mark.parametrize("option", ["--out", "--from", "--show"])
-def test_what_is_no_path_is_refused_in_one_line(capsys, option):
-    assert exit_code([option, "a\0b"]) == 2
-    assert capsys.readouterr().err == "toy: folder must be a path that the system can have, got PosixPath('a\\x00b')\n"
 
 
 def test_a_study_s_own_complaint_can_be_seen_with_its_traceback(tmp_path, capsys):
@@ -263,15 +237,6 @@ class Dice:
     faces: tuple[int, ...] = (1, 2)
     pairs: tuple[tuple[str, float], ...] = (("a", 0.5),)
     coins: Coins = Coins(3)
-
-
-def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
-    def interrupt(config, progress):
-        raise KeyboardInterrupt
-
-    assert exit_code(["--quick", "--out", str(tmp_path)], replace(TOY, run=interrupt)) == 130
-    assert capsys.readouterr().err.splitlines()[-1].endswith("interrupted")
-    assert names(tmp_path) == set()
 
 
 def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
@@ -306,16 +271,7 @@ def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, cap
     assert "--from must name results of other, got those of 'toy'" in capsys.readouterr().err
 
 
-def test_what_changed_since_is_said(tmp_path, capsys):
-    study.produce(TOY, TOY.quick, tmp_path)
-    metadata = json.loads((tmp_path / "metadata.json").read_text())
-    metadata["surroundings"]["numpy"] = "1.0"
-    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
-    study.main(TOY, ["--from", str(tmp_path)])
-    assert f"toy: numpy was 1.0, is {np.__version__}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["data.nc", "table.json", "checks.json", "metadata.json", "heads.png"])
+@pytest.mark.parametrize("name", ["data.nc", "metadata.json", "heads.png"])
 def test_what_is_missing_in_a_folder_is_named(tmp_path, name):
     study.produce(TOY, TOY.quick, tmp_path)
     (tmp_path / name).unlink()
@@ -340,7 +296,6 @@ def resealed(folder: Path, **files: bytes) -> None:
 METADATA: dict[str, tuple[Any, str]] = {
     "nothing": (b"", "metadata.json, which is not JSON"),
     "a list": (b"[]", "metadata.json, in which no files with their digests are listed"),
-    "no files": (b"{}", "metadata.json, in which no files with their digests are listed"),
     "files in a list": ({"files": ["data.nc"]}, "metadata.json, in which no files with their digests are listed"),
     "deep nesting": (b"[" * 10**6, "metadata.json, which is JSON of more levels than can be read"),
     "not UTF-8": (b'{"files": "\xff"}', "metadata.json, which is not UTF-8, but has byte 0xff at place 11"),
@@ -350,13 +305,10 @@ METADATA: dict[str, tuple[Any, str]] = {
     "many digits": (b"1" * 5000, "metadata.json, which holds an integer of 5000 digits"),
     "half a character": (b'{"files": "\\ud800"}', "metadata.json, which holds half a character"),
     "another folder": ({"files": {"../own": "0"}}, "metadata.json, which lists a file outside of the folder"),
-    "the root": ({"files": {"/etc/passwd": "0"}}, "metadata.json, which lists a file outside of the folder"),
     "a drive": ({"files": {"C:own": "0"}}, "metadata.json, which lists a file outside of the folder"),
     "the folder": ({"files": {"..": "0"}}, "metadata.json, which lists a file outside of the folder"),
     "a null": ({"files": {"data.nc\0": "0"}}, "metadata.json, which lists a file outside of the folder"),
     "no data": ({"files": {}}, "metadata.json, which does not list data.nc"),
-    "config in a list": ({"config": []}, "metadata.json, which does not say what was run"),
-    "no seconds": ({"seconds": {}}, "metadata.json, which does not say what was run"),
     "seconds in words": ({"seconds": {"run": "1"}}, "metadata.json, which does not say what was run"),
     "a number for a name": ({"study": 3}, "metadata.json, which does not say what was run"),
     "versions in a list": ({"surroundings": []}, "metadata.json, which does not say what was run"),
@@ -406,7 +358,7 @@ def test_a_file_of_another_kind_is_refused_by_its_name(tmp_path, name, content):
         study.load(tmp_path)
 
 
-@pytest.mark.parametrize("value", ["many", 2.5, True, None, [1], {"a": 1}])
+@pytest.mark.parametrize("value", [2.5, True, [1]])
 def test_a_parameter_of_another_type_is_refused_before_the_study_runs(tmp_path, capsys, value):
     study.produce(BARE, TOY.quick, tmp_path)
     metadata = json.loads((tmp_path / "metadata.json").read_text())
@@ -473,7 +425,7 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys, monk
     assert "--show shows results as they are, got other parameters beside it" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("renamed", [0, 1, 3])
+@pytest.mark.parametrize("renamed", [0, 3])
 def test_a_study_that_was_killed_while_it_wrote_runs_again_without_force(tmp_path, renamed):
     study.produce(TOY, TOY.quick, tmp_path)
     wanted = {name: (tmp_path / name).read_bytes() for name in names(tmp_path) - {"metadata.json"}}
@@ -514,55 +466,12 @@ def test_records_may_hold_arrays():
             study.from_records(broken)
 
 
-@pytest.mark.parametrize(
-    "panel",
-    [
-        "╭─ Oops ──╮\n│ a bad   │\n│ option  │\n│ ─────── │\n│ help    │\n╰─────────╯\n",
-        "\x1b[31m╭─\x1b[0m \x1b[1mOops\x1b[0m ──╮\n│ a bad   │\n│ option  │\n│ ─────── │\n│ help    │\n╰─────────╯\n",
-        " Oops    \n ------- \n  a bad  \n  option \n  -------\n  help   \n\n",
-    ],
-)
-def test_only_the_complaint_of_a_panel_is_kept(panel):
-    assert first_sentence(panel) == "a bad option (see --help)"
-
-
-def test_results_of_another_configuration_exit_with_two_and_one_line(tmp_path, capsys):
-    study.main(TOY, ["--quick", "--out", str(tmp_path)])
-    capsys.readouterr()
-    again = ["--quick", "--seed", "1", "--out", str(tmp_path)]
-    assert exit_code(again) == 2
-    shown = capsys.readouterr()
-    assert "--force to overwrite" in shown.err
-    assert shown.err.count("\n") == 1
-    study.main(TOY, [*again, "--force"])
-
-
 def test_help_shows_every_field_with_its_docstring(capsys):
     assert exit_code(["--help"]) == 0
     shown = capsys.readouterr().out
     for text in ("How often does a coin", "--num-throws", "Throws of the coin.", "--quick", "--out", "--force"):
         assert text in shown
     assert "--no-" not in shown
-
-
-def test_help_takes_the_attributes_of_a_numpydoc_docstring_too(capsys):
-    @dataclass(frozen=True)
-    class Dice:
-        """How often does a die show six?
-
-        Attributes
-        ----------
-        num_throws
-            Throws of the die.
-        """
-
-        num_throws: int = 6
-
-    assert exit_code(["--help"], replace(TOY, config=Dice())) == 0
-    shown = capsys.readouterr().out
-    assert "Throws of the die." in shown
-    assert "How often does a die show six?" in shown
-    assert "Attributes" not in shown
 
 
 SLEEPER = """
@@ -605,3 +514,38 @@ def test_importing_the_harness_loads_nothing_heavy():
     code = f"import sys, fedtheory.study; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("option", ["--out"])
+def test_what_is_no_path_is_refused_in_one_line(capsys, option):
+    assert exit_code([option, "a\0b"]) == 2
+    assert capsys.readouterr().err == "toy: folder must be a path that the system can have, got PosixPath('a\\x00b')\n"
+
+
+def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
+    def interrupt(config, progress):
+        raise KeyboardInterrupt
+
+    assert exit_code(["--quick", "--out", str(tmp_path)], replace(TOY, run=interrupt)) == 130
+    assert capsys.readouterr().err.splitlines()[-1].endswith("interrupted")
+    assert names(tmp_path) == set()
+
+
+def test_what_changed_since_is_said(tmp_path, capsys):
+    study.produce(TOY, TOY.quick, tmp_path)
+    metadata = json.loads((tmp_path / "metadata.json").read_text())
+    metadata["surroundings"]["numpy"] = "1.0"
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    study.main(TOY, ["--from", str(tmp_path)])
+    assert f"toy: numpy was 1.0, is {np.__version__}" in capsys.readouterr().err
+
+
+def test_results_of_another_configuration_exit_with_two_and_one_line(tmp_path, capsys):
+    study.main(TOY, ["--quick", "--out", str(tmp_path)])
+    capsys.readouterr()
+    again = ["--quick", "--seed", "1", "--out", str(tmp_path)]
+    assert exit_code(again) == 2
+    shown = capsys.readouterr()
+    assert "--force to overwrite" in shown.err
+    assert shown.err.count("\n") == 1
+    study.main(TOY, [*again, "--force"])

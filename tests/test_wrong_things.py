@@ -21,11 +21,12 @@ from tests.wrong_things import PERHAPS, REFUSED, WRONG, Call, calls, doors
 
 PACKAGES = sorted({name.split(".")[1] for name in doors()})
 # Of these only numbers and flags are exchanged: what they take otherwise is a record of the library, or of matplotlib.
-NUMBERS_AND_FLAGS = {"arithmetic", "plotting", "rational", "study", "sweeps", "theorem", "verification", "worst_case"}
+NUMBERS_AND_FLAGS = {"arithmetic", "plotting", "instances", "study", "sweeps", "theorem", "verification", "worst_case"}
 # Packages whose calls take a tenth of a second stand for all of them in the fast tier.
-QUICK = ("arithmetic", "federation", "rational", "statistics", "theorem", "valuation")
+QUICK = ("arithmetic", "federation", "instances", "statistics", "theorem", "valuation")
 # What is not of the usual kind, and yet right: steps of many runs, a share instead of a word.
 WELCOME = {
+    ("fedtheory.instances.vectors.vector", "numbers", "a word"),  # "1/2" is a rational
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", "step_sizes", "a ragged list"),
     ("fedtheory.selection.greedy_shapley.GreedyShapley", "averaging", "0"),
     ("fedtheory.selection.greedy_shapley.GreedyShapley", "averaging", "a half"),
@@ -52,7 +53,7 @@ ANYTHING = {
 # Whole numbers and bounds beyond doubles beside floats.
 TOO_LARGE = {
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", word) for word in ("10^400", "1e308")
-} | {(f"fedtheory.verification.findings.{name}", "10^400") for name in ("equal_to", "sequential_mean_at_most")}
+} | {("fedtheory.verification.findings.equal_to", "10^400")}
 TOO_LARGE |= {
     (f"fedtheory.arithmetic.functions.{name}", word) for name in ("logarithm", "short_of_one") for word in PERHAPS
 }

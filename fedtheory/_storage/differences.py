@@ -20,13 +20,13 @@ def unlike(then: Any, now: Any) -> npt.NDArray[np.bool_]:
     return different
 
 
-def difference(name: str, then: Any, now: Any, since: str = "") -> str:
+def difference(name: str, then: Any, now: Any) -> str:
     """Say how two arrays differ, nothing if they do not.
 
     >>> difference("gap", np.array([1.0, 2.0]), np.array([1.0, 2.5]))
     'gap differs, by at most 2.0e-01 of its size'
-    >>> difference("names", np.array(["a", "b"]), np.array(["a", "c"]), " from round 1 on")
-    'names differs from round 1 on in 1 of 2 entries'
+    >>> difference("names", np.array(["a", "b"]), np.array(["a", "c"]))
+    'names differs in 1 of 2 entries'
     """
     if then.shape != now.shape:
         return f"{name} had the shape {then.shape}, has {now.shape}"
@@ -34,10 +34,10 @@ def difference(name: str, then: Any, now: Any, since: str = "") -> str:
     if not other.any():
         return ""
     if then.dtype.kind not in "iuf" or now.dtype.kind not in "iuf":
-        return f"{name} differs{since} in {other.sum()} of {other.size} entries"
+        return f"{name} differs in {other.sum()} of {other.size} entries"
     pair = np.asarray(then[other], dtype=np.float64), np.asarray(now[other], dtype=np.float64)
     largest = float(np.max(np.abs(pair[0] - pair[1]) / np.maximum(np.abs(pair[0]), np.abs(pair[1]))))
-    return f"{name} differs{since}, by at most {largest:.1e} of its size"
+    return f"{name} differs, by at most {largest:.1e} of its size"
 
 
 def data_differences(then: Any, now: Any) -> list[str]:

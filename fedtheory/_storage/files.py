@@ -197,7 +197,7 @@ def locked(folder: Path, only_one: str) -> Iterator[None]:
     ------
     FileExistsError
         If another process keeps it, in a sentence that begins with the words that are given; or if what has the name of
-        the lock is a link, or no plain file: a folder from somebody else may lead anywhere.
+        the lock is a link, or no plain file: a folder of another user may lead anywhere.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:

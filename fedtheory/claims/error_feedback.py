@@ -138,7 +138,7 @@ def _top_1(x: Vector) -> Vector:
 
 @claim(
     "error-feedback:ef-without-common-minimizer",
-    "Error feedback contracts its potential also where clients have minimizers of their own",
+    "Error feedback contracts its potential also if the clients have different minimizers",
     Statement(_PAPER, "EF", "without a common minimizer, a guess", form="derived"),
     "refuted conjecture",
     remark="three clients |w|^2/2 + <h_k, w> that send the larger entry: the run leaves w* with empty memories",
@@ -159,7 +159,7 @@ def ef_without_common_minimizer() -> Finding:
     Statement(_PAPER, "CGD", "several clients, a guess", form="derived"),
     "refuted conjecture",
     instances=(5, 50),
-    remark="<a_k, w>^2 + |w|^2/4 with the largest entry sent: the model is multiplied by 1 + 11 eta/6 whatever eta",
+    remark="<a_k, w>^2 + |w|^2/4 with the largest entry sent: the model is multiplied by 1 + 11 eta/6 for every eta",
 )
 def cgd_of_three_clients(rng: np.random.Generator) -> Finding:
     eta, x = Fraction(1, whole(rng, 1, 10**6)), vector(1, 1, 1)

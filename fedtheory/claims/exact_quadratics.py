@@ -120,7 +120,7 @@ def polytope_findings(drawn: _Ranked, inclusion: Sequence[Any]) -> list[Finding]
     "sum_{k in U} pi_k <= E min(m, candidates in U) for every set U of clients, with equality for all of them",
     Statement(PAPER, "Section 4", form="derived"),
     "optimality",
-    remark="so the frequencies of pow-d lie in the base polytope of a submodular function, whatever ranks the clients",
+    remark="so the frequencies of pow-d lie in the base polytope of a submodular function, for every ranking",
 )
 def base_polytope(rng: np.random.Generator) -> Finding:
     drawn = draw_ranked(rng, most=5)
@@ -226,7 +226,7 @@ def floor_certificate(rng: np.random.Generator) -> Finding:
     "exact-quadratics:small-step-bias",
     "The error floor of small steps is at most objective_gap (rho_tilde / rho_diagonal - 1)",
     Statement(PAPER, "Theorem 3.1", "the bias term", form="refined"),
-    hypotheses=("every F_k is convex", "steps small enough for the run to settle"),
+    hypotheses=("every F_k is convex", "step sizes small enough for convergence"),
     looseness=2,
     remark="the paper's bias term is 8 L / (3 mu) times as large, and with rho_bar for rho_diagonal",
 )
@@ -255,7 +255,7 @@ def long_run_findings(floors: dict[int, ErrorFloor]) -> list[Finding]:
 
 @claim(
     "exact-quadratics:error-floor",
-    "The error of pow-d after 300,000 rounds with steps 2e-5 is the predicted floor",
+    "The error of pow-d after 300,000 rounds with steps 2e-5 is the predicted error floor",
     Statement(PAPER, "Section 5", "Figure 2", form="derived"),
     "reproduction",
 )

@@ -60,7 +60,7 @@ def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
     "E F(w_T) - F* for m clients drawn with replacement in proportion to p_k, and their mean",
     fedavg.decaying_steps_gap,
     looseness=32,
-    remark="the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none",
+    remark="the closed form has the drift 32 tau^2 G2 in every step, also for one local step, where there is no drift",
 )
 def decaying_steps(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=("proportional",), step_size=decaying, longest_round=12)
@@ -214,7 +214,7 @@ theorem_2 = claim(
     "E F(w_T) - F* with K clients drawn with replacement in proportion to p_k, and their mean",
     fedavg.with_replacement_gap,
     looseness=4,
-    remark="the sampling term is four times what steps that hardly fall within a round can cost",
+    remark="the sampling term is four times its value for nearly constant steps within a round",
 )(against_theorem(fedavg.with_replacement_gap, "proportional", "num_selected"))
 
 theorem_3 = claim(
@@ -429,7 +429,7 @@ def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fra
 
 @claim(
     "fedavg:two-steps-guess",
-    "Two local steps of all clients cost what tilted parabolas make them cost: c^2 eta^3 L (L - mu)/(2 - eta (L + mu))",
+    "Tilted parabolas are the worst case of two local steps of all clients: c^2 eta^3 L (L - mu)/(2 - eta (L + mu))",
     Statement(fedavg.PAPER, "Theorem 1", "two local steps, a guess from quadratic clients", form="derived"),
     "refuted conjecture",
     remark="refuted by a certified federation that is not quadratic; fedavg.one_round has the coefficient that holds",
@@ -456,7 +456,7 @@ def two_steps_of_quadratics(s: Start) -> Chain:
 
 @claim(
     "fedavg:one-round-best-of-two-steps",
-    "For small Gamma/Delta two local steps of all clients nearly cost what the bound on a round says",
+    "For small Gamma/Delta the bound on a round is nearly attained by two local steps of all clients",
     fedavg.one_round,
     "rate",
     instances=(4, 40),

@@ -79,7 +79,7 @@ def _constants(rng: np.random.Generator) -> dict[str, Any]:
 
 @claim(
     "fedprox:never-worse",
-    "What the theorem promises with the constants of here is at most what it promises as published",
+    "The bound with the constants derived here is at most the published bound",
     Statement(fedprox.PAPER, "Theorem 4"),
     hypotheses=tuple(assumed.text for assumed in fedprox.loss_change.hypotheses),
     looseness=1.2,
@@ -107,11 +107,11 @@ def some_progress(rng: np.random.Generator) -> Finding:
 
 @claim(
     "fedprox:published-progress-at-two",
-    "As published, the theorem promises progress at B = 2 with K = 4 B^2 clients and the weight 6 L B^2",
+    "The published theorem guarantees progress at B = 2 with K = 4 B^2 clients and the weight 6 L B^2",
     Statement(fedprox.PAPER, "Theorem 4", "at B = K^(1/2)/2, a guess", form="derived"),
     "refuted conjecture",
     instances=(5, 50),
-    remark="its rho is negative there, and 1/(24 L B^2) is what it comes to for no B",
+    remark="its rho is negative there, and no B gives 1/(24 L B^2)",
 )
 def published_progress(rng: np.random.Generator) -> Finding:
     L = tenths(rng, 1, 30)

@@ -193,7 +193,7 @@ def _variance(values: Sequence[Fraction]) -> Fraction:
 
 @claim(
     "greedyfed:truncated-sum",
-    "values of GTG-Shapley add up to U(S) - U(nobody) within the tolerance",
+    "values of GTG-Shapley add up to U(S) - U(empty coalition) within the tolerance",
     _READ,
     looseness=1.05,
 )
@@ -210,7 +210,7 @@ def truncated_sum(rng: np.random.Generator) -> Finding:
     "each value of GTG-Shapley is within the tolerance",
     Statement(PAPER, _ALGORITHM_2, form="derived"),
     "refuted conjecture",
-    remark="Where one client stands the round is worth as much as with all; the other two cancel, and are cut off.",
+    remark="One client alone has the value of all three; the other two cancel and are truncated.",
 )
 def truncated_values() -> Finding:
     worth, tolerance = (1, 1, -1), Fraction(1, 100)
@@ -231,8 +231,8 @@ def truncated_values() -> Finding:
     "the printed average (tau - 1)/tau SV + gain/tau, tau shared by the orders of a sweep, estimates the Shapley value",
     _PRINTED,
     "erratum",
-    hypotheses=("it begins with tau = 1, since for tau = 0 it divides by 0",),
-    remark="At tau = 1 each order replaces the one before: what is left is the last, which the last client begins.",
+    hypotheses=("tau starts at 1, because tau = 0 divides by 0",),
+    remark="At tau = 1 each order replaces the previous one: only the last remains, which starts with the last client.",
 )
 def printed_counter() -> Finding:
     # Gloves: client 0 owns a left one, 1 and 2 right ones; a pair is worth 1.
@@ -251,7 +251,7 @@ _ALGORITHM_1 = "Algorithm 1"
     "after ceil(N/M) rounds every client was valued, and not before",
     Statement(PAPER, _ALGORITHM_1, form="corrected"),
     "identity",
-    hypotheses=("everybody is available",),
+    hypotheses=("all clients are available",),
 )
 def turns(rng: np.random.Generator) -> Finding:
     num_clients = whole(rng, 1, 12)
@@ -274,7 +274,7 @@ def turns(rng: np.random.Generator) -> Finding:
     "the printed groups {t, ..., t + M - 1}, t < ceil(N/M), reach every client",
     Statement(PAPER, _ALGORITHM_1),
     "erratum",
-    remark="They overlap: four clients in pairs give {0, 1} and {1, 2}.",
+    remark="The groups overlap: four clients in pairs give {0, 1} and {1, 2}.",
 )
 def printed_turns() -> Finding:
     num_clients, num_selected = 4, 2
@@ -288,7 +288,7 @@ _NUM_DRAWS, _WITHIN, _CONFIDENCE = 200_000, 0.01, 1 - 1e-5
 
 @claim(
     "greedyfed:underflow",
-    "all C shares of concentration a are alike with probability (2^(-1022 a) / Gamma(1 + a))^C, within 0.01",
+    "all C shares of concentration a are equal with probability (2^(-1022 a) / Gamma(1 + a))^C, within 0.01",
     Statement(PAPER, _SECTION, form="derived"),
     "identity",
     hypotheses=("gamma variables in double precision, raised to 2^-1022, are normalized",),
@@ -318,7 +318,7 @@ def underflow(rng: np.random.Generator) -> Finding:
     "at alpha = 1e-4, as drawn, a client has no class with more than half as seldom as under the Dirichlet law",
     Statement(PAPER, _SECTION),
     "erratum",
-    remark="Half of the clients of the base case of Tables I to IV have all ten classes alike: they are i.i.d.",
+    remark="Half of the clients in the base case of Tables I to IV have equal shares of all classes: they are i.i.d.",
 )
 def base_case() -> Finding:
     concentration, num_classes = Fraction(1, 10_000), 10
@@ -396,7 +396,7 @@ def linearity(rng: np.random.Generator) -> Finding:
     "a client that returns the server's model is a null player",
     Statement(PAPER, "Section II", form="derived"),
     "refuted conjecture",
-    remark="It dilutes the mean: here the other client alone reaches the minimizer, and with it only half of the way.",
+    remark="It dilutes the mean: the other client alone reaches the minimizer, and both together only half of the way.",
 )
 def unchanged_client() -> Finding:
     one, zero = vector(1), vector(0)
@@ -412,7 +412,7 @@ def standing_still(rng: np.random.Generator) -> list[RoundGame]:
 
 @step("greedyfed:vanishing-sum", _SECTION_3, standing_still, kind="identity", hypotheses=(_AVERAGE, "w_t+1 = w_t"))
 def vanishing_sum(game: RoundGame) -> Chain:
-    """|sum_k SV_k| is the change of the validation loss: where the model stands still it is 0"""
+    """|sum_k SV_k| is the change of the validation loss: if the model does not change it is 0"""
     return sum(game.values), "=", 0
 
 
@@ -421,7 +421,7 @@ def vanishing_sum(game: RoundGame) -> Chain:
     "as training converges each |SV_k| is bounded by the change of the validation loss",
     _SECTION_3,
     "erratum",
-    remark="One client undoes the other: the model stands still for ever, with values 1 and -1 in every round.",
+    remark="The updates of the two clients cancel: the model never changes, with values 1 and -1 in every round.",
 )
 def vanishing_values() -> Finding:
     one, zero, two = map(vector, (1, 0, 2))

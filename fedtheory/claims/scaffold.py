@@ -109,7 +109,7 @@ def right_start(rng: np.random.Generator) -> list[Start]:
 
 @step("scaffold:rounds-attained", sc.fixed_step_potential, right_start, kind="identity")
 def rounds_attained(s: Start) -> Chain:
-    """Equal parabolas whose control variates are right attain the rate of SCAFFOLD in every round"""
+    """Equal parabolas with correct control variates attain the rate of SCAFFOLD in every round"""
     bound = sc.fixed_step_potential(3, initial_distance2=s.distance2, control_error2=Fraction(0), **s.known)
     return control_potential(s.fed, s.after(3), s.weight), "=", bound
 
@@ -148,7 +148,7 @@ def is_scaffnew(s: Start) -> Chain:
 
 @claim(
     "scaffold:offset-stays",
-    "Where c begins off the mean of the c_k by delta, SCAFFOLD rests where the gradient of F is -delta",
+    "Where c begins off the mean of the c_k by delta, SCAFFOLD converges to a point where the gradient of F is -delta",
     _ALGORITHM,
     "identity",
     hypotheses=("the step size is stable",),
@@ -168,7 +168,7 @@ def offset_stays(rng: np.random.Generator) -> Finding:
     hypotheses=("the server's control variate is the mean of the clients'",),
 )
 def is_gradient_descent(s: Start) -> Chain:
-    """With one local step SCAFFOLD is gradient descent, whatever the control variates are"""
+    """With one local step SCAFFOLD is gradient descent, for any control variates"""
     after = scaffold_round(s.fed, s.state, step_size=s.eta, local_steps=1).model
     gradient = combination(s.fed.weights, s.fed.gradients(s.state.model))
     return norm2(after - (s.state.model - s.eta * gradient)), "=", 0

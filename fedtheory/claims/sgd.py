@@ -55,7 +55,7 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
 
 @claim(
     "sgd:floor-is-fixed",
-    "The bound on a step, asked at the floor of a fixed step size, answers with the floor",
+    "The floor of a fixed step size is a fixed point of the bound on a step",
     sgd.fixed_step_distance,
     "identity",
 )
@@ -133,7 +133,7 @@ def subset_step(rng: np.random.Generator) -> Finding:
 
 @claim(
     "sgd:drawn-step-attained",
-    "Two quadratics in the plane, with Hessians that turn towards each other, attain the bound on a step of one client",
+    "Two quadratics in the plane, with rotated Hessians, attain the bound on a step of one client",
     sgd.drawn_step,
     "identity",
     instances=(20, 1000),
@@ -166,7 +166,7 @@ def attained(rng: np.random.Generator) -> Finding:
 
 @claim(
     "sgd:two-steps-guess",
-    "Two steps of two clients cost what the bound on a step costs when it is applied twice",
+    "The bound on a step, applied twice, is the worst case of two steps of two clients",
     Statement(sgd.PAPER, "Example wc_sgd", "applied twice, a guess", form="derived"),
     "refuted conjecture",
     remark="refuted by the certified worst case of two clients and two steps: no federation attains both steps",

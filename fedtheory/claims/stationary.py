@@ -76,14 +76,14 @@ def equal_case(rng: np.random.Generator) -> list[Case]:
 
 @step("stationary:averaging", _POINT, case, kind="identity", hypotheses=_LINEAR)
 def averaging(s: Case) -> Chain:
-    """A round of averaging leaves its stationary point where it is"""
+    """The stationary point of averaging is a fixed point of a round"""
     point = s.fed.averaging(s.eta, s.taus)
     return norm2(s.fed.round(point, s.eta, s.taus) - point), "=", 0
 
 
 @step("stationary:normalized", _POINT, case, kind="identity", hypotheses=_LINEAR)
 def normalized(s: Case) -> Chain:
-    """A round of FedNova leaves its stationary point where it is"""
+    """The stationary point of FedNova is a fixed point of a round"""
     point = s.fed.normalized(s.eta, s.taus)
     return norm2(s.fed.round(point, s.eta, s.taus, normalize=True) - point), "=", 0
 
@@ -113,7 +113,7 @@ def normalized_contraction(s: Case) -> Chain:
     _GUESS,
     "refuted conjecture",
     hypotheses=_LINEAR,
-    remark="with 1 and 9 steps of parabolas a round multiplies the error by -16/9, where averaging is done at once",
+    remark="with 1 and 9 steps of parabolas a round multiplies the error by -16/9; averaging converges in one round",
 )
 def fednova_diverges() -> Finding:
     one = vector(1)
@@ -124,7 +124,7 @@ def fednova_diverges() -> Finding:
 
 @claim(
     "stationary:unbiased",
-    "Averaging with equal local steps rests at the minimizer if the Hessians are equal, or with one local step",
+    "Averaging with equal local steps converges to the minimizer if the Hessians are equal, or with one local step",
     _POINT,
     "identity",
     hypotheses=_LINEAR,
@@ -153,11 +153,11 @@ def second_order(s: Case) -> Chain:
 
 @claim(
     "stationary:fednova-guess",
-    "FedNova rests at the minimizer if all Hessians are equal, as averaging with equal local steps does",
+    "FedNova converges to the minimizer if all Hessians are equal, like averaging with equal local steps",
     _GUESS,
     "refuted conjecture",
     hypotheses=_LINEAR,
-    remark="normalizing repairs the limit of short steps only: here 3439/7439 is in the place of 1/2",
+    remark="normalization corrects the limit of small steps only: here the limit is 3439/7439 instead of 1/2",
 )
 def fednova_guess() -> Finding:
     one = vector(1)

@@ -1,4 +1,4 @@
-"""``bound``: the value of a bound and its summands; ``worst``: its value beside the proved worst case."""
+"""``bound``: the value of a bound and its summands; ``worst``: its value and the proved worst case."""
 
 import argparse
 import inspect
@@ -71,7 +71,7 @@ def _document(
 
 
 def compare_worst(arguments: argparse.Namespace) -> int:
-    """Show the value of a bound and its worst case; write an instance that attains it, if asked to."""
+    """Print the value of a bound and its worst case; write an instance that attains it if requested."""
     if arguments.help:
         return _help(arguments, printed=False)
     from fedtheory.worst_case.comparisons import compare

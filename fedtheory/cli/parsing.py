@@ -18,7 +18,7 @@ __all__ = ["parser_of_commands"]
 _ABOUT = """\
 fedtheory: theorems of federated optimization as functions and checked claims.
 
-{program} COMMAND ...    (COMMAND --help says more, with examples)
+{program} COMMAND ...    (COMMAND --help shows details and examples)
 """
 
 
@@ -96,7 +96,7 @@ _STUDY = _Command(
 )
 _WARM = _Command(
     "warm",
-    "compile what the package has, which takes minutes, once on a machine",
+    "compile the package ahead of time; takes minutes, once per machine",
     "",
     ("warm",),
 )
@@ -140,7 +140,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _hunt_options(_added(add, _HUNT))
     _added(add, _CHECK).add_argument("file", type=Path, metavar="FILE", help="file written by worst.save")
     study = _added(add, _STUDY)
-    study.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or its beginning")
+    study.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or a prefix of it")
     study.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="options of the study")
     _added(add, _WARM)
     return parser
@@ -176,7 +176,7 @@ def _list_options(command: argparse.ArgumentParser) -> None:
 
 
 def _show_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("key", metavar="KEY", help="key of a claim or name of a bound, its beginning, or a pattern")
+    command.add_argument("key", metavar="KEY", help="key of a claim, name of a bound, prefix or pattern")
     _from_option(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--instance", type=int, metavar="N", help="show instance N of the claim instead")
@@ -188,7 +188,7 @@ def _show_options(command: argparse.ArgumentParser) -> None:
 def _bound_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound, see list")
     command.add_argument("--printed", action="store_true", help="the form printed in the paper, where it differs")
-    command.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and name these")
+    command.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and list them")
     _from_option(command)
     command.add_argument("--json", action="store_true", help="as JSON")
 
@@ -223,14 +223,16 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
         help="with --from: also hunt, S seconds for all claims together, 0 for none (default 5)",
     )  # fmt: skip
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the verdicts; - writes only them, here")
+    command.add_argument(
+        "--json", type=Path, metavar="FILE", help="also write JSON; - writes only JSON, to standard output"
+    )
     command.add_argument("--report", type=Path, metavar="FILE.html", help="also write a page to read in a browser")
     command.add_argument("--force", action="store_true", help="overwrite the files")
 
 
 def _from_option(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--from", dest="source", metavar="SOURCE", help="your own claims instead: a file, a module, an entry point"
+        "--from", dest="source", metavar="SOURCE", help="claims of the user: a file, a module or an entry point"
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether a user's code does what its theory says, one file for each kind of code, and Hypothesis strategies."""
+"""Checks of user code against the assumptions of its theory, and Hypothesis strategies."""
 
 from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
 from fedtheory.conformance.checks import checks_of as checks_of

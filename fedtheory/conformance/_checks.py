@@ -172,6 +172,13 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
     return Conformance(subject, tuple(made), tuple(failures), dict(exceptions or {}))
 
 
+def at_level(
+    work: Callable[[np.random.SeedSequence, float], None], name: str, seeds: np.random.SeedSequence, level: float
+) -> None:
+    """Make a check with its own seeds."""
+    work(seeds_of(seeds, name), level)
+
+
 def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
     """Return seeds for one check, which do not depend on which others are made.
 

@@ -84,8 +84,8 @@ def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
     if binom.sf(spread - 1, len(shares), allowed) > level:
         return
     why = (
-        f"; {alike} have all classes alike, since gamma variables of so small a shape vanish in floating point "
-        "(draw their logarithms, or break a stick)"
+        f"; {alike} have equal shares of all classes, since gamma variables of so small a shape vanish in floating "
+        "point (draw their logarithms, or break a stick)"
         if alike
         else ""
     )

@@ -1,4 +1,4 @@
-"""Estimates of a weighted mean of vectors: unbiased, and of the variance that is claimed; and other rules, exactly."""
+"""Checks of estimators of a weighted mean of vectors (bias and variance) and of exact aggregation rules."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,6 +14,7 @@ from fedtheory.conformance._checks import (
     Check,
     Failed,
     ask,
+    at_level,
     children,
     conformance,
     generator,
@@ -101,7 +102,7 @@ def check_aggregation(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
@@ -151,7 +152,7 @@ def aggregation_checks(
     largest: float = 8.0,
     num_draws: int = 4000,
 ) -> list[Check]:
-    """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_aggregation``, to be run one by one; the arguments are the same.
 
     >>> def divided(rng, vectors, weights):
     ...     return vectors.mean(axis=0)
@@ -203,11 +204,7 @@ def aggregation_checks(
     }
     level = FALSE_ALARMS / 3
     made = {name: work for name, work in works.items() if not left_out.get(name, False)}
-    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in made.items()]
-
-
-def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
-    work(seeds_of(seeds, name), level)
+    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in made.items()]
 
 
 def _cases(rng: np.random.Generator) -> list[Updates]:

@@ -1,4 +1,4 @@
-"""The conformance kit: does a user's code do what its theory says? See the page *Conformance*."""
+"""Single checks of the conformance kit, for pytest. See the page *Conformance*."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ def checks_of(
     exceptions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> list[Check]:
-    """Return the checks that a function of the conformance kit makes, each with a name, to be made one by one.
+    """Return the named checks of a function of the conformance kit, to be run one by one.
 
     Each is a function without arguments: it raises an AssertionError with one sentence if the code does not pass, and,
     if it is excepted, ``unittest.SkipTest`` with the reason, which pytest shows. The name becomes the id of a test.
@@ -60,11 +60,11 @@ def checks_of(
 
     Examples
     --------
-    ``@pytest.mark.parametrize("check", checks_of(everybody))`` above ``def test_everybody(check): check()``:
+    ``@pytest.mark.parametrize("check", checks_of(all_clients))`` above ``def test_all_clients(check): check()``:
 
-    >>> def everybody(rng, weights, losses):
+    >>> def all_clients(rng, weights, losses):
     ...     return range(len(weights))
-    >>> checks = checks_of(everybody)
+    >>> checks = checks_of(all_clients)
     >>> [check.__name__ for check in checks][:4]
     ['runs', 'range', 'duplicates', 'inputs']
     >>> for check in checks:

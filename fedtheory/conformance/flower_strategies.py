@@ -1,4 +1,4 @@
-"""Strategies of Flower's server as functions that the kit asks: a whole round, with clients who send what is given.
+"""Adapters of Flower's server strategies for the kit: whole rounds with clients that send given vectors.
 
 Flower (``flwr``) is not needed to import this; ``pip install "fedtheory[flower]"`` brings it.
 """
@@ -25,7 +25,7 @@ Metrics = Callable[..., Mapping[str, Any]]
 
 
 class FlowerRounds(NamedTuple):
-    """What a strategy of Flower does in its rounds, as functions that the kit takes.
+    """The rounds of a Flower strategy as functions for the kit.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FlowerRounds(NamedTuple):
 def flower(
     strategy: Any, *, num_rounds: int = 1, metrics: Metrics | None = None, dtype: Any = np.float64
 ) -> FlowerRounds:
-    """Wrap a strategy of ``flwr.serverapp.strategy``, so that the kit can ask whether it is what its theorem assumes.
+    """Wrap a strategy of ``flwr.serverapp.strategy`` for the checks of the kit.
 
     Each call starts with a copy of the strategy and with the model 0, so that calls do not remember each other. Replies
     arrive in an order that is drawn anew. What Flower draws from the global generators of Python and NumPy is made to

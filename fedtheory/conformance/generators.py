@@ -1,4 +1,4 @@
-r"""Synthetic(alpha, beta): data of clients, compared in law with the recipe, and which reading of beta they follow.
+r"""Checks of generators of Synthetic(alpha, beta): the law of the data, and the interpretation of beta.
 
     entries of W_k and b_k ~ N(u_k, 1),   y = argmax(W_k x + b_k),
     B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),   x ~ N(v_k, diag(j^-1.2)).
@@ -7,7 +7,8 @@ What is seen of it has exact laws. Differences of two samples of a client are N(
 features, ``m_kj ~ N(B_k, 1 + j^-1.2/n_k)``, have contrasts without B_k, and an average with it. Divided by standard
 deviations and put through the normal distribution function, all become uniform numbers, whose places among 16 cells
 are draws from a finite law. The first labels of different clients are uniform and independent, since the rows of W_k
-and b_k are alike; the labels of one client are a linear function's. No data show alpha: u_k moves all logits alike.
+and b_k have the same law; the labels of one client are those of a linear function. No data show alpha: u_k adds the
+same number to all logits.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +25,11 @@ from fedtheory.conformance._checks import (
     Check,
     Failed,
     ask,
+    at_level,
     children,
     conformance,
     generator,
     named,
-    seeds_of,
 )
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
 from fedtheory.conformance.results import Conformance
@@ -118,7 +119,7 @@ def check_generator(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def check_generator(
     The checks: ``runs``, ``shape``, ``same generator``, ``new draws``, ``feature noise``, ``feature centers``,
     ``feature means`` (which finds the wrong reading of beta), ``no spread`` (beta = 0), ``labels`` (uniform over
     clients), ``linear labels``. Of Dirichlet shares the last six are replaced with ``underflow`` (at the concentration
-    1e-4, where gamma variables vanish in double precision and all shares come out alike) and ``shares``.
+    1e-4, where gamma variables vanish in double precision and all shares are equal) and ``shares``.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def generator_checks(
     dispersion: str = "std",
     num_clients: int = 100,
 ) -> list[Check]:
-    """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_generator``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.datasets.synthetic_softmax import synthetic
     >>> [check.name for check in generator_checks(synthetic)][:2]
@@ -189,22 +190,18 @@ def generator_checks(
     works |= {name: partial(_sampled, made, check) for name, check in random.items()}
     works["linear labels"] = partial(_sampled, made, _linear)
     level = FALSE_ALARMS / len(random)
-    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in works.items()]
+    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in works.items()]
 
 
 def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[Check]:
     chances = random_checks(made)
     works: dict[str, Work] = {name: partial(_without_level, work) for name, work in sure_checks(made).items()}
     level = FALSE_ALARMS / len(chances)
-    return [Check(name, partial(_at_level, work, name, seeds, level)) for name, work in (works | chances).items()]
+    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in (works | chances).items()]
 
 
 def _without_level(work: Callable[[np.random.SeedSequence], None], seeds: np.random.SeedSequence, _: float) -> None:
     work(seeds)
-
-
-def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
-    work(seeds_of(seeds, name), level)
 
 
 def _sampled(made: Generator, check: Callable[..., None], seeds: np.random.SeedSequence, level: float) -> None:
@@ -298,7 +295,7 @@ def _labels(made: Generator, seeds: np.random.SeedSequence, level: float) -> Non
     if rejects(against_law(first, Law.uniform(range(num_classes))), level):
         counts = np.bincount(first, minlength=num_classes).tolist()
         raise Failed(
-            f"first labels of the clients must be uniform, as their models are alike, got {counts}", beta=_BETA
+            f"first labels of the clients must be uniform, as their models have one law, got {counts}", beta=_BETA
         )
 
 

@@ -1,4 +1,4 @@
-"""Methods with control variates, normalized averaging and coins: where they rest, their first rounds, their rate."""
+"""Checks of methods with control variates, normalized averaging and coins: limits, first rounds, rates."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def check_method(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their cases.
+        The checks that were run, and the failures with their cases.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def check_method(
 
     Examples
     --------
-    Whoever adds c_k - c instead of c - c_k to gradients does not come to the minimizer.
+    A method that adds c_k - c instead of c - c_k to gradients does not converge to the minimizer.
 
     >>> from fedtheory.methods import Scaffold
     >>> def wrong_sign(gradients, weights, initial, num_rounds, local_steps, step_size, rng):
@@ -149,7 +149,7 @@ def check_method(
 
 
 def method_checks(method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0) -> list[Check]:
-    """Return the checks that ``check_method`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_method``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.methods import FedNova
     >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]

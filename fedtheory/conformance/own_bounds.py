@@ -1,4 +1,4 @@
-"""Somebody's own right-hand side, put to the test of a claim about a published one."""
+"""Check a user-supplied bound against the instances of a claim."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from fedtheory._support.wording import short
 from fedtheory.conformance._checks import Check, Failed, ask, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.bound import standing_in
-from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
@@ -32,7 +32,7 @@ def check_bound(
     num_instances: int = 40,
     exceptions: Mapping[str, str] | None = None,
 ) -> Conformance:
-    """Check somebody's own right-hand side: a claim must hold when the function answers where its bound is asked.
+    """Check a user-supplied bound: a claim must hold with the function in the place of its bound.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def check_bound(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
@@ -85,13 +85,16 @@ def bound_checks(
     exact: bool = False,
     num_instances: int = 40,
 ) -> list[Check]:
-    """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_bound``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
     ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
     """
-    [known] = select_claims(claim) if isinstance(claim, str) else [claim]
+    known = (
+        one_claim(claim) if isinstance(claim, str) else validate.instance("claim", claim, Claim, "a claim or its key")
+    )
+    validate.function("function", function, "the arguments of the bound")
     count = validate.size("num_instances", num_instances)
     trial = _Trial(known, function, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)
@@ -120,7 +123,7 @@ class _Call:
 @final
 @dataclass(frozen=True)
 class _Trial:
-    """A claim, whose check asks somebody's function instead of its bound; ``calls`` keeps what it asked."""
+    """A claim whose check calls the user's function instead of its bound; ``calls`` records the arguments."""
 
     claim: Claim
     function: Callable[..., Any]

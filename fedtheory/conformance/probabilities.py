@@ -1,4 +1,4 @@
-"""Probabilities of an independent sampling of least variance: certified, not compared."""
+"""Checks of the probabilities of an independent sampling of least variance, by a certificate."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -48,7 +48,7 @@ def check_probabilities(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def check_probabilities(
     Notes
     -----
     The checks: ``runs``, ``shape``, ``box``, ``budget``, ``unused budget``, ``optimal``, ``saturated clients``,
-    ``ties``, ``zero norms``, ``all norms zero``, ``budget for everybody``, ``one client``, ``relabeling``, ``scaling``
+    ``ties``, ``zero norms``, ``all norms zero``, ``full budget``, ``one client``, ``relabeling``, ``scaling``
     (by 1e-100 and 1e100), ``inputs``, ``own answers``, ``same answer``. None is random but for its instances.
 
     Examples
@@ -76,7 +76,7 @@ def check_probabilities(
 
 
 def probability_checks(function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8) -> list[Check]:
-    """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_probabilities``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.sampling.optimal import optimal_probabilities
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
@@ -96,7 +96,7 @@ def probability_checks(function: Callable[..., Any], rng: RNGLike = 0, *, rtol: 
         "ties": (_tied, [_of([3, 3], 1), _of([1, 1, 1, 1], 2.5), _of([2, 2, 5, 5, 5], 3)]),
         "zero norms": (optimal, [_of([0, 1], 1), _of([0, 0, 1, 3], 1.5), _of([0, 0, 2], 2), _of([0, 1, 9, 0], 1)]),
         "all norms zero": (_feasible, [_of([0, 0], 1), _of([0, 0, 0], 3)]),
-        "budget for everybody": (optimal, [_of([1, 3], 2), _of([5, 1, 1, 100], 4)]),
+        "full budget": (optimal, [_of([1, 3], 2), _of([5, 1, 1, 100], 4)]),
         "one client": (optimal, [_of([7], 1), _of([7], 0.25)]),
         "relabeling": (_relabeled, usual),
         "scaling": (optimal, [Instance(one.norms * by, one.budget) for one in usual for by in (1e-100, 1e100)]),

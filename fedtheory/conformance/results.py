@@ -1,4 +1,4 @@
-"""What a conformance check came to: the failures, each with its check, one sentence, and the smallest case found."""
+"""Results of conformance checks: the failures, each with its check, one sentence, and the smallest case found."""
 
 import html
 import textwrap
@@ -19,7 +19,7 @@ _LONGEST = 400
 @final
 @dataclass(frozen=True)
 class Failure:
-    """A check that code does not pass.
+    """A failed check.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Failure:
 @final
 @dataclass(frozen=True, repr=False)
 class Conformance:
-    """Which checks code passes.
+    """Result of the checks of a function.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Shapley values: exact ones by their axioms and by all coalitions, estimates by their means."""
+"""Checks of Shapley values: exact values by axioms and by all coalitions, estimates by their means."""
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -69,7 +69,7 @@ class Game(NamedTuple):
 
 
 def drawn_games(rng: np.random.Generator) -> list[Game]:
-    """Games by increasing size: some with a worth of nobody, losses, null players, and players who are alike."""
+    """Games by increasing size: some with a nonzero empty coalition, losses, null players, and symmetric players."""
 
     def drawn(n: int) -> tuple[Any, ...]:
         return tuple(Fraction(int(x), 4) for x in rng.integers(-36, 40, 1 << n))
@@ -80,10 +80,10 @@ def drawn_games(rng: np.random.Generator) -> list[Game]:
     alike = tuple(Fraction(a.bit_count() ** 2, 2) for a in range(16))
     return [
         Game("two players", (0, 1, 3, 10)),
-        Game("two players, nobody worth 5", (5, 6, 8, 15)),
+        Game("two players, empty coalition worth 5", (5, 6, 8, 15)),
         Game("gloves", gloves),
         Game("three players who lose", tuple(-abs(value) - 1 for value in drawn(3))),
-        Game("three players, nobody worth something", drawn(3)),
+        Game("three players, empty coalition not worth 0", drawn(3)),
         Game("squares of numbers", alike),
         Game("player 1 adds nothing", idle),
         Game("four players", drawn(4)),
@@ -108,8 +108,8 @@ def check_shapley(
 ) -> Conformance:
     r"""Check a function ``(utility, num_players) -> values`` or an estimator ``(utility, num_players, rng) -> values``.
 
-    A utility takes a coalition, any iterable of player numbers 0..n-1, and returns a float. That of nobody need not be
-    0: values split ``U(everybody) - U(nobody)``.
+    A utility takes a coalition, any iterable of player numbers 0..n-1, and returns a float. That of the empty
+    coalition need not be 0: values split ``U(all players) - U(empty coalition)``.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def check_shapley(
     Returns
     -------
     Conformance
-        What was asked, and the failures with their smallest cases.
+        The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def check_shapley(
 
     Examples
     --------
-    What each player adds to nobody:
+    What each player adds to the empty coalition:
 
     >>> def alone(utility, num_players):
     ...     return [utility([k]) - utility([]) for k in range(num_players)]
@@ -165,7 +165,7 @@ def shapley_checks(
     largest: float = 2.0,
     num_draws: int = 2000,
 ) -> list[Check]:
-    """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_shapley``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory import valuation
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
@@ -242,7 +242,7 @@ def _differ(one: Any, other: Any, unit: float) -> bool:
 def _efficient(valuer: _Valuer, game: Game) -> None:
     values, earned = valuer.values(game), float(game.table[-1] - game.table[0])
     if _differ(values.sum(), earned, 10 * game.unit):
-        sentence = f"values must add up to U(everybody) - U(nobody) = {earned:g}, got {values.sum():.9g}"
+        sentence = f"values must add up to U(all players) - U(empty coalition) = {earned:g}, got {values.sum():.9g}"
         raise Failed(sentence, **game.given)
 
 

@@ -1,4 +1,4 @@
-"""Client selection: what it returns, what it does to clients under other numbers, and the law that it draws from."""
+"""Checks of client selection: returned values, behavior under permutations of the clients, and the selection law."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.conformance import _selection_laws, _selections
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, ask, conformance, named, seeds_of
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, ask, at_level, conformance, named
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._selection_laws import RandomCheck, grown
 from fedtheory.conformance._selections import Case, Cases, Subject, played, subject_of
@@ -88,7 +88,7 @@ def check_strategy(
 
     Examples
     --------
-    Somebody selects places in the list of candidates instead of the candidates.
+    A strategy that selects positions in the list of candidates instead of the candidates:
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> def places(rng, weights, losses):
@@ -115,7 +115,7 @@ def strategy_checks(
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
 ) -> list[Check]:
-    """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same.
+    """Return the checks of ``check_strategy``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
@@ -135,7 +135,7 @@ def strategy_checks(
         random |= checks(subject, cases, draws)
     level = FALSE_ALARMS / max(len(random), 1)
     return [Check(name, work) for name, work in plain.items()] + [
-        Check(name, partial(_at_random, work, name, seeds, level)) for name, work in random.items()
+        Check(name, partial(at_level, work, name, seeds, level)) for name, work in random.items()
     ]
 
 
@@ -145,10 +145,6 @@ def _law_of(like: Strategy, case: Case) -> Law[Any]:
     except ValueError as error:
         message = f"like must be for the {case.num_clients} clients of the cases{_CHANGED}, got {like}: {error}"
         raise ValueError(message) from error
-
-
-def _at_random(work: RandomCheck, name: str, seeds: np.random.SeedSequence, level: float) -> None:
-    work(seeds_of(seeds, name), level)
 
 
 def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | None:

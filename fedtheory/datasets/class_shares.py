@@ -51,14 +51,13 @@ def class_shares_partition(
     num_clients: int,
     concentration: float,
     *,
-    power: float = 3.0,
     min_samples: int = 31,
     underflow: bool = False,
     rng: RNGLike = 0,
 ) -> list[Labels]:
     r"""Deal ``floor(D q_i p_ij)`` samples of class j to client i, D as large as the classes allow.
 
-    The sizes q come from the density ``power x^(power - 1)``, and the class shares p_i of each client from the
+    The sizes q come from the density ``3 x^2``, and the class shares p_i of each client from the
     symmetric Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again
     until every client has ``min_samples``. ``power_law_partition`` deals every sample and so has another law: where a
     class has run out a client gets other classes. Here samples are left over, and every client keeps its shares.
@@ -69,12 +68,12 @@ def class_shares_partition(
         Classes of the pooled samples, whole numbers, shape (N,).
     num_clients, min_samples
         K, and the fewest samples of a client.
-    concentration, power
+    concentration
         Positive.
     underflow
         True draws the shares as libraries do that normalize gamma variables of at least 2^-1022: at the concentration
-        1e-4 about half of the clients get *all classes alike*, and not one class. This is a fault, which published
-        tables have; it is negligible from 0.1 on.
+        1e-4 about half of the clients get *equal shares of all classes* instead of one class. This is a
+        fault, which published tables have; it is negligible from 0.1 on.
     rng
         Seed, SeedSequence or Generator.
 
@@ -111,11 +110,10 @@ def class_shares_partition(
         message = f"num_clients * min_samples must be at most the {y.size} samples, got {num_clients} * {min_samples}"
         raise ValueError(message)
     concentration = checked_concentration(concentration)
-    power = validate.double("power", validate.positive("power", power))
     underflow, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     classes, counts = np.unique(y, return_counts=True)
     for _ in range(_MOST_DRAWS):
-        sizes = (1.0 - draw.random(num_clients)) ** (1 / power)
+        sizes = (1.0 - draw.random(num_clients)) ** (1 / 3)
         dealt = _dealt(counts, sizes / sizes.sum(), _shares(draw, concentration, num_clients, classes.size, underflow))
         if dealt.sum(axis=1).min() >= min_samples:
             break

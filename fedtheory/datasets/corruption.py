@@ -137,7 +137,7 @@ def with_misaligned_clients(
     irrelevant_factor: float = 1.0,
     irrelevant_skew: float = 1.5,
 ) -> FederatedData:
-    """Append ``num_clients`` clients with noisy copies of everybody's data: FedALIGN's synthetic federation.
+    """Append ``num_clients`` clients with noisy copies of the data of all clients: FedALIGN's synthetic federation.
 
     The given clients come first, unchanged: they are the priority clients. The pooled training samples are dealt at
     random to the new clients in equal shares; then the new clients get label noise (``shift_labels``) of the standard

@@ -93,9 +93,12 @@ def dirichlet_partition(
 
 
 def shard_partition(
-    labels: npt.ArrayLike, num_clients: int, shards_per_client: int = 2, *, single_class: bool = True, rng: RNGLike = 0
+    labels: npt.ArrayLike, num_clients: int, shards_per_client: int = 2, *, rng: RNGLike = 0
 ) -> list[Labels]:
     """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and deal them at random.
+
+    No shard holds two classes; each class gets a number of shards in proportion to its samples (at least one), of sizes
+    that differ by at most 1.
 
     Parameters
     ----------
@@ -103,9 +106,6 @@ def shard_partition(
         Classes of the pooled samples, whole numbers, shape (N,).
     num_clients, shards_per_client
         K and the number of shards of each client.
-    single_class
-        True: no shard holds two classes; each class gets a number of shards in proportion to its samples (at least
-        one), of sizes that differ by at most 1. False: shards of the whole sorted list, of equal size up to 1.
     rng
         Seed, SeedSequence or Generator.
 
@@ -117,11 +117,11 @@ def shard_partition(
     Raises
     ------
     ValueError
-        If there are fewer samples than shards, or fewer shards than classes with ``single_class``.
+        If there are fewer samples than shards, or fewer shards than classes.
 
     Notes
     -----
-    FedALIGN, Appendix B.1 (uni-class shards), after McMahan et al. (2017), section 3 (sorted shards).
+    FedALIGN, Appendix B.1 (uni-class shards), after McMahan et al. (2017), section 3, whose shards may mix classes.
 
     Examples
     --------
@@ -129,18 +129,17 @@ def shard_partition(
     [[0, 2], [1, 3]]
     """
     y, num_clients, shards_per_client = _pooled(labels, num_clients, shards_per_client, name="shards_per_client")
-    single_class = validate.boolean("single_class", single_class)
     draw = validate.generator(rng)
     num_shards = num_clients * shards_per_client
     # Ties in random order: which samples of a class share a shard is chance.
     order = draw.permutation(y.size)
     order = order[np.argsort(y[order], kind="stable")]
     classes, counts = np.unique(y, return_counts=True)
-    if single_class and num_shards < classes.size:
+    if num_shards < classes.size:
         message = f"num_clients * shards_per_client must be at least the {classes.size} classes, got {num_shards}"
         raise ValueError(message)
-    blocks = np.split(order, np.cumsum(counts)[:-1]) if single_class else [order]
-    numbers = _shards_per_class(counts, num_shards) if single_class else [num_shards]
+    blocks = np.split(order, np.cumsum(counts)[:-1])
+    numbers = _shards_per_class(counts, num_shards)
     shards = [shard for block, n in zip(blocks, numbers, strict=True) for shard in np.array_split(block, n)]
     hands = draw.permutation(num_shards).reshape(num_clients, shards_per_client)
     return [np.sort(np.concatenate([shards[i] for i in hand])) for hand in hands]
@@ -329,7 +328,7 @@ def capped_dirichlet_partition(
 
     The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are left out and
     the others lengthened to sum 1. All is drawn again until every client has ``min_samples``. Clients are less unequal
-    than those of ``dirichlet_partition``, which leaves nobody out, and fills up small clients.
+    than those of ``dirichlet_partition``, which leaves no client out, and fills up small clients.
 
     Parameters
     ----------
@@ -359,7 +358,7 @@ def capped_dirichlet_partition(
 
     Examples
     --------
-    Whoever gets both samples of class 0 is left out of class 1.
+    The client with both samples of class 0 is left out of class 1.
 
     >>> [len(part) for part in capped_dirichlet_partition([0, 0, 1, 1], 2, concentration=1.0, min_samples=2)]
     [2, 2]

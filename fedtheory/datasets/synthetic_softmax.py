@@ -113,10 +113,9 @@ def synthetic(
     """
     share = validate.fraction("test_fraction", test_fraction)
     shape = shape_of(num_clients, num_classes, num_features)
-    spreads = spread_of("alpha", alpha, dispersion), spread_of("beta", beta, dispersion)
     streams = ingredient_streams(rng)
     drawn = sample_sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
-    clients = _clients(spreads, shape, drawn, streams)
+    clients = clients_of(alpha, beta, dispersion, shape, drawn, streams)
     train, test = [], []
     for k, child in enumerate(streams["samples"].spawn(num_clients)):
         x, y = _samples(clients, k, np.random.default_rng(child))
@@ -127,43 +126,12 @@ def synthetic(
     return FederatedData.from_clients(train, test=test, num_classes=num_classes)
 
 
-def synthetic_clients(
-    alpha: float,
-    beta: float,
-    num_clients: int = 30,
-    rng: RNGLike = 0,
-    *,
-    num_features: int = 60,
-    num_classes: int = 10,
-    dispersion: str = "std",
-    sizes: str = "lognormal",
-    min_samples: int = 50,
-    max_samples: int | None = None,
+def clients_of(
+    alpha: float, beta: float, dispersion: str, shape: tuple[int, int, int], sizes: Labels, streams: _Streams
 ) -> SyntheticClients:
-    """Models, feature means and sizes that ``synthetic`` draws its samples from; the arguments are the same.
-
-    Returns
-    -------
-    SyntheticClients
-        Models of shape (K, C, f), feature means of shape (K, f), sizes of shape (K,).
-
-    Examples
-    --------
-    >>> clients = synthetic_clients(0, 1, num_clients=4, num_features=2, num_classes=3)
-    >>> clients.models.shape, np.abs(clients.model_means).max(), clients.scales.round(4)
-    ((4, 3, 2), np.float64(0.0), array([1.    , 0.6598]))
-    """
-    shape = shape_of(num_clients, num_classes, num_features)
-    spreads = spread_of("alpha", alpha, dispersion), spread_of("beta", beta, dispersion)
-    streams = ingredient_streams(rng)
-    drawn = sample_sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
-    return _clients(spreads, shape, drawn, streams)
-
-
-def _clients(
-    spreads: tuple[float, float], shape: tuple[int, int, int], sizes: Labels, streams: _Streams
-) -> SyntheticClients:
+    """Draw what the clients are made of."""
     num_clients, num_classes, num_features = shape
+    spreads = spread_of("alpha", alpha, dispersion), spread_of("beta", beta, dispersion)
     u, B = (
         spread * np.random.default_rng(streams[name]).standard_normal(num_clients)
         for spread, name in zip(spreads, ("model_means", "feature_means"), strict=True)

@@ -1,4 +1,4 @@
-"""What the round loop calls, what it hands over, and what it can record, each declared once.
+"""Declarations of the functions, arguments and recordings of the round loop.
 
 The loop calls a family's kernels (``KERNELS``), a strategy's rules (``fedtheory.selection.rules``) and a method's
 (``fedtheory.methods.rules``). A new slot is an entry here or there and a call in the loop; a new recording is an entry
@@ -44,7 +44,7 @@ class LocalWork(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
+    """A problem in the layout of the loop: a NamedTuple of arrays, three kernels, and the reference value of excess.
 
     ``mistakes``, with the arguments of ``losses``, writes shares of wrongly classified samples; None where nothing is
     classified. ``sharing``, from this family and the most clients of a round, makes one with the kernel ``coalition``,
@@ -78,7 +78,7 @@ def _copy(part: Any) -> Any:
 ARGUMENTS = {
     **rules.ARGUMENTS,
     **METHOD_ARGUMENTS,
-    "problem": Argument("problem", (), "the family's arrays, as it laid them out"),
+    "problem": Argument("problem", (), "the arrays of the family"),
     "batch_size": Argument("int64", (), "samples of the mini-batch that estimates a loss; 0 stands for all samples"),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
@@ -99,20 +99,20 @@ KERNELS = {
          "mean_losses"),
         ("velocity", "slope", "updates", "mean_losses"),
         "void",
-        "lets the chosen take their local steps; mean losses are needed when ``work.track_losses``",
+        "runs the local steps of the chosen; mean losses are needed if ``work.track_losses``",
     ),
     "excess": Slot(("problem", "model"), (), "float64", "returns F(w) minus the family's reference"),
     "mistakes": Slot(
         ("problem", "model", "candidates", "batch_size", "rng", "losses"),
         ("losses",),
         "void",
-        "evaluates shares of wrongly classified samples; None where nothing is classified",
+        "evaluates shares of misclassified samples; None without classes",
     ),
     "coalition": Slot(
         ("problem", "server_model", "updates", "coefficients", "coalition"),
         (),
         "float64",
-        "returns ``excess`` at the weighted mean of a coalition's models; None where that is no faster",
+        "returns ``excess`` at the weighted mean of a coalition's models; None if that is no faster",
     ),
 }  # fmt: skip
 
@@ -122,7 +122,7 @@ SLOTS = {**KERNELS, **PLUGGED}
 
 
 class Record(NamedTuple):
-    """What a run can record: the buffer that the loop writes, its shape beyond the rounds, its blank, its meaning.
+    """A recordable quantity: buffer of the loop, shape beyond the rounds, fill value, and meaning.
 
     ``units`` is what it counts; 1 for what has no unit.
     """
@@ -137,7 +137,7 @@ class Record(NamedTuple):
 RECORDS = {
     "gap": Record("excess", (), np.nan, "``F(w) - F*``"),
     "loss": Record("excess", (), np.nan, "``F(w)``"),
-    "accuracy": Record("accuracy", (), np.nan, "share of the test samples that the model classifies rightly"),
+    "accuracy": Record("accuracy", (), np.nan, "share of correctly classified test samples"),
     "models": Record("models", ("v",), np.nan, "server models"),
     "uplink": Record("uplink", (), np.nan, "floats sent to the server so far", "floats"),
     "broadcasts": Record("broadcasts", (), np.nan, "models sent to clients so far", "models"),

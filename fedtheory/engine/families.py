@@ -1,4 +1,4 @@
-"""From a federation to what the round loop needs of it: its arrays and three compiled kernels.
+"""Layout of a federation for the round loop: its arrays and three compiled kernels.
 
 A loss of your own is a ``LossFederation``. A family of your own, with kernels written for it, registers a function,
 ``@families.layout.register``, that lays one of its federations out; the federation itself knows nothing of the engine.
@@ -18,7 +18,7 @@ __all__ = ["layout"]
 
 @singledispatch
 def layout(fed: object, work: LocalWork) -> Family:
-    """Lay out a federation for the round loop, with kernels for the local work asked for.
+    """Lay out a federation for the round loop, with kernels for the requested local work.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Clients that differ in speed and in their need for privacy, as ``fedavg`` takes them."""
+"""Clients that differ in speed and in privacy noise, for ``fedavg``."""
 
 from dataclasses import dataclass
 from typing import final
@@ -15,7 +15,7 @@ __all__ = ["Stragglers", "privacy_noise"]
 @final
 @dataclass(frozen=True)
 class Stragglers:
-    """Local steps of clients of whom a random fraction has no time for all epochs, for ``fedavg(local_steps=...)``.
+    """Local steps of clients, a random fraction of which completes only some epochs, for ``fedavg(local_steps=...)``.
 
     ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E; the others take E.
 

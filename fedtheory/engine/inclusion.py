@@ -1,4 +1,4 @@
-"""Who was included in a run of FedALIGN: the recorded selections of every round."""
+"""Clients that were included in each round of a run of FedALIGN."""
 
 from dataclasses import dataclass
 from typing import final
@@ -20,7 +20,7 @@ Mask = npt.NDArray[np.bool_]
 @final
 @dataclass(frozen=True, eq=False)
 class Inclusions:
-    """What the rounds of R replicates did with the K clients.
+    """Availability, matching and inclusion of the K clients in the rounds of R replicates.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Inclusions:
         Aggregation weights of the clients' updates, copies added up, shape (R, num_rounds, K), sum 1.
     willing, matched
         Clients that would send (``F_k < F + eps``) and those that the server would use (``|F_k - F| < eps``) if they
-        attended, booleans of shape (R, num_rounds, K); nobody in warm-up rounds.
+        attended, booleans of shape (R, num_rounds, K); False in warm-up rounds.
     priority_weights
         ``1/(1 + s)`` of every round, shape (R, num_rounds): what ``fedalign.theta`` averages.
     included_gaps
@@ -49,7 +49,7 @@ class Inclusions:
 
 
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
-    """Return who was included in each round of a run.
+    """Return the clients that were included in each round of a run.
 
     Parameters
     ----------

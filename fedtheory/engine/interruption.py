@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of a run."""
+"""Interruption of a run by Ctrl-C."""
 
 import atexit
 import contextlib

@@ -1,4 +1,4 @@
-"""One local step of a client: noise, FedProx, momentum, descent; a family brings the gradient.
+"""One local step of a client: noise, FedProx, momentum, descent; the family computes the gradient.
 
 A family's ``train`` kernel loops over the chosen clients and the local steps: ``begin``, then in each step a gradient
 into ``slope`` and ``descend``, at last ``finish``.
@@ -15,7 +15,7 @@ __all__ = ["begin", "descend", "finish"]
 
 @inlined
 def begin(server_model, velocity, model):
-    """Let a client start from the server's model, at rest.
+    """Initialize a client at the server's model with zero velocity.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A round in plain Python: what the compiled loop does with a strategy's rules, for whoever wants to look at one."""
+"""A round in plain Python: the calls of a strategy's rules that the compiled loop makes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def play_round(
     losses_of: Callable[[Clients], Array],
     updates_of: Callable[[Clients], Array],
 ) -> Played:
-    """Ask, choose, train and weigh as the round loop does, with everybody there.
+    """Run the rules of one round in the order of the round loop, with all clients present.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def play_round(
 def after_round(
     rules: Rules, memory: Array, weights: Array, round_index: int, rng: np.random.Generator, played: Played, **seen: Any
 ) -> None:
-    """Let the rules value and observe the result of a round.
+    """Call the rules that value and observe the result of a round.
 
     The strategy trains both clients, and counts in its memory, from 2 on, who has trained.
 

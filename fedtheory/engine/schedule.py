@@ -12,7 +12,7 @@ __all__ = ["Halving", "InverseTime"]
 
 
 class Schedule(Protocol):
-    """Something that knows the step size of every local step."""
+    """Interface of step-size schedules."""
 
     def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
         """Return all step sizes in order, shape (num_rounds * local_steps,)."""

@@ -1,4 +1,4 @@
-"""The settings of a run: the arguments of ``fedavg`` that decide its result, checked, and the job they amount to."""
+"""The validated arguments of ``fedavg`` that determine its result, and the job that they define."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NONNEGATIVE = ("gradient_noise", "relative_noise", "proximal_weight")
 @final
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The arguments of ``fedavg`` that decide its result, as they were checked.
+    """The validated arguments of ``fedavg`` that determine its result.
 
     They are the objects that ``fedavg`` was called with, apart from arrays that could still be written to, which are
     copied, and the seed, which is a sequence that nothing has been spawned from since: ``fedavg(**vars(settings))``

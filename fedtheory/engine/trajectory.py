@@ -1,4 +1,4 @@
-"""What a run of federated averaging leaves behind."""
+"""Result of a run of federated averaging."""
 
 from __future__ import annotations
 

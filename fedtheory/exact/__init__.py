@@ -1,11 +1,10 @@
-"""What is known or estimated about a run without simulating it."""
+"""Exact and estimated quantities of a run without simulation."""
 
 from fedtheory.exact.estimated_skews import estimated_selection_skew as estimated_selection_skew
 from fedtheory.exact.estimated_skews import sampled_models as sampled_models
 from fedtheory.exact.estimated_skews import selection_skew_at as selection_skew_at
 from fedtheory.exact.floor import ErrorFloor as ErrorFloor
 from fedtheory.exact.floor import error_floor as error_floor
-from fedtheory.exact.frequencies import selection_frequencies as selection_frequencies
 from fedtheory.exact.mean_field import mean_field_gap as mean_field_gap
 from fedtheory.exact.moments import expected_gap as expected_gap
 from fedtheory.exact.runs import for_run as for_run

@@ -1,4 +1,4 @@
-r"""Which sets of m clients can have the m largest losses: the rankings that matter when everybody is a candidate.
+r"""Which sets of m clients can have the m largest losses: the rankings that matter when all clients are candidates.
 
 For isotropic curvatures every loss is affine in (w, s) at ``s = |w|^2``. If already no point with ``s >= |w|^2`` ranks
 the set U first, multipliers prove it: nonnegative numbers on U and outside, each of sum 1, for which

@@ -1,4 +1,4 @@
-r"""Where federated averaging with small steps settles: the error floor of biased selection.
+r"""The error floor of biased selection: the limit of federated averaging with small steps.
 
 Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of selection frequencies. So pow-d follows
 subgradients of the convex function ``N(w) = max_{q in B} sum_k q_k F_k(w)``, and with small or decaying steps it
@@ -24,6 +24,9 @@ __all__ = ["ErrorFloor", "error_floor"]
 
 # Relative to the objective gap. Nothing depends on them but how soon the outer loop may stop.
 _PRECISION, _MOST_STEPS = 1e-12, 200
+
+_MOST_VERTICES = 300
+"""Most vertices of the polytope to look at; a few dozen are enough in all cases tried."""
 
 
 class ErrorFloor(NamedTuple):
@@ -51,14 +54,8 @@ class ErrorFloor(NamedTuple):
 
 
 @pinned
-def error_floor(
-    fed: QuadraticFederation,
-    strategy: KnowsItsLaw,
-    *,
-    tolerance: float = 1e-12,
-    max_vertices: int = 300,
-) -> ErrorFloor:
-    r"""Error that remains when federated averaging with vanishing steps has settled.
+def error_floor(fed: QuadraticFederation, strategy: KnowsItsLaw, *, tolerance: float = 1e-12) -> ErrorFloor:
+    r"""Limit of the error of federated averaging with vanishing steps.
 
     Parameters
     ----------
@@ -69,8 +66,6 @@ def error_floor(
         fixed number of candidates.
     tolerance
         Wanted duality gap, relative to the objective gap.
-    max_vertices
-        Most vertices of the polytope to look at; a few dozen are enough in all cases tried.
 
     Returns
     -------
@@ -96,7 +91,6 @@ def error_floor(
     """
     fed = quadratic(fed)
     tolerance = validate.double("tolerance", validate.nonnegative("tolerance", tolerance))
-    max_vertices = validate.count("max_vertices", max_vertices)
     law = frequency_law(strategy, fed.weights)
     if isinstance(law, Fixed):
         w = _minimizer(fed, law.mean)
@@ -105,7 +99,7 @@ def error_floor(
         message = f"strategy must prefer the clients with the largest losses for an error floor, got {short(strategy)}"
         raise TypeError(message)
     is_busy, busy = fed.weights > 0, busy_clients(fed)
-    q, gap = _best_frequencies(busy, among(law, is_busy), tolerance, max_vertices)
+    q, gap = _best_frequencies(busy, among(law, is_busy), tolerance)
     w = _minimizer(busy, q)
     everyone = np.zeros(fed.num_clients)
     everyone[is_busy] = q
@@ -117,9 +111,7 @@ def _minimizer(fed: QuadraticFederation, q: Array) -> Array:
     return parabolas(fed).minimizer(q)
 
 
-def _best_frequencies(
-    fed: QuadraticFederation, law: Ranked, tolerance: float, max_vertices: int
-) -> tuple[Array, float]:
+def _best_frequencies(fed: QuadraticFederation, law: Ranked, tolerance: float) -> tuple[Array, float]:
     """Maximize ``min_w sum_k q_k F_k(w)`` over B; return the frequencies and the duality gap.
 
     Each round minimizes the largest of the mean losses with the vertices found so far, takes its multipliers as masses
@@ -127,7 +119,7 @@ def _best_frequencies(
     """
     q = _vertex(law, fed.losses(fed.minimizer))
     vertices, best, best_gap = [q], q, np.inf
-    for _ in range(max_vertices):
+    for _ in range(_MOST_VERTICES):
         w = _minimizer(fed, q)
         losses = fed.losses(w)
         vertices.append(_vertex(law, losses))

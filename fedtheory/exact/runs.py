@@ -1,4 +1,4 @@
-"""The constants that a theorem has on one federation, one strategy and one run: from a bound to its arguments."""
+"""The constants of a theorem for a federation, a strategy and a run."""
 
 from __future__ import annotations
 
@@ -405,7 +405,7 @@ def for_run(
     step_size: npt.ArrayLike | Schedule | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Arguments that a bound has for a run of ``fedavg``, each on its safe side.
+    """Arguments of a bound for a run of ``fedavg``, each rounded to the side on which the bound remains valid.
 
     Nothing is taken for granted. Every hypothesis of the bound is checked on the run or its numbers, and a text that
     nothing checks refuses the run. Every option of ``fedavg`` that changes what happens is refused unless the bound

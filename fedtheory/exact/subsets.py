@@ -1,4 +1,4 @@
-r"""How small the mean excess loss of n clients can be against the objective, over all subsets and all models.
+r"""Smallest ratio of the mean excess loss of n clients to that of all, over all subsets and all models.
 
 ``l_n = min over |U| = n, inf over w of (1/n) sum_{k in U} (F_k(w) - F_k*) / sum_k p_k (F_k(w) - F_k*)``.
 """
@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
@@ -27,15 +26,13 @@ _BLOCK = 8
 
 
 @pinned
-def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> Array:
+def subset_minima(fed: QuadraticFederation) -> Array:
     r"""Smallest mean excess ratio of n clients, n = 1, ..., K: exact for few clients, a lower bound for many.
 
     Parameters
     ----------
     fed
-        The clients.
-    max_group
-        Most clients whose 2^K subsets are enumerated; by default 30 with isotropic curvatures and 16 with others.
+        The clients. The 2^K subsets of up to 30 with isotropic curvatures, and of up to 16 with others, are enumerated.
         More clients are split into groups; for each n the sums of the groups' minima, minimized over how n is split
         among the groups, are lower bounds.
 
@@ -43,11 +40,6 @@ def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> 
     -------
     Array
         ``l_n`` at index n - 1, shape (K,), up to rounding.
-
-    Raises
-    ------
-    ValueError
-        If ``max_group`` is not a whole number from 1 to its default.
 
     Notes
     -----
@@ -63,14 +55,13 @@ def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> 
     array([0., 1.])
     """
     problem = problem_of(quadratic(fed))
-    return least_ratios_of(problem.fed, problem.forms, max_group)
+    return least_ratios_of(problem.fed, problem.forms)
 
 
-def least_ratios_of(fed: QuadraticFederation, ready: Forms, max_group: int | None = None) -> Array:
+def least_ratios_of(fed: QuadraticFederation, ready: Forms) -> Array:
     """``subset_minima`` with forms that are made already."""
     isotropic = fed.curvatures.ndim == 1 and ready.optimum.objective_gap > 0
     limit = _LARGEST_ISOTROPIC if isotropic else _LARGEST
-    limit = limit if max_group is None else validate.count("max_group", max_group, 1, limit)
     num_groups = -(-fed.num_clients // limit)
     groups = [np.arange(fed.num_clients)[first::num_groups] for first in range(num_groups)]
     sums = np.zeros(1)

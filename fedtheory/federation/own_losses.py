@@ -1,4 +1,4 @@
-"""Federations whose losses are the user's: two functions, and the data that they read."""
+"""Federations with user-defined losses: two functions and their data."""
 
 from __future__ import annotations
 

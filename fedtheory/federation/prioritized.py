@@ -1,4 +1,4 @@
-"""Federations in which only some clients have a say in the objective, though others may help (FedALIGN's setting)."""
+"""Federations whose objective is that of some priority clients, while others may contribute (FedALIGN)."""
 
 from __future__ import annotations
 

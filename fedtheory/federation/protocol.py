@@ -1,4 +1,4 @@
-"""What every problem family offers, so that bounds, strategies and the engine need not know which one it is."""
+"""The interface of problem families for bounds, strategies and the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SCAFFOLD and Scaffnew on quadratics in exact arithmetic: rounds and steps, potentials, and where they end."""
+"""SCAFFOLD and Scaffnew on quadratics in exact arithmetic: rounds and steps, potentials, and limits."""
 
 from __future__ import annotations
 

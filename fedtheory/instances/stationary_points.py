@@ -1,4 +1,4 @@
-"""Where averaging comes to rest on quadratics with a fixed step size, in closed form and rational arithmetic."""
+"""Limits of averaging on quadratics with a fixed step size, in closed form and rational arithmetic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

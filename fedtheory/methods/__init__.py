@@ -1,4 +1,4 @@
-"""What clients and server do in a round besides averaging: control variates, memories, compressed messages, coins."""
+"""Methods beyond averaging: control variates, error memories, compressed messages, random communication."""
 
 from fedtheory.methods.compressed import EF21 as EF21
 from fedtheory.methods.compressed import Compressed as Compressed

@@ -52,7 +52,7 @@ class Compressed:
 @final
 @dataclass(frozen=True)
 class ErrorFeedback:
-    """Send a compressed update less what earlier messages lacked, and remember what this one lacks.
+    """Error feedback: send the compressed sum of the update and the accumulated compression error.
 
     With one local step client k sends ``C(v_k)`` with ``v_k = e_k + eta g_k(x)`` and keeps ``e_k = v_k - C(v_k)``; the
     server takes the weighted sum off x. Where clients have minimizers of their own it comes to a neighborhood only.
@@ -96,7 +96,7 @@ class ErrorFeedback:
 @final
 @dataclass(frozen=True)
 class EF21:
-    """Send the compressed change of a gradient, which client and server add to what they know of it.
+    """EF21: send the compressed change of a gradient estimate, which client and server then update.
 
     Client k sends ``C(g_k(x) - d_k)``, and adds it to d_k as the server does, which then steps along the weighted mean
     of all d_k. With several local steps g_k is the mean of the gradients along the way. Clients may differ.

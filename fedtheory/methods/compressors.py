@@ -1,4 +1,4 @@
-"""Compressors: what arrives of a vector that is sent in fewer floats than it has."""
+"""Compressors of vectors: top-k, rand-k and scaled signs."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what methods/rules.py says)

@@ -1,4 +1,4 @@
-"""FedNova: local steps are normalized, so that clients who take more of them do not count for more."""
+"""FedNova: normalized averaging for unequal numbers of local steps."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what methods/rules.py says)

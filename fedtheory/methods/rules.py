@@ -1,4 +1,4 @@
-"""What a method is made of: parameters, and up to four compiled rules with one fixed signature each.
+"""The interface of methods: parameters and up to four compiled rules with fixed signatures.
 
 Federated averaging is the method without rules: who is chosen starts at the server's model, descends along its own
 gradients, sends how far it came, and the server adds the weighted sum. ``METHOD_RULES`` declares where a method may do
@@ -38,11 +38,11 @@ Rule = Callable[..., Any]
 
 METHOD_ARGUMENTS = {
     "states": Argument("float64", ("K", "s"), "the clients' states, a row per client, one copy per replicate"),
-    "starts": Argument("float64", ("r", "v"), "models where the chosen start, the server's unless it is overwritten"),
-    "corrections": Argument("float64", ("r", "v"), "what is added to every local gradient of the chosen, 0 at first"),
-    "num_steps": Argument("int64", ("r",), "how many of the round's step sizes each of the chosen took"),
-    "messages": Argument("float64", ("r", "v"), "what the chosen send, their updates unless it is overwritten"),
-    "message": Argument("float64", ("v",), "what one client sends"),
+    "starts": Argument("float64", ("r", "v"), "initial models of the chosen clients, the server's unless overwritten"),
+    "corrections": Argument("float64", ("r", "v"), "terms added to every local gradient of the chosen, initially 0"),
+    "num_steps": Argument("int64", ("r",), "number of local steps of each chosen client"),
+    "messages": Argument("float64", ("r", "v"), "messages of the chosen clients, their updates unless overwritten"),
+    "message": Argument("float64", ("v",), "message of one client"),
 }
 
 METHOD_RULES = {
@@ -50,29 +50,29 @@ METHOD_RULES = {
         ("round_index", "table", "memory", "states", "weights", "chosen", "step_sizes", "starts", "corrections"),
         ("memory", "states", "starts", "corrections"),
         "void",
-        "says where the chosen start and what is added to their gradients",
+        "sets the initial models and the corrections of the chosen clients",
     ),
     "message": Slot(
         ("round_index", "table", "memory", "states", "weights", "chosen", "step_sizes", "num_steps", "updates",
          "messages"),
         ("messages",),
         "void",
-        "turns updates into messages",
+        "computes messages from updates",
     ),
     "compress": Slot(
         ("table", "rng", "message"),
         ("message",),
         "float64",
-        "puts what arrives in the place of a message and returns how many floats were sent; its table is its own; "
-        "without it messages arrive as they are, v floats each",
+        "overwrites a message with the received one and returns the number of floats sent; has a separate table; "
+        "without it messages are not changed, v floats each",
     ),
     "combine": Slot(
         ("round_index", "table", "memory", "states", "weights", "chosen", "coefficients", "step_sizes", "num_steps",
          "starts", "updates", "messages", "rng", "model"),
         ("memory", "states", "model"),
         "float64",
-        "moves the model and all states and returns how many messages of this size each of the chosen sent, 0 if "
-        "nothing was; messages with coefficient 0 are not sent. Without it the model moves by their weighted sum",
+        "updates the model and all states and returns the number of such messages that each chosen client sent, 0 for "
+        "none; messages with coefficient 0 are not sent. Without it the model moves by their weighted sum",
     ),
 }  # fmt: skip
 
@@ -83,7 +83,7 @@ def _nothing() -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MethodRules:
-    """A method made ready for one federation and one initial model.
+    """The rules of a method for one federation and one initial model.
 
     Attributes
     ----------

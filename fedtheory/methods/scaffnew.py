@@ -1,4 +1,4 @@
-"""Scaffnew: a coin says when to communicate, and control variates make up for it."""
+"""Scaffnew: random communication with control variates."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what methods/rules.py says)

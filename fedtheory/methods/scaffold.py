@@ -1,4 +1,4 @@
-"""SCAFFOLD: control variates take the drift out of local steps."""
+"""SCAFFOLD: control variates that correct the drift of local steps."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what methods/rules.py says)

@@ -4,7 +4,6 @@ from fedtheory.plotting.bound import bound_versus_error as bound_versus_error
 from fedtheory.plotting.bound import measured as measured
 from fedtheory.plotting.bound import theory as theory
 from fedtheory.plotting.intervals import certified as certified
-from fedtheory.plotting.profile import selection_profile as selection_profile
 from fedtheory.plotting.style import COLORS as COLORS
 from fedtheory.plotting.style import MARKERS as MARKERS
 from fedtheory.plotting.style import appearance as appearance
@@ -12,4 +11,3 @@ from fedtheory.plotting.style import label_of as label_of
 from fedtheory.plotting.style import legend_below as legend_below
 from fedtheory.plotting.style import log_log as log_log
 from fedtheory.plotting.style import log_places as log_places
-from fedtheory.plotting.waterfalls import waterfall as waterfall

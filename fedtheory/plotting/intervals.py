@@ -1,4 +1,4 @@
-"""Numbers that are known from both sides, against a parameter."""
+"""Plots of certified intervals against a parameter."""
 
 from __future__ import annotations
 

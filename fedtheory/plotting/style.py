@@ -1,4 +1,4 @@
-"""The look of all figures: colors that color-blind readers tell apart, markers to back them up, readable legends."""
+"""The style of all figures: colors for color-blind readers, markers, and legends."""
 
 import contextlib
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ _SETTINGS: dict[str, Any] = {
 
 @contextlib.contextmanager
 def appearance() -> Iterator[None]:
-    """Draw figures in the house style while the context lasts; the reader's own settings come back afterwards.
+    """Context manager that applies the style of the figures and restores the previous settings at the end.
 
     Yields
     ------

@@ -18,6 +18,5 @@ from fedtheory.sampling.reference import reference_probabilities as reference_pr
 from fedtheory.sampling.reference import solver_probabilities as solver_probabilities
 from fedtheory.sampling.variances import expected_improvement_factor as expected_improvement_factor
 from fedtheory.sampling.variances import improvement_factor as improvement_factor
-from fedtheory.sampling.variances import improvement_factor_lower_bound as improvement_factor_lower_bound
 from fedtheory.sampling.variances import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.variances import variance as variance

@@ -57,7 +57,7 @@ class JointLaw:
 
     Examples
     --------
-    Both or nobody: the two clients are drawn with probability 1/2 each, and together with probability 1/2.
+    Both clients or none: each is drawn with probability 1/2, and both together with probability 1/2.
 
     >>> JointLaw([[True, True], [False, False]], [0.5, 0.5]).matrix
     array([[0.5, 0.5],

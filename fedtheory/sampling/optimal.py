@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy import empty
 
-from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, in_python
 from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
@@ -33,7 +32,7 @@ TOP = 900
 SATURATED = 2.0**1000
 
 
-def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms: str = "drop") -> Array:
+def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     r"""Minimizer of ``sum_i t_i^2 / p_i`` over ``0 <= p_i <= 1``, ``sum_i p_i <= m``.
 
     It is ``p_i = min(1, t_i / x)`` with the threshold x for which the probabilities sum to m. When the norms are
@@ -46,14 +45,12 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
         Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,), finite and at least 0.
     expected_size
         Budget m: the expected number of sampled clients, any real number in (0, n].
-    zero_norms
-        Every probability is optimal for a client whose update is zero. ``drop`` gives it 0 (an estimator must then
-        never divide by it); ``spread`` shares the unused budget equally among such clients.
 
     Returns
     -------
     Array
-        The probabilities, shape (n,), a new array. A probability below 1e-308 may be 0.
+        The probabilities, shape (n,), a new array. A probability below 1e-308 may be 0. It is 0 for a norm of 0, for
+        which every probability is optimal.
 
     Raises
     ------
@@ -88,11 +85,6 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     if not _fill(t, budget, probabilities):
         refuse_norms(t)
         rescale(t, budget, probabilities)
-    if type(zero_norms) is not str or zero_norms != "drop":
-        validate.choice("zero_norms", zero_norms, ("drop", "spread"))
-        num_positive = np.count_nonzero(t)
-        if num_positive < budget:
-            probabilities[t == 0] = (budget - num_positive) / (t.size - num_positive)
     return probabilities
 
 

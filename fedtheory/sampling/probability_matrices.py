@@ -1,4 +1,4 @@
-"""What the probability matrix of any sampling says about the variance of its estimator (Lemma 1)."""
+"""The variance of the estimator of a sampling from its probability matrix (Lemma 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Witnesses for the closed form: a convex solver, whose answer must pass our certificate, and exact rationals."""
+"""Reference solutions for the closed form: a convex solver with a certificate, and exact rationals."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def solver_probabilities(
     unit: npt.ArrayLike | None = None,
     **settings: Any,
 ) -> tuple[Array, str]:
-    """Return what a cvxpy solver answers, unchecked, with its status.
+    """Return the unchecked solution of a cvxpy solver and its status.
 
     Parameters
     ----------

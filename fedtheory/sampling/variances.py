@@ -15,7 +15,6 @@ from fedtheory.sampling.optimal import optimal_probabilities
 __all__ = [
     "expected_improvement_factor",
     "improvement_factor",
-    "improvement_factor_lower_bound",
     "relative_improvement_factor",
     "variance",
 ]
@@ -89,7 +88,7 @@ def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
 
     Examples
     --------
-    For norms 1, 2, 3 nobody is cut: ``6^2 / 2 - 14 = 4``.
+    For norms 1, 2, 3 no probability is cut at 1: ``6^2 / 2 - 14 = 4``.
 
     >>> round(optimal_value([1.0, 2.0, 3.0], 2), 12)
     4.0
@@ -153,9 +152,7 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
     return expected_improvement_factor(t[None, :], expected_size)
 
 
-def expected_improvement_factor(
-    norms: npt.ArrayLike, expected_size: float, *, axis: int = 0, sample_weights: npt.ArrayLike | None = None
-) -> float:
+def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, axis: int = 0) -> float:
     r"""Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms.
 
     It is not the mean of the ratios: large updates count more.
@@ -168,8 +165,6 @@ def expected_improvement_factor(
         Budget m, in (0, n].
     axis
         The axis of the samples, 0 or 1.
-    sample_weights
-        Probability of each sample, shape (samples,), sum 1; equal ones by default.
 
     Returns
     -------
@@ -195,10 +190,7 @@ def expected_improvement_factor(
     samples = _samples(norms, axis)
     num_samples, num_clients = samples.shape
     m = checked_budget(expected_size, num_clients)
-    if sample_weights is None:
-        weights = np.full(num_samples, 1 / num_samples)
-    else:
-        weights = validate.probability_vector("sample_weights", sample_weights, size=num_samples)
+    weights = np.full(num_samples, 1 / num_samples)
     if m == num_clients or not samples.any():
         return 0.0
     m = max(m, _TINY_BUDGET)
@@ -207,49 +199,6 @@ def expected_improvement_factor(
     values = [optimal_value(t, m) for t in scaled]
     uniform = (num_clients - m) / m * (scaled**2).sum(axis=1)
     return min(1.0, float(weights @ np.asarray(values) / (weights @ uniform)))
-
-
-def improvement_factor_lower_bound(norms: npt.ArrayLike, expected_size: float) -> float:
-    r"""Shorthand ``((sum t_i)^2 - m sum t_i^2) / ((n - m) sum t_i^2)``: a lower bound on the improvement factor.
-
-    It is the improvement factor itself when no optimal probability is cut at 1 (l = n), and may be negative.
-
-    Parameters
-    ----------
-    norms
-        Of the weighted updates, shape (n,).
-    expected_size
-        Budget m, in (0, n].
-
-    Returns
-    -------
-    float
-        At most 1; 0 where m = n or all norms are 0.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), after eq. (15), there for l = n.
-
-    Examples
-    --------
-    For norms 1, 1, 4 and m = 2: ``(36 - 36) / 18 = 0``, below the factor 2/9.
-
-    >>> improvement_factor_lower_bound([1.0, 1.0, 4.0], 2)
-    0.0
-    """
-    t = checked_norms(norms)
-    m = checked_budget(expected_size, t.size)
-    if m == t.size or not t.any():
-        return 0.0
-    _, exponent = np.frexp(t.max())
-    t = np.ldexp(t, -exponent)
-    squares = (t**2).sum()
-    return float((t.sum() ** 2 - m * squares) / ((t.size - m) * squares))
 
 
 def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any) -> Any:

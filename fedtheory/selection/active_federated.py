@@ -1,4 +1,4 @@
-"""Active federated learning: clients drawn by the losses they had, or reported, when they last took part."""
+"""Active federated learning: clients sampled by the losses of their last participation."""
 
 from __future__ import annotations
 
@@ -202,9 +202,9 @@ class ActiveFederatedByReports:
     Notes
     -----
     ``afl`` of Cho, Wang, Joshi (2020) follows Goetz et al. (2019), see ``ActiveFederated``; the two leave different
-    things open. Here losses are not multiplied by ``sqrt(n_k)``, nobody evaluates one at the server's model, and of
+    things open. Here losses are not multiplied by ``sqrt(n_k)``, no client evaluates one at the server's model, and of
     three clients two are drawn by loss and one uniformly, where rounding ``(1 - 0.1) 3`` to the nearest number draws
-    all three by loss and explores nobody.
+    all three by loss and none uniformly.
     """
 
     num_selected: int

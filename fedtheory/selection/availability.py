@@ -1,4 +1,4 @@
-"""Who is there (groups that take turns, independent coins, Markov chains), and any strategy among them."""
+"""Availability of clients (alternating groups, independent coins, Markov chains), for any strategy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AvailabilityRule(NamedTuple):
 
 
 class Availability(Protocol):
-    """A random process that says in each round which clients are there.
+    """A random process of the available clients of each round.
 
     One that draws anew in each round, always from the same law, says so by an attribute ``memoryless`` that is true.
     """
@@ -42,7 +42,7 @@ class Availability(Protocol):
 @final
 @dataclass(frozen=True)
 class AlternatingGroups:
-    """Fixed groups take turns, round by round; of the group whose turn it is a random share drops out.
+    """Fixed groups alternate, round by round; a random share of the present group drops out.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class AlternatingGroups:
 @final
 @dataclass(frozen=True)
 class BernoulliAvailability:
-    """Client k is there with probability ``probability`` (a number, or one per client), independently of all else."""
+    """Client k is available with probability ``probability`` (a number, or one per client), independently."""
 
     probability: float | npt.ArrayLike
     memoryless: ClassVar[bool] = True
@@ -99,10 +99,10 @@ class BernoulliAvailability:
 @final
 @dataclass(frozen=True)
 class MarkovAvailability:
-    """A client that is there leaves with probability ``leave``, one that is away returns with ``join``, in each round.
+    """In each round an available client leaves with probability ``leave``, and an absent one returns with ``join``.
 
     Both are numbers, or one per client. The chains start in their stationary laws: there with probability
-    ``join / (leave + join)``; with both zero everybody stays.
+    ``join / (leave + join)``; with both zero every client keeps its state.
     """
 
     leave: float | npt.ArrayLike
@@ -194,7 +194,7 @@ def _step_chains(round_index, table, memory, rng, present):
 @final
 @dataclass(frozen=True)
 class Available:
-    """Apply a strategy in each round to the clients that are available then; nobody else is ever selected.
+    """Apply a strategy in each round to the clients that are available then; no other client is selected.
 
     The strategies of this package choose among those who are there, with weights renormalized to sum 1 over them. One
     that does not look at availability loses the absent clients that it proposes or chooses.
@@ -207,7 +207,7 @@ class Available:
         Who is available: one of ``fedtheory.selection.availability``, or the like.
     shortfall
         ``refuse``: a run in which fewer clients are available than the strategy may select ends with a ValueError.
-        ``allow``: it selects fewer, and the model stays as it is when nobody is there.
+        ``allow``: it selects fewer, and the model does not change if no client is available.
 
     Notes
     -----
@@ -230,7 +230,7 @@ class Available:
     def scheme(self) -> Scheme:
         """The strategy's scheme, marked: who is selected depends on who is there.
 
-        It has a memory if availability has one, or the strategy; where nobody may be there it is not always a mean.
+        It has a memory if availability has one, or the strategy; if a round may have no client it is not always a mean.
         """
         inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown", memoryless=False))
         memoryless = inner.memoryless and getattr(self.availability, "memoryless", False)

@@ -1,4 +1,4 @@
-"""Every client takes part in every round."""
+"""Full participation: all clients in every round."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -21,7 +21,7 @@ __all__ = ["Full"]
 @final
 @dataclass(frozen=True)
 class Full:
-    """Select all clients and weigh their updates with p_k."""
+    """Full participation with the weights p_k."""
 
     @property
     def scheme(self) -> Scheme:
@@ -30,7 +30,7 @@ class Full:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        return Rules(select=_choose_all, weigh=_weigh_by_weight, max_selected=weights.size)
+        return Rules(select=choose_all, weigh=_weigh_by_weight, max_selected=weights.size)
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """One for every client, shape (K,)."""
@@ -43,7 +43,8 @@ class Full:
 
 
 @compiled
-def _choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
+def choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    """Select every client that is there."""
     size = 0
     for k in range(weights.size):
         chosen[size] = k

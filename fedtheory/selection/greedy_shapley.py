@@ -1,4 +1,4 @@
-"""Clients drawn by how their updates were valued: GreedyFed, its upper confidence bounds, and S-FedAvg."""
+"""Selection by Shapley values of updates: GreedyFed, upper confidence bounds, and S-FedAvg."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -114,9 +114,9 @@ def _fill_uniformly(counts, weights, wants_seen, left, filled, size, rng, chosen
 class GreedyShapley:
     """Select the ``num_selected`` clients of largest cumulative Shapley value; average by size.
 
-    First everybody has a turn, in random order, the last group being filled up from those who had theirs. Each round's
-    values come from the game of that round and change the cumulative values of its clients only. Ties are broken at
-    random.
+    First each client has a turn, in random order; the last group is filled up with clients that had theirs. Each
+    round's values come from the game of that round and change the cumulative values of its clients only. Ties are
+    broken at random.
 
     Parameters
     ----------

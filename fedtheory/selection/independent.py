@@ -1,4 +1,4 @@
-"""Independent sampling of updates: each client decides by its own coin whether to send (Optimal Client Sampling)."""
+"""Independent sampling of updates, one coin per client (Optimal Client Sampling)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -15,6 +15,7 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
+from fedtheory.selection.full import choose_all
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
@@ -29,7 +30,7 @@ LAWS = ("optimal", "approximate", "uniform")
 class Independent:
     r"""Send the update of client i with probability p_i, independently of the others, with coefficient ``w_i / p_i``.
 
-    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased; nobody may send, and then the model stays.
+    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model stays.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class Independent:
     ------
     ValueError
         If the budget is not positive (or, once the clients are known, above n), the law has another name, or
-        candidates are too few, more than the clients, or given to ``uniform``, which asks nobody.
+        candidates are too few, more than the clients, or given to ``uniform``, which has none.
 
     Notes
     -----
@@ -109,7 +110,7 @@ class Independent:
             return Rules(select=_draw_gaps, weigh=_weigh_by_share, max_selected=n, table=table)
         asked = n if self.num_candidates is None else validate.count("num_candidates", self.num_candidates, 1, n)
         return Rules(
-            select=_choose_all if self.num_candidates is None else _choose_candidates,
+            select=choose_all if self.num_candidates is None else _choose_candidates,
             weigh=_send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law,
             max_selected=asked,
             table=pack(budget, self.max_iterations, n / asked),
@@ -167,15 +168,6 @@ def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, c
     for i in range(chosen.size):
         coefficients[i] = weights[chosen[i]] * scale
     return 0.0
-
-
-@compiled
-def _choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    filled = 0
-    for k in range(weights.size):
-        chosen[filled] = k
-        filled += weights[k] >= 0.0  # below 0 it is absent
-    return filled
 
 
 @compiled

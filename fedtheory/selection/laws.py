@@ -1,4 +1,4 @@
-r"""What a strategy knows of its own selection law, as a value that exact computations take apart.
+r"""Selection laws of strategies as values for exact computations.
 
 A strategy's ``law(weights)`` returns one of the four values below, or None if its law is not known: because it looks
 at updates or at noisy losses, has a memory, or depends on who is available.
@@ -54,7 +54,7 @@ class Ranked:
         Whether no n clients can have a larger total frequency, in any order, than the n of largest weight have when
         they come first; this makes the lower side of rho_bar sharper.
     num_top
-        m if the m largest losses have the frequency 1/m each, whoever has them; None otherwise.
+        m if the m largest losses have the frequency 1/m each, for every ranking; None otherwise.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""FedALIGN: the priority clients, and those others whose loss is close to the priority clients' mean loss."""
+"""FedALIGN: selection of all priority clients and of other clients with a loss close to the priority objective."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class AnnealedThreshold:
 def thresholds(threshold: Any, num_rounds: int) -> Array:
     """Thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule.
 
-    Infinity is allowed: it includes everybody.
+    Infinity is allowed: it includes all clients.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class LossMatching:
     threshold
         eps: a number at least 0 (infinity is allowed), one per round, or a schedule such as ``AnnealedThreshold``.
     warmup_rounds
-        Rounds at the start in which only priority clients train; nobody's loss is asked for.
+        Rounds at the start in which only priority clients train and no loss is evaluated.
     participation
         Who takes part at all: ``Everyone()``, ``PriorityDraws(K)`` or ``UniformFraction(f)``.
     match
@@ -170,7 +170,7 @@ class LossMatching:
         accuracy, and the family must classify.
     comparison
         ``<`` as in the definition of the indicator (section 3.2), or ``<=`` as in section 3.1. They differ when losses
-        are equal: only ``<`` with threshold 0 excludes everybody.
+        are equal: only ``<`` with threshold 0 excludes all clients.
 
     Raises
     ------
@@ -186,7 +186,7 @@ class LossMatching:
     at the server's model (the paper's eq. (19) evaluates them at local models and at the current step, which breaks
     ``w_{t+1} = w_t - eta g_t`` at round ends). The server needs F(w), so that in every round after the warm-up all
     clients are asked for their losses. Among clients that may be absent (``Available``), F counts the priority clients
-    that are there; in a round without any of them nobody is included.
+    that are there; in a round without any of them no client is included.
     """
 
     priority: tuple[bool, ...] | Any

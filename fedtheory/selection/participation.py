@@ -1,4 +1,4 @@
-"""Who takes part in a round of FedALIGN before losses are compared."""
+"""Participation in a round of FedALIGN before losses are compared."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, final
@@ -14,7 +14,7 @@ __all__ = ["Everyone", "PriorityDraws", "UniformFraction"]
 
 
 class Participation(Protocol):
-    """How many priority clients take part, and when the others do."""
+    """Interface: the number of participating priority clients, and the participation of the others."""
 
     @property
     def selection(self) -> str:
@@ -134,7 +134,7 @@ def checked_participation(participation: Any) -> Any:
 
 
 def taking_part(participation: Participation, num_priority: int, num_others: int) -> tuple[int, int, int]:
-    """Ask a participation for its mode and its numbers of priority and of other clients.
+    """Return the mode of a participation and its numbers of priority and of other clients.
 
     Half of five priority clients, rounded to even, and half of six others.
 
@@ -154,7 +154,7 @@ def taking_part(participation: Participation, num_priority: int, num_others: int
 
 
 def attending(participation: Participation, num_clients: int, num_rounds: int) -> Array:
-    """Ask a participation for its probabilities, shape (1, K) or (num_rounds, K); ValueError if they are none.
+    """Return the probabilities of a participation, shape (1, K) or (num_rounds, K); ValueError if they are invalid.
 
     >>> attending(PriorityDraws(3, attendance=[1.0, 0.5]), num_clients=2, num_rounds=7)
     array([[1. , 0.5]])

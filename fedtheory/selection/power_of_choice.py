@@ -1,4 +1,4 @@
-"""Power-of-Choice: among d candidates drawn by weight, the m with the largest losses; d may be a schedule."""
+"""Power-of-Choice: the m largest losses among d candidates sampled by weight; d may be a schedule."""
 
 from __future__ import annotations
 
@@ -223,9 +223,9 @@ class PowerOfChoice:
         Candidates per round d (m <= d <= K): a number, ``"all"`` for K, or a schedule (adapow-d).
     loss
         ``exact``: the candidates report F_k at the server's model (pow-d). ``minibatch``: they report the mean loss of
-        one mini-batch of the run's batch size, drawn for this purpose (cpow-d). ``last``: nobody is asked; a client's
-        loss is the mean over the local steps of its last participation, before each step and on that step's samples,
-        which it sends along with its update, and infinity before its first one (rpow-d).
+        one mini-batch of the run's batch size, drawn for this purpose (cpow-d). ``last``: no client is evaluated; the
+        loss of a client is the mean over the local steps of its last participation, before each step and on that step's
+        samples, which it sends along with its update, and infinity before its first one (rpow-d).
     transform
         What to rank the candidates by instead of their losses.
 

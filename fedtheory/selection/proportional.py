@@ -1,4 +1,4 @@
-"""pi_rand of Power-of-Choice: clients drawn with replacement, proportional to their weight."""
+"""Sampling with replacement, proportional to the weights (pi_rand of Power-of-Choice)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)

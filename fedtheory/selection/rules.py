@@ -1,4 +1,4 @@
-"""What a client selection strategy is made of: parameters, and up to five compiled rules with one fixed signature each.
+"""The interface of client selection strategies: parameters and compiled rules with fixed signatures.
 
 ``RULES`` declares the rules in the order of a round and ``ARGUMENTS`` what they are handed. Signatures, buffers, error
 texts and the page *Contracts* of the documentation are read off these two.
@@ -9,7 +9,7 @@ round and the value: numbers of clients must fit the room, clients be in ``0..K-
 ``candidates`` and ``chosen`` are -1 and those of ``coefficients`` NaN until they are written. Strategies made of this
 package's parts only are spared this, a few percent of a lean round: tests look at every one of them.
 
-When somebody is not there, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
+When a client is absent, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
 that looks never proposes or chooses these, and the loop takes them out of what the other rules return.
 """
 
@@ -56,21 +56,27 @@ class Slot(NamedTuple):
 
 ARGUMENTS = {
     "round_index": Argument("int64", (), "the round, counted from 0"),
-    "table": Argument("float64", ("L",), "the strategy's constants, shared by all replicates, laid out as it likes"),
+    "table": Argument(
+        "float64", ("L",), "the strategy's constants, shared by all replicates, in a layout of the strategy"
+    ),
     "memory": Argument("float64", ("L",), "the strategy's state, one copy per replicate"),
-    "weights": Argument("float64", ("K",), "objective weights of the clients that are there, -1 for the absent"),
+    "weights": Argument("float64", ("K",), "objective weights of the available clients, -1 for the absent"),
     "rng": Argument("generator", (), "the rule's random stream"),
-    "present": Argument("bool", ("K",), "who is there"),
-    "candidates": Argument("int64", ("d",), "clients whose losses the server asks for"),
+    "present": Argument("bool", ("K",), "available clients"),
+    "candidates": Argument("int64", ("d",), "clients whose losses are evaluated"),
     "losses": Argument("float64", ("d",), "the candidates' losses"),
     "chosen": Argument(
-        "int64", ("m",), "clients that train; copies act as different clients, and methods with states refuse them"
+        "int64",
+        ("m",),
+        "clients that train; copies act as different clients, and raise an error in methods with states",
     ),
     "model": Argument("float64", ("v",), "the server's model"),
     "server_model": Argument("float64", ("v",), "the server's model before the round, where the local steps start"),
-    "updates": Argument("float64", ("m", "v"), "model differences that the chosen computed"),
-    "coefficients": Argument("float64", ("m",), "what the updates are multiplied with; one with 0 is not sent"),
-    "values": Argument("float64", ("m",), "values of the chosen in the game of the round; 0 unless ``valuation`` asks"),
+    "updates": Argument("float64", ("m", "v"), "model differences of the chosen clients"),
+    "coefficients": Argument(
+        "float64", ("m",), "coefficients of the updates; an update with coefficient 0 is not sent"
+    ),
+    "values": Argument("float64", ("m",), "values of the chosen in the game of the round; 0 without ``valuation``"),
     "mean_losses": Argument("float64", ("m",), "the chosen clients' losses, averaged over their local steps"),
 }
 
@@ -79,39 +85,39 @@ RULES = {
         ("round_index", "table", "memory", "rng", "present"),
         ("memory", "present"),
         "int64",
-        "says who is there and returns how many; it has a table, a memory and a random stream of its own",
+        "determines the available clients and returns their number; has a separate table, memory and random stream",
     ),
     "propose": Slot(
         ("round_index", "table", "memory", "weights", "rng", "candidates"),
         ("memory", "candidates"),
         "int64",
-        "asks clients for their losses and returns how many; without it nobody is asked",
+        "determines the clients whose losses are evaluated and returns their number; none without this rule",
     ),
     "select": Slot(
         ("round_index", "table", "memory", "weights", "candidates", "losses", "rng", "chosen"),
         ("memory", "candidates", "losses", "chosen"),
         "int64",
-        "chooses who trains and returns how many; candidates and losses are its scratch",
+        "selects the clients that train and returns their number; may overwrite candidates and losses",
     ),
     "weigh": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "updates", "rng", "coefficients"),
         ("memory", "coefficients"),
         "float64",
-        "gives each update its coefficient after the local work and returns how many floats go up besides updates and "
-        "losses; without it each gets 1/m",
+        "sets the coefficients of the updates and returns the number of floats sent in addition to updates and "
+        "losses; without it each coefficient is 1/m",
     ),
     "value": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "coefficients", "values", "updates", "server_model",
          "model", "rng"),
         ("memory",),
         "void",
-        "values what the chosen brought, once the server has moved; their local models are server_model + updates",
+        "values the chosen clients after the server's step; their local models are server_model + updates",
     ),
     "observe": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "coefficients", "mean_losses"),
         ("memory",),
         "void",
-        "keeps what the round taught",
+        "updates the memory at the end of the round",
     ),
 }  # fmt: skip
 
@@ -122,7 +128,7 @@ def _nothing() -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """A strategy made ready for one federation and one number of rounds.
+    """The rules of a strategy for one federation and one number of rounds.
 
     Attributes
     ----------
@@ -212,7 +218,7 @@ def checked_strategy(strategy: Any) -> Any:
 
 
 def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
-    """Ask a strategy for its rules.
+    """Return the rules of a strategy.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Any strategy, its models averaged by size."""
+"""Averaging by size for any strategy."""
 
 from dataclasses import dataclass, replace
 from typing import final

@@ -1,4 +1,4 @@
-"""Clients drawn uniformly without replacement."""
+"""Uniform sampling without replacement."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -22,7 +22,7 @@ __all__ = ["Uniform"]
 @final
 @dataclass(frozen=True)
 class Uniform:
-    """Draw ``num_selected`` different clients, every subset equally likely.
+    """Uniform sampling of ``num_selected`` clients without replacement.
 
     Parameters
     ----------

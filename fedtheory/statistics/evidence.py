@@ -1,13 +1,14 @@
-r"""Evidence against a law, from draws that may stop at any time: test martingales, and the one inequality they need.
+r"""Sequential evidence against a law: test martingales and Ville's inequality.
 
 A test martingale is a process ``E_0 = 1, E_1, E_2, ... >= 0`` with ``E[E_n | the past] <= E_(n-1)`` under the
-hypothesis: the capital of somebody who bets against it at fair odds. By Ville's inequality
+hypothesis: the capital of a bettor against it at fair odds. By Ville's inequality
 
     ``P(E_n >= 1/alpha for some n) <= alpha``,
 
-so that whoever rejects as soon as the capital reaches ``1/alpha``, and looks after every draw, or stops when time is
-up, is wrong with probability at most alpha. A mean of test martingales with fixed weights is one, too, which is how
-several bets are made at once. The functions return ``log E_n`` for all n; ``rejects`` compares its maximum with alpha.
+so that a test that rejects as soon as the capital reaches ``1/alpha`` is wrong with probability at most alpha, also
+if it looks after every draw or stops when time is up. A mean of test martingales with fixed weights is one,
+too, which is how several bets are made at once. The functions return ``log E_n`` for all n; ``rejects`` compares its
+maximum with alpha.
 
 Sources: Ville (1939), "Etude critique de la notion de collectif"; Ramdas, Gruenwald, Vovk, Shafer (2023),
 "Game-theoretic statistics and safe anytime-valid inference"; Waudby-Smith, Ramdas (2024), "Estimating means of bounded

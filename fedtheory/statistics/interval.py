@@ -1,4 +1,4 @@
-"""A number known from both sides, and in which way."""
+"""Intervals with the method by which each side is known."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

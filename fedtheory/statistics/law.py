@@ -1,4 +1,4 @@
-"""A finite probability law: everything exact here is made of laws, by drawing on, mapping and averaging."""
+"""Finite probability laws, which can be mapped, continued and averaged exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Means known from samples: confidence intervals for a fixed number of samples, and ones valid at every number."""
+"""Confidence intervals of means, for a fixed sample size or valid at every sample size."""
 
 from __future__ import annotations
 

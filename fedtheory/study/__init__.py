@@ -1,4 +1,4 @@
-"""What every study script shares."""
+"""Common functions of study scripts."""
 
 from fedtheory.study.scripts import Check as Check
 from fedtheory.study.scripts import Progress as Progress

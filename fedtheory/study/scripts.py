@@ -1,4 +1,4 @@
-"""What every study script shares: its command line, progress, checks, table, and the files it leaves behind.
+"""Common functions of study scripts: command line, progress, checks, table, and output files.
 
 A study is a question with a frozen configuration and a function that answers it with data. Everything else, figures,
 table rows and checks, is made from those data, so that stored results can be drawn again. A script ends with::
@@ -49,7 +49,7 @@ Item = TypeVar("Item")
 
 
 class Progress(Protocol):
-    """What a study's ``run`` reports its progress to: it wraps a loop over the long work."""
+    """Progress display of a study's ``run``: wraps a loop over the long computation."""
 
     def __call__(self, items: Iterable[Item], description: str) -> Iterator[Item]:
         """Yield the items, showing how many are done."""
@@ -85,7 +85,7 @@ def nothing_said(data: Dataset) -> Sequence[str]:  # noqa: ARG001
 
 @dataclass(frozen=True)
 class Study:
-    """A question, at two sizes, with the functions that answer and show it.
+    """A question at two sizes, with the functions that compute and show its answer.
 
     Attributes
     ----------

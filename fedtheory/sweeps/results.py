@@ -1,4 +1,4 @@
-"""What a sweep found: what each configuration came to, one labelled data set over the grid, a table and a plot."""
+"""Results of a sweep: outcomes of configurations, one labeled data set over the grid, a table and a plot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SweepWarning(UserWarning):
 
 
 class Failure(NamedTuple):
-    """A configuration that raised: in words, what it raised, and where."""
+    """A configuration that raised an exception, with its message and traceback."""
 
     configuration: str
     error: str
@@ -43,7 +43,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What a sweep found.
+    """Results of a sweep.
 
     Attributes
     ----------

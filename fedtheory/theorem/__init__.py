@@ -1,4 +1,4 @@
-"""What a theorem is: a formula with its source, its hypotheses and the symbols of its arguments."""
+"""Theorems as functions: formulas with their source, their hypotheses and the symbols of their arguments."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
 from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights
@@ -18,7 +18,6 @@ from fedtheory.theorem.bound import Scalar as Scalar
 from fedtheory.theorem.bound import Summands as Summands
 from fedtheory.theorem.bound import states as states
 from fedtheory.theorem.domains import COUNT as COUNT
-from fedtheory.theorem.domains import FRACTION as FRACTION
 from fedtheory.theorem.domains import HORIZON as HORIZON
 from fedtheory.theorem.domains import NONNEGATIVE as NONNEGATIVE
 from fedtheory.theorem.domains import POSITIVE as POSITIVE

@@ -1,4 +1,4 @@
-r"""What theorems assume, as values that print themselves and check numbers.
+r"""Assumptions of theorems as values that can be printed and checked.
 
 A bound lists them in ``bound.hypotheses``. Each has a ``text``, finds its ``violation`` in the arguments of a bound, by
 name, and that by a run, ``violation_by``, where a bound is asked what it promises a run of ``fedavg`` (``for_run``):
@@ -84,7 +84,7 @@ _ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
 
 
 class DescribedRun(Protocol):
-    """What a hypothesis may ask of a run of ``fedavg``.
+    """Properties of a run of ``fedavg`` that a hypothesis can check.
 
     ``changed`` has the options that are not as they are by default, ``given`` the arguments of the bound that were not
     read off the run; ``step_sizes`` are those of all local steps, None where the theorem's own are meant.
@@ -119,7 +119,7 @@ class DescribedRun(Protocol):
 
 
 class Assumption(Protocol):
-    """One thing a theorem assumes."""
+    """An assumption of theorems."""
 
     @property
     def text(self) -> str:
@@ -135,7 +135,7 @@ class Assumption(Protocol):
 @final
 @dataclass(frozen=True)
 class Hypothesis:
-    """One thing that a single theorem assumes.
+    """An assumption of a single theorem.
 
     ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
     ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers. ``names`` says

@@ -1,4 +1,4 @@
-"""What the constants of theorems may be.
+"""Domains of the constants of theorems.
 
 A bound checks each argument by its domain before anything is computed, and SymPy is told what it may assume.
 """
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from fedtheory._support import validate
 
-__all__ = ["COUNT", "FRACTION", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"]
+__all__ = ["COUNT", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"]
 
 
 class Domain(NamedTuple):
-    """What a named constant of a theorem may be.
+    """Domain of a named constant of a theorem.
 
     Attributes
     ----------
@@ -64,7 +64,5 @@ POSITIVE = Domain(validate.positive, {"positive": True})
 """A finite number above 0."""
 NONNEGATIVE = Domain(validate.nonnegative, {"nonnegative": True})
 """A finite number from 0 on."""
-FRACTION = Domain(validate.fractions, {"nonnegative": True})
-"""A number from 0 to 1."""
 REAL = Domain(validate.finite, {"real": True})
 """A finite number."""

@@ -1,4 +1,4 @@
-"""What assumptions imply together: inequalities between constants that every problem which fulfills them obeys.
+"""Inequalities between constants that hold for every problem that satisfies given assumptions.
 
 Where one of them fails, a theorem speaks about no problem at all. A client that is mu-strongly convex has gradients of
 at least ``mu |w_0 - w*|`` somewhere among its fellows, which a bound on gradients has to allow:
@@ -31,7 +31,7 @@ _COMPUTED = 1e-9
 
 
 def consequences(assumptions: Sequence[Assumption], names: Collection[str]) -> tuple[Hypothesis, ...]:
-    r"""Inequalities between numbers that some assumptions imply together: where one fails, no problem fulfills them.
+    r"""Inequalities between numbers that assumptions imply together: if one fails, no problem satisfies them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The glossary: what the symbols of theorems mean, what they may be, their units, and their letters.
+"""The glossary of symbols: meaning, domain, units and letters.
 
 A bound takes what it says of its arguments from here: their domains, the section Parameters of its help, the letters of
 its formula. A paper may have rows of its own, ``Paper(..., symbols=...)``, for what only it knows or names otherwise.

@@ -18,7 +18,7 @@ Values = npt.NDArray[Any]
 
 
 def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Any:
-    """Subtract what is earned from what is handed out, ``sum_k v_k - (U(everybody) - U(nobody))``.
+    """Return the deviation from efficiency, ``sum_k v_k - (U(all players) - U(empty coalition))``.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ MOST_PLAYERS = 20
 
 @final
 class Game:
-    """A utility that is asked for each coalition once, and whose answers are checked.
+    """A utility function that is evaluated once per coalition and whose values are validated.
 
     >>> asked = []
     >>> game = Game(lambda players: asked.append(sorted(players)) or len(players))

@@ -1,4 +1,4 @@
-"""How the clients of a round are valued: a method and its parameters."""
+"""Methods of valuing the clients of a round, with their parameters."""
 
 from dataclasses import dataclass
 from typing import final
@@ -11,7 +11,7 @@ __all__ = ["Valuation"]
 @final
 @dataclass(frozen=True)
 class Valuation:
-    """A method that splits what a round earned among its clients, as strategies ask for it.
+    """A method that divides the gain of a round among its clients.
 
     The value of a coalition of the round's clients is the negative loss, on the server's validation samples, of the
     average of its members' models with the coefficients of the aggregation. That of the empty coalition is the negative

@@ -15,7 +15,7 @@ __all__ = ["Estimate", "gtg_shapley", "permutation_shapley"]
 
 
 class Estimate(NamedTuple):
-    """Estimated values, and what they cost.
+    """Estimated values and the number of evaluations.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Estimate(NamedTuple):
 def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
     """Gain that each player brings when the players arrive in an order, shape (n,).
 
-    Once the utility of those who have arrived is within ``tolerance`` of everybody's, the others are taken to add
-    nothing (strictly within: a tolerance of 0 truncates nothing).
+    Once the utility of those who have arrived is within ``tolerance`` of that of all players, the others are taken
+    to add nothing (strictly within: a tolerance of 0 truncates nothing).
 
     Returns
     -------
@@ -167,9 +167,9 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     num_players
         Number of players n.
     tolerance
-        eps. If everybody's utility is less than eps away from nobody's, all values are 0. Within an order, once the
-        utility is less than eps away from everybody's, the others are taken to add nothing; what is cut off sums to
-        less than eps, though a single cut can be of any size.
+        eps. If the utility of all players is less than eps away from that of the empty coalition, all values are 0.
+        Within an order, once the utility is less than eps away from that of all players, the others are taken to add
+        nothing. The omitted gains sum to less than eps, but a single one can be of any size.
     rng
         Seed, SeedSequence or Generator.
 

@@ -1,4 +1,4 @@
-"""Claims, verdicts and the tools that reach them."""
+"""Claims, their verification, and searches for counterexamples."""
 
 from fedtheory.verification.catalogue import known_bounds as known_bounds
 from fedtheory.verification.catalogue import known_claims as known_claims
@@ -10,7 +10,6 @@ from fedtheory.verification.findings import at_most as at_most
 from fedtheory.verification.findings import equal_to as equal_to
 from fedtheory.verification.findings import mean_at_most as mean_at_most
 from fedtheory.verification.findings import not_applicable as not_applicable
-from fedtheory.verification.findings import sequential_mean_at_most as sequential_mean_at_most
 from fedtheory.verification.findings import worst_of as worst_of
 from fedtheory.verification.hunts import hunt as hunt
 from fedtheory.verification.instances import regression_examples as regression_examples

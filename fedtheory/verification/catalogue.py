@@ -1,4 +1,4 @@
-"""Everything that can be named: claims by key and bounds by name, of this package or out of somebody's file."""
+"""Claims by key and bounds by name, of this package or of a user's file."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _named(known: Mapping[str, Claim], keys: str | Iterable[str] | None) -> list
 
 
 def one_claim(key: str, among: Mapping[str, Claim] | str | Path | None = None) -> Claim:
-    """Return the one claim that a key, its beginning or a pattern names, ``among`` the package's or those given.
+    """Return the only claim that matches a key, prefix or pattern, ``among`` the package's or those given.
 
     >>> one_claim("POWER-OF-CHOICE:lemma-b1").key
     'power-of-choice:lemma-b1'

@@ -1,4 +1,4 @@
-"""What a claim is: a published statement, and one check that decides it on one instance."""
+"""Claims: published statements with a check that decides them on one instance."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 __all__ = ["Claim", "claim"]
 
 KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction")
-# Kinds of claims that must fail: what is false in print, and a tempting guess that nobody printed.
+# Kinds of claims that must fail: what is false in print, and a tempting guess that no paper prints.
 REFUTED = ("erratum", "refuted conjecture")
 BUDGETS = ("quick", "thorough")
 

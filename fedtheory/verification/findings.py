@@ -1,18 +1,15 @@
-"""What one instance of a claim shows: two sides, compared exactly, up to rounding, or by confidence limits."""
+"""Results of single instances: two sides, compared exactly, up to rounding, or by confidence limits."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, final
 
-import numpy as np
-
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 from fedtheory.statistics.interval import Interval
 
@@ -23,7 +20,6 @@ __all__ = [
     "equal_to",
     "mean_at_most",
     "not_applicable",
-    "sequential_mean_at_most",
     "worst_of",
 ]
 
@@ -39,7 +35,7 @@ that matters is orders of magnitude larger. It stands for rounding only; exact r
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What one instance showed. It cannot contradict itself: ``holds`` must be what the two sides say.
+    """Result of one instance. ``holds`` must be consistent with the two sides.
 
     Attributes
     ----------
@@ -412,66 +408,6 @@ def mean_at_most(
         reason=reason,
         risk=1 - validate.confidence(confidence),
     )
-
-
-def sequential_mean_at_most(
-    draw: Callable[[int], Array],
-    predicted: float,
-    interval: Callable[..., Interval[Any]],
-    *,
-    confidence: float = 0.999,
-    batch: int = 100,
-    most: int = 10_000,
-    instance: Mapping[str, Any] | None = None,
-) -> Finding:
-    """Sample in batches until the comparison with the bound is decided, or ``most`` samples are drawn.
-
-    Parameters
-    ----------
-    draw
-        Returns that many new samples, shape (batch,).
-    predicted
-        The bound on their mean.
-    interval
-        Limits that are valid at every sample size, called with the samples and the confidence: ``bounded_mean`` with
-        its range, say.
-    confidence
-        Probability that the limits cover the mean at all sizes.
-    batch, most
-        Samples drawn at a time, and in all.
-    instance
-        What the finding shows, beside the number of samples.
-
-    Returns
-    -------
-    Finding
-        Its risk is ``1 - confidence``, whenever sampling stops.
-
-    Raises
-    ------
-    ValueError
-        If ``batch`` or ``most`` is not positive, or ``draw`` returns another number of samples.
-
-    Examples
-    --------
-    Fair coins, 0 or 1, have a mean of at most 3/4; a few hundred of them show it.
-
-    >>> from functools import partial
-    >>> from fedtheory.statistics import bounded_mean
-    >>> coins = partial(np.random.default_rng(0).integers, 0, 2)
-    >>> found = sequential_mean_at_most(coins, 0.75, partial(bounded_mean, lower=0.0, upper=1.0))
-    >>> found.holds, found.side, round(found.risk, 3), found.instance["num_samples"] < 1000
-    (True, 'upper confidence limit', 0.001, True)
-    """
-    validate.count("batch", batch)
-    samples = np.empty(0)
-    finding = mean_at_most(Interval(-np.inf, np.inf), predicted, confidence=confidence)
-    while finding.holds is None and len(samples) < validate.count("most", most):
-        size = min(batch, most - len(samples))
-        samples = np.concatenate([samples, validate.array("draws", draw(size), shape=(size,))])
-        limits, words = interval(samples, confidence=confidence), {**(instance or {}), "num_samples": len(samples)}
-        finding = mean_at_most(limits, predicted, confidence=confidence, instance=words)
-    return finding
 
 
 def worst_of(findings: Iterable[Finding]) -> Finding:

@@ -82,7 +82,7 @@ def reproduce(claim: Claim, rng: validate.RNGLike, index: int) -> Finding:
 
 
 def replay(claim: Claim, choices: Sequence[float]) -> Finding:
-    """Check the instance that a sequence of choices stands for.
+    """Check the instance defined by a sequence of choices.
 
     Parameters
     ----------

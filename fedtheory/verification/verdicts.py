@@ -273,7 +273,7 @@ def _seeds(rng: validate.RNGLike) -> np.random.SeedSequence:
 
 
 def verdict_on(claim: Claim, seeds: np.random.SeedSequence, effort: Effort, trials: Trials) -> Verdict:
-    """Return the verdict that trials lead to."""
+    """Return the verdict of trials."""
     findings, hunt = trials.findings, trials.hunted.hunt if trials.hunted else None
     index = list(findings)[-1] if trials.fault else max(findings, key=lambda number: severity(findings[number]))
     worst = findings[index]

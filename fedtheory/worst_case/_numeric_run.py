@@ -9,7 +9,7 @@ demand is broken.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,6 @@ from fedtheory.worst_case._record import Record, Step
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
 __all__: list[str] = []
-
-
-class ClientFunction(Protocol):
-    """A function that a run can call."""
-
-    def loss(self, w: Array) -> float:
-        """Return the value at a point, shape (v,)."""
-
-    def gradient(self, w: Array) -> Array:
-        """Return the gradient there, shape (v,)."""
 
 
 Choose = Callable[[Step, Sequence[Array]], Array]

@@ -3,13 +3,9 @@
 import random
 from fractions import Fraction as Q
 
-import numpy as np
 import pytest
 
 from fedtheory.bounds import fedalign
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.domains import FRACTION
-from fedtheory.theorem.paper import Paper
 from tests.bounds import worlds
 from tests.bounds.test_transcriptions import forms
 
@@ -66,19 +62,6 @@ def test_symbols_know_their_sign(name, bound):
         assert symbol.is_integer is (True if symbol.name in COUNTS | HORIZONS else None)
         assert symbol.is_nonnegative is (None if symbol.name in REAL else True)
         assert symbol.is_positive or symbol.name not in COUNTS | POSITIVE or name.endswith("inner_product")
-
-
-def test_a_fraction_stays_a_rational_and_is_one_for_each_entry_of_an_array():
-    @states(Paper("toy", "A toy", "Nobody", 2000), "Lemma 1", domains={"damping": FRACTION})
-    def damped(distance2, *, damping):
-        return {"left": (1 - damping) * distance2}
-
-    assert damped(Q(3), damping=Q(1, 3)) == Q(2)
-    assert damped(3.0, damping=np.array([0.0, 0.5, 1.0])).tolist() == [3.0, 1.5, 0.0]
-    with pytest.raises(ValueError, match=r"damping must be in \[0, 1\], got 4/3"):
-        damped(Q(3), damping=Q(4, 3))
-    with pytest.raises(ValueError, match=r"damping must be in \[0, 1\], got 1.5 at index 1"):
-        damped(3.0, damping=np.array([0.5, 1.5]))
 
 
 def test_a_sequence_is_of_rationals_or_of_floating_point_numbers():

@@ -107,20 +107,6 @@ def test_the_induction_of_the_theorems_is_the_recursion_of_their_lemma():
     assert np.all(gaps <= closed)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"num_clients": 1, "num_selected": 1}, "num_clients >= 2"),
-        ({"num_selected": 10}, "num_clients must be at least num_selected"),
-        ({"G2": Q(4)}, r"mu\^2 initial_distance2 \+ 2 mu objective_gap <= G2 .*: got 19/4 > 4"),
-        ({"weighted_sigma2": Q(18)}, "weighted_sigma2 <= G2"),
-    ],
-)
-def test_impossible_constants_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        fedavg.without_replacement_gap(7, **own(fedavg.without_replacement_gap, **change))
-
-
 def test_it_speaks_about_unbiased_selection_only():
     assert fedavg.decaying_steps_gap.statement.accepts(Scheme("multinomial", "mean"))
     assert not fedavg.decaying_steps_gap.statement.accepts(Scheme("power of choice", "mean"))

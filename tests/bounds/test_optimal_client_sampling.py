@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.recursion import unroll
-from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem import Bound
 
 ONE_ROUND = [
@@ -210,38 +209,3 @@ def test_averaged_gradients_are_the_one_round_bounds_summed() -> None:
     ):
         expected = (WORLD["initial_gap"] + K * one(**pick(one, **same))) / (K * eta * factor)
         assert average(**pick(average, **same)) == expected
-
-
-@pytest.mark.parametrize(
-    ("bound", "changes", "message"),
-    [
-        (ocs.dsgd_strongly_convex, {"gamma": Q(5, 4)}, "gamma <= 1: got 5/4 > "),
-        (ocs.dsgd_strongly_convex, {"sum_squared_weights": Q(1, 8)}, r"max_weight\^2 <= sum_squared_weights"),
-        (ocs.dsgd_strongly_convex, {"sum_squared_weights": Q(3, 4)}, "sum_squared_weights <= max_weight"),
-        (ocs.dsgd_contraction, {"step_size": Q(1, 2)}, r"step_size <= smallest_gamma/\(\(1 \+ max_weight M\) L\)"),
-        (ocs.dsgd_contraction, {"mean_inverse_gamma": Q(3, 4)}, "mean_inverse_gamma >= 1"),
-        (ocs.dsgd_contraction, {"mean_inverse_gamma": Q(3)}, "mean_inverse_gamma <= 1/smallest_gamma"),
-        (ocs.fedavg_strongly_convex, {"server_step_size": Q(1, 2)}, "server_step_size >= 1"),
-        (ocs.fedavg_strongly_convex, {"server_step_size": Q(1)}, r"server_step_size\^2 >= gamma/sum_squared_weights"),
-        (ocs.fedavg_contraction, {"server_step_size": Q(3, 2)}, r"server_step_size\^2 >= 1/sum_squared_weights"),
-        (ocs.fedavg_nonconvex, {"step_size": Q(1, 40)}, r"step_size <= 1/\(8 L \(2 \+ M/R\)\)"),
-        (ocs.fedavg_nonconvex, {"gamma": Q(1, 100)}, r"step_size <= gamma/\(8 L \(1 \+ max_weight M/R\)\)"),
-        (ocs.full_participation, {"step_size": Q(1, 2)}, "step_size <= 1/L"),
-    ],
-)
-def test_an_unmet_hypothesis_is_named(bound, changes, message) -> None:
-    with pytest.raises(AssumptionViolated, match=message):
-        bound(**pick(bound, **changes))
-
-
-def test_theorem_13_needs_no_short_steps() -> None:
-    assert ocs.dsgd_strongly_convex(**pick(ocs.dsgd_strongly_convex, step_size=Q(50))) > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("sigma2", -1), ("gamma", 0), ("relative_noise", -1), ("L", 0), ("gap", -1), ("mu", float("nan"))],
-)
-def test_numbers_out_of_their_domain_are_refused(name, value) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be finite"):
-        ocs.dsgd_strongly_convex(**pick(ocs.dsgd_strongly_convex, **{name: value}))

@@ -40,12 +40,6 @@ def test_an_estimate_may_be_a_billionth_longer_than_the_longest() -> None:
         lengths(0.5, 1 + 1.1e-9, 0.0).samples(UPDATES, rng, 3)
 
 
-@pytest.mark.parametrize("unit", [0.01, 1.0, 3e6])
-def test_what_is_less_than_a_trillionth_of_a_unit_is_rounding(unit: float) -> None:
-    values = unit * np.array([[0.9e-12, -0.9e-12], [1.1e-12, -1.1e-12]])
-    assert kit._rounded(values, unit).tolist() == [[0.0, 0.0], values[1].tolist()]
-
-
 @pytest.mark.parametrize("claim", [-1.0, np.nan])
 def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
     options: dict[str, Any] = {"variance": lambda *_: claim, "num_draws": 60}
@@ -69,21 +63,6 @@ def test_the_random_checks_of_a_call_and_their_cases_share_its_rate_of_false_ala
     assert check_aggregation(everybody_counts, variance=lambda *_: 0.0, num_draws=2).holds
     assert len(spent) == 2 + 5 + 5  # one client, unbiased, variance
     assert sum(spent) == pytest.approx(FALSE_ALARMS)
-
-
-@pytest.mark.parametrize("name", ["same generator", "other randomness"])
-def test_the_case_that_is_told_is_that_of_the_call(name: str) -> None:
-    calls: list[Any] = []
-
-    def never_the_same(rng, vectors, weights):
-        calls.append((vectors, weights))
-        return np.full(vectors.shape[1], len(calls))
-
-    [check] = [check for check in kit.aggregation_checks(never_the_same) if check.name == name]
-    failure: Any = check.failure()
-    for vectors, weights in calls:
-        assert failure.case["vectors"].tolist() == vectors.tolist()
-        assert failure.case["weights"].tolist() == weights.tolist()
 
 
 def test_no_error_is_longer_than_the_longest_estimate_and_the_mean_together() -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import check_strategy, strategies
-from fedtheory.conformance._selections import cases
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
@@ -96,21 +95,6 @@ def test_the_last_client_may_be_taken_as_rarely_as_any_other() -> None:
     assert named(PowerOfChoice(1, 2), "declared moments", **rare)() is None
 
 
-def test_limits_are_twice_the_largest_coefficient_and_four_times_the_largest_product_and_square() -> None:
-    # Coefficients (3, 1) and (0.5, 5), their products with themselves and each other, and the squares of 4 and 5.5.
-    seen = np.array([[3.0, 1.0, 9.0, 3.0, 1.0, 16.0], [0.5, 5.0, 0.25, 2.5, 25.0, 30.25]])
-    assert strategies._largest(seen, 2).tolist() == [10.0, 10.0, 100.0, 100.0, 100.0, 121.0]
-    assert strategies._largest(seen[:, :2], 2).tolist() == [10.0, 10.0]
-    assert strategies._largest(0.25 * seen[:, :3], 3).tolist() == [4.5, 4.5, 4.5]
-
-
-def test_what_differs_most_clearly_is_told_in_its_own_units() -> None:
-    # A gap of 10 where 1000 is possible, and one of 0.25 where 1 is; the first is as expected.
-    seen = rounds([0.5, 510.0, 0.75], [0.0, 490.0, 0.0], [1.0, 530.0, 0.5], [0.5, 510.0, 0.75])
-    assert sampled(seen, [0.5, 500.0, 0.25], [1.0, 1000.0, 1.0])[:2] == (2, pytest.approx(0.5, abs=1e-2))
-    assert sampled(seen, [0.5, 510.0, 0.5], [1.0, 1000.0, 1.0]) is None
-
-
 def test_one_round_beyond_its_limit_is_enough_and_the_first_one_is_told() -> None:
     seen = rounds(*[[0.5, 0.5, 0.5]] * 39, [0.5, 1.25, 2.0])
     assert sampled(seen, [0.5, 0.5, 0.5], [1.0, 1.0, 1.0], 40) == (1, pytest.approx(0.5 + 0.75 / 40), 40)
@@ -140,21 +124,3 @@ def test_nobody_is_taken_more_often_than_clients_are_drawn(strategy: Any, copies
     monkeypatch.setattr(strategies, "_sampled", lambda _, __, upper, *___: limits.append(upper.tolist()))
     named(strategy, "declared inclusion", num_draws=8)()
     assert limits == [[copies] * 6] * 3
-
-
-def test_the_engine_runs_the_case_that_is_told(monkeypatch) -> None:
-    runs: list[tuple[Any, Any]] = []
-
-    def fedavg(*arguments: Any, **named: Any) -> Any:
-        runs.append((arguments, named))
-        return SimpleNamespace(models=np.zeros(1))
-
-    monkeypatch.setattr(strategies, "fedavg", fedavg)
-    named(Full(), "contract")()
-    [(fed, strategy), first], [_, second] = runs
-    case = cases(6)["plain"]
-    np.testing.assert_allclose(fed.losses(np.zeros(1)), case.losses, rtol=1e-14)
-    assert fed.weights.tolist() == case.weights.tolist()
-    assert strategy == Full()
-    assert [first.pop("num_threads"), second.pop("num_threads")] == [1, 2]
-    assert first == second

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 
-from fedtheory.bounds import power_of_choice as poc
 from fedtheory.conformance import (
     constants,
     constants_of,
-    drawing,
     games,
     laws,
     norms,
@@ -59,11 +57,6 @@ def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(name, bo
     unmet = {text for constants in drawn for text in bound(**constants, strict=False)[1]}
     leave_out_if_new(name, "constants that fulfill its hypotheses" if unmet else "")
     assert not any(np.isnan(np.asarray(bound(**constants), dtype=float)).any() for constants in drawn)
-
-
-def test_constants_shrink() -> None:
-    found = find(constants_of(poc.one_step), lambda constants: constants["num_selected"] > 1)
-    assert found["num_selected"] == 2
 
 
 def test_what_a_bound_divides_by_is_a_ninth_where_it_would_be_zero() -> None:
@@ -173,8 +166,3 @@ def test_random_sets_of_any_law_may_hold_a_client_sometimes() -> None:
 
     found = find(samplings(), has_some, settings=settings(phases=(Phase.generate,), database=None))
     assert has_some(found)
-
-
-def test_everything_that_is_offered_says_what_it_draws() -> None:
-    for name in drawing.__all__:
-        assert getattr(drawing, name).__doc__, name

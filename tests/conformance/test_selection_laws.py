@@ -1,6 +1,5 @@
 """Laws of selections: how often they are drawn, under which numbers, against what, and what a first round is."""
 
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,12 +8,10 @@ import pytest
 
 from fedtheory.conformance import _selection_laws, _selections, check_strategy, strategies
 from fedtheory.conformance._checks import FALSE_ALARMS, Failed
-from fedtheory.conformance._selections import Case, Subject, played
+from fedtheory.conformance._selections import Case, Subject
 from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.selection.proportional import Proportional
-from fedtheory.selection.uniform import Uniform
 from tests.conformance.right import everybody
 
 
@@ -31,12 +28,6 @@ def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(mon
     # Of weights of one's own there are three cases, and one random check of a function.
     assert check_strategy(everybody, like=Full(), weights=[0.5, 0.25, 0.25], num_clients=3, num_draws=8).holds
     assert spent == pytest.approx([FALSE_ALARMS / 3] * 3)
-
-
-def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:
-    case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
-    updates = played(Full(), case)(np.random.default_rng(0)).updates
-    assert updates[:, 0].tolist() == [2.0, 3.0, 0.5, 1e9]
 
 
 def test_the_weights_of_those_who_are_there_sum_to_one_and_the_absent_have_minus_one() -> None:
@@ -58,25 +49,6 @@ def test_the_weights_of_those_who_are_there_sum_to_one_and_the_absent_have_minus
     assert weights_without(0, 1, 2, 3) == [-1.0] * 4
 
 
-def test_batches_double_until_everything_is_drawn(monkeypatch) -> None:
-    assert list(_selection_laws.grown(2)) == [2]
-    assert list(_selection_laws.grown(300)) == [125, 125, 50]
-    assert list(_selection_laws.grown(1000)) == [125, 125, 250, 500]
-    # Begun at 70 s, there is time at 70, at 71 and at 74.9 s, and none at 75.1 s.
-    monkeypatch.setattr(time, "monotonic", iter([70.0, 70.0, 71.0, 74.9, 75.1]).__next__)
-    assert list(_selection_laws.grown(10**6)) == [125, 125, 250]
-
-
-def test_an_odd_number_of_clients_is_renumbered_backward_or_with_the_second_half_first(monkeypatch) -> None:
-    orders: list[Any] = []
-    monkeypatch.setattr(_selection_laws, "_equal_under", lambda _, __, order, *___: orders.append(order.tolist()))
-    checks = {check.name: check for check in strategy_checks(everybody, num_clients=5)}
-    checks["relabeling"]()
-    assert orders == [[4, 3, 2, 1, 0], [3, 4, 0, 1, 2]]
-    check = {check.name: check for check in strategy_checks(everybody, num_clients=3, num_draws=8)}["fair ties"]
-    check()
-
-
 def test_of_weights_of_ones_own_nothing_is_asked_that_needs_others() -> None:
     def largest(rng, weights, losses):
         return np.lexsort((rng.random(4), losses))[-2:]
@@ -86,20 +58,6 @@ def test_of_weights_of_ones_own_nothing_is_asked_that_needs_others() -> None:
     others = {"zero weights", "relabeling", "fair ties", "many clients"}
     assert {check.name for check in strategy_checks(largest, **options)} - {check.name for check in own} == others
     assert [check.failure() for check in own] == [None] * len(own)
-
-
-def test_the_scheme_says_whether_copies_are_meant() -> None:
-    assert "duplicates" in {check.name for check in strategy_checks(Uniform(2))}
-    assert "duplicates" not in {check.name for check in strategy_checks(Proportional(2))}
-
-
-@pytest.mark.parametrize(
-    ("copies", "expected", "most"),
-    [(True, [0.25, 0.0, 0.125], 1.0), (True, [1.5, 0.25, 1.4999], 3.0), (False, [1.0, 1.0, 1.0], 1.0)],
-)
-def test_nobody_is_taken_more_often_than_clients_are_drawn(copies: bool, expected: list[float], most: float) -> None:
-    nothing: Any = None
-    assert Subject("f", nothing, nothing, nothing, copies).most_copies(np.array(expected)) == most
 
 
 def test_copies_of_many_clients_are_counted() -> None:
@@ -115,12 +73,3 @@ def test_copies_of_many_clients_are_counted() -> None:
     compare_with(150)
     with pytest.raises(Failed, match=r"must select client \d+ of 300 \S+ times a round, and did \d+ times in \d+"):
         compare_with(120)
-
-
-def test_a_law_of_another_number_of_clients_is_not_asked_about_many() -> None:
-    def of_six(weights, losses):
-        raise ValueError
-
-    like = SimpleNamespace(inclusion_probabilities=of_six)
-    subject: Any = SimpleNamespace()  # it has nothing that could be asked
-    assert _selection_laws._many(subject, like, 8, np.random.SeedSequence(0), 1e-6) is None  # type: ignore[func-returns-value]

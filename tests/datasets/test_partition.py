@@ -14,7 +14,6 @@ LEVEL = 1e-6
 SPLITS = {
     "dirichlet": lambda labels, k, low, rng: dirichlet_partition(labels, k, 0.05, min_samples=low, rng=rng),
     "power law": lambda labels, k, low, rng: power_law_partition(labels, k, min_samples=low, rng=rng),
-    "sorted shards": lambda labels, k, low, rng: shard_partition(labels, k, low, single_class=False, rng=rng),
 }
 
 
@@ -75,13 +74,6 @@ def test_equal_classes_give_shards_of_equal_size():
     sizes = {part.size for part in shard_partition(labels, 60, 2, rng=0)}
     # 1200 samples in 120 shards of 10, two for each client: FedALIGN's layout of FMNIST in small.
     assert sizes == {20}
-
-
-def test_sorted_shards_may_mix_classes_where_single_class_shards_do_not():
-    labels = np.array([0, 0, 0, 1, 1, 1, 1, 1])
-    mixed = [np.unique(labels[p]).size for p in shard_partition(labels, 2, 1, single_class=False)]
-    assert sorted(mixed) == [1, 2]
-    assert [np.unique(labels[p]).size for p in shard_partition(labels, 2, 1)] == [1, 1]
 
 
 def test_power_law_sizes_are_proportional_to_draws_of_density_three_x_squared():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fedtheory.datasets.synthetic_softmax import synthetic, synthetic_clients
+from fedtheory.datasets.synthetic_softmax import clients_of, ingredient_streams, sample_sizes, shape_of, synthetic
 
 LEVEL = 1e-6
 MANY = 4000
@@ -15,6 +15,17 @@ def assert_variance(values, variance, degrees, center=None):
     squares = np.sum((values - (values.mean() if center is None else center)) ** 2) / variance
     low, high = stats.chi2(degrees).ppf([LEVEL / 2, 1 - LEVEL / 2])
     assert low < squares < high, (low, squares, high)
+
+
+def synthetic_clients(
+    alpha, beta, num_clients=30, rng=0, *, num_features=60, num_classes=10, dispersion="std", sizes="lognormal",
+    min_samples=50, max_samples=None,
+):  # fmt: skip
+    """What ``synthetic`` draws its samples from."""
+    streams = ingredient_streams(rng)
+    counts = sample_sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
+    shape = shape_of(num_clients, num_classes, num_features)
+    return clients_of(alpha, beta, dispersion, shape, counts, streams)
 
 
 def drawn(alpha, beta, **options):

@@ -241,14 +241,3 @@ def test_a_quadratic_is_nonnegative_on_an_interval_if_its_ends_are_and_its_verte
     # the same in units of a quarter
     quarters = place._replace(left=left and 4 * left, right=right and 4 * right, denominator=4)
     assert _is_above(np.array(form, dtype=object), quarters) is is_above
-
-
-def test_what_is_asked_for_a_proof_goes_down_from_the_guess_by_steps_that_grow_fourfold():
-    asked: list[float] = []
-
-    def never(number: float) -> bool:
-        asked.append(number)
-        return False
-
-    assert largest_proved(never, 0.75) == 0.0
-    assert asked == [0.75, *(0.75 * (1 - 2.0**-k) for k in range(50, 0, -2))]

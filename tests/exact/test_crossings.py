@@ -6,24 +6,9 @@ from math import inf
 
 import numpy as np
 
-from fedtheory.exact._crossings import WIDENED, Place, Root, _sorted, places, roots
+from fedtheory.exact._crossings import Place, Root, _sorted, places, roots
 from fedtheory.exact._integer_forms import integer_forms
 from fedtheory.federation.quadratic import QuadraticFederation
-
-
-def test_a_number_is_written_in_whole_units_up_to_two_whatever_its_sign():
-    # In units of 1/1024 a third is 341 and a part, the root of two 1448 and a part; 1/3 - 2^(1/2) is -1106 and a part.
-    third, two = Fraction(1, 3), Fraction(2)
-    assert [Root(third, sign, two).times(10) for sign in (-1, 0, 1)] == [341 - 1448, 341, 341 + 1448]
-    assert Root(-third, 1, Fraction(2, 9)).times(10) == -342 + 482  # the root of 2/9 is a third of that of two
-
-
-def test_numbers_that_agree_in_many_digits_are_sorted_by_more():
-    near, far = Root(Fraction(1), 0, Fraction(0)), Root(1 + Fraction(1, 2**90), 0, Fraction(0))
-    (first, second), power = _sorted([far, near])
-    assert (first, second) == (near, far)
-    # Ends that are moved by a few units stay within 2^-128 of the distance.
-    assert second.times(power) - first.times(power) > 2**128 * 2 * WIDENED
 
 
 def test_numbers_whose_whole_units_are_in_the_wrong_order_are_told_apart_by_more_digits():

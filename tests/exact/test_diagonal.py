@@ -8,28 +8,7 @@ import pytest
 import fedtheory.exact._diagonal as module
 from fedtheory.exact._diagonal import diagonal_bound, ranked_matrices
 from fedtheory.exact._forms import forms
-from fedtheory.selection.laws import Ranked
 from tests.exact.test_selection_skews import federation, law_of
-
-
-def test_rounds_that_improve_nothing_are_counted_and_end_it(monkeypatch):
-    # Both clients have the skew 1 everywhere: the first round finds it, twenty more improve nothing and leave a point
-    # each, and the next one is one too many.
-    monkeypatch.setattr(module, "_TOLERANCE", -1.0)
-    fair = Ranked(lambda _: np.full(2, 0.5))
-    bound = diagonal_bound(np.ones((2, 1, 1)), fair)
-    assert (bound.value, bound.gap, len(bound.points)) == (1.0, 0.0, 1 + 1 + 20)
-    assert len(diagonal_bound(np.ones((2, 1, 1)), fair, 7).points) == 1 + 7
-
-
-@pytest.mark.parametrize("seed", [1, 3])
-def test_rounds_that_are_worse_than_the_best_improve_nothing(monkeypatch, seed):
-    fed = federation(seed, 5, 3)
-    law = law_of(fed, 1, 3)
-    enough = len(diagonal_bound(forms(fed).matrices, law).points)
-    monkeypatch.setattr(module, "_TOLERANCE", -1.0)
-    # Rounding may let a few of them seem better.
-    assert enough < len(diagonal_bound(forms(fed).matrices, law).points) < enough + 60
 
 
 def test_the_gap_that_is_small_enough_is_relative():

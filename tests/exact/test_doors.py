@@ -13,7 +13,6 @@ import fedtheory as ft
 from fedtheory.exact._ranking import among
 from fedtheory.exact.estimated_skews import estimated_selection_skew
 from fedtheory.exact.floor import error_floor
-from fedtheory.exact.frequencies import selection_frequencies
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
@@ -32,7 +31,6 @@ DOORS = {
     "expected_gap": lambda fed, strategy: expected_gap(fed, strategy, 2, 1, 0.1, [0.5]),
     "selection_skew": lambda fed, strategy: selection_skew(fed, strategy, num_models=4),
     "error_floor": error_floor,
-    "selection_frequencies": lambda fed, strategy: selection_frequencies(strategy, fed.weights, [1.0, 2.0, 3.0]),
     "mean_field_gap": lambda fed, strategy: mean_field_gap(fed, strategy, 2, 1, 0.1, [0.5]),
     "estimated_selection_skew": lambda fed, strategy: estimated_selection_skew(fed, strategy, [[0.5]], num_draws=2),
     "inclusion_probabilities": lambda fed, strategy: strategy.inclusion_probabilities(fed.weights, np.arange(3.0)),
@@ -83,7 +81,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize("door", ["expected_gap", "selection_skew", "error_floor", "selection_frequencies"])
+@pytest.mark.parametrize("door", ["expected_gap", "selection_skew", "error_floor"])
 @pytest.mark.parametrize("strategy", UNKNOWN, ids=repr)
 def test_a_law_that_is_not_known_is_refused(door, strategy):
     assert strategy.law(THREE.weights) is None
@@ -152,7 +150,7 @@ def test_a_users_ranking_has_certified_skews_in_the_plane_and_no_floor():
     fed = QuadraticFederation(rng.uniform(0.5, 2, 4), rng.standard_normal((4, 2)), np.full(4, 0.25), rng.random(4))
     rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, SmallestLoss(), num_models=200)
     for w in fed.minimizer + rng.standard_normal((50, 2)) * 10 ** rng.uniform(-1, 1, (50, 1)):
-        q = selection_frequencies(SmallestLoss(), fed.weights, fed.losses(w))
+        q = SmallestLoss().law(fed.weights).frequencies(fed.losses(w))
         assert rho_bar.lower <= ft.exact.skew_extremes(fed, q)[0] * (1 + 1e-12)
         assert rho_diagonal.lower <= ft.exact.skew(fed, q, w) * (1 + 1e-12)
         assert ft.exact.skew(fed, q, fed.minimizer) <= rho_tilde.upper
@@ -185,8 +183,3 @@ def test_fixed_frequencies_without_second_moments_have_skews_and_a_floor_but_no_
     assert selection_skew(THREE, Known()).rho_bar.lower_by == "fixed frequencies"
     with pytest.raises(TypeError, match="with known moments of its coefficients"):
         expected_gap(THREE, Known(), 1, 1, 0.1, [0.0])
-
-
-def test_no_vertices_are_refused_as_a_number_to_look_at():
-    with pytest.raises(ValueError, match="max_vertices must be at least 1, got 0"):
-        error_floor(THREE, PowerOfChoice(1, 2), max_vertices=0)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fedtheory.exact._forms import _ROUNDING, forms, is_homogeneous, model_along
+from fedtheory.exact._forms import _ROUNDING, forms, is_homogeneous
 from fedtheory.exact._integer_forms import integer_forms
 from fedtheory.exact._problem import problem_of
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -29,15 +29,6 @@ def test_busy_clients_that_share_their_minimizer_are_given_that_of_the_first_and
     problem = problem_of(QuadraticFederation([1.0, 2.0, 3.0], centers, [0.0, 0.25, 0.75]))
     assert problem.objective_gap == 0
     assert problem.fed.centers.tolist() == centers[[0, 1, 1]].tolist()
-
-
-def test_a_model_of_a_form_is_along_its_direction_and_a_billion_away_at_infinity():
-    center, offset = np.array([1.0, 2.0]), np.array([3.0, 4.0])
-    np.testing.assert_allclose(model_along(center, offset, 2.0), [2.5, 4.0], rtol=1e-15)
-    np.testing.assert_allclose(model_along(center, offset, -2.0), [-0.5, 0.0], rtol=1e-15)
-    for tau in (0.0, 1e-12, -1e-12):
-        np.testing.assert_allclose(model_along(center, offset, tau) / 1e9, [0.6, 0.8], rtol=1e-8)
-    assert model_along(center, 0 * offset, 0.0).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("constant", [Fraction(0), Fraction(3, 7), Fraction(-2, 5)])

@@ -68,14 +68,6 @@ def test_gradients_agree_with_the_complex_step_to_rounding(seed):
     np.testing.assert_allclose(fed.gradient(w), fed.weights @ fed.gradients(w), rtol=1e-12, atol=100 * EPS)
 
 
-def test_gradients_agree_with_central_differences():
-    fed, rng = random_federation(5)
-    w, h = rng.standard_normal(fed.dim), 1e-5
-    slopes = [(fed.losses(w + h * e) - fed.losses(w - h * e)) / (2 * h) for e in np.eye(fed.dim)]
-    # Truncation h^2/6 times third derivatives of order 10, rounding eps/h.
-    np.testing.assert_allclose(fed.gradients(w), np.transpose(slopes), atol=10 * h**2 + 10 * EPS / h)
-
-
 def test_a_gradient_without_the_ridge_term_is_caught(monkeypatch):
     fed, rng = random_federation(5)
     honest = SoftmaxFederation._gradients

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.plotting.bound import bound_versus_error, measured, theory
-from fedtheory.plotting.style import COLORS, log_log
+from fedtheory.plotting.style import log_log
 
 mpl.use("Agg")
 
@@ -38,21 +38,6 @@ def test_mean_and_bounds_are_drawn_as_given(axes):
     assert len(axes.collections) == 1
 
 
-def test_theory_is_dashed_and_measurement_is_solid_with_markers(axes):
-    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), dict.fromkeys("abcd", MEAN))
-    styles = [tuple(map(str, line(axes, label)._unscaled_dash_pattern)) for label in "abcd"]
-    assert len(set(styles)) == 4
-    assert line(axes, "measured mean, 95% band").get_linestyle() == "-"
-    assert line(axes, "measured mean, 95% band").get_marker() == "o"
-    assert {line(axes, label).get_marker() for label in "abcd"} == {"None"}
-    assert len({line.get_color() for line in axes.lines}) == 5
-
-
-def test_every_color_belongs_to_the_color_blind_safe_palette(axes):
-    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), dict.fromkeys("abcd", MEAN))
-    assert {line.get_color() for line in axes.lines} <= set(COLORS)
-
-
 def test_an_infinite_bound_is_named_in_words_and_leaves_the_axes_finite(axes):
     bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"tight": MEAN, "printed": np.full(X.shape, np.inf)})
     assert [text.get_text() for text in axes.texts] == ["printed: infinite"]
@@ -78,33 +63,10 @@ def test_a_lower_limit_that_is_not_positive_is_drawn_at_a_hundredth_of_the_mean(
     assert {x: drawn[x] for x in (3, 4, 5)} == pytest.approx({3: 1 / 300, 4: 0.9 / 4, 5: 1 / 500}, rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("scale", "places"), [("log", [0, 1, 3, 7, 13, 26, 51, 99]), ("linear", [0, 15, 29, 43, 57, 71, 85, 99])]
-)
-def test_eight_markers_stand_evenly_on_the_axis_the_last_at_its_end(axes, scale, places):
-    axes.set_xscale(scale)
-    measured(axes, X, MEAN, MEAN, MEAN, label="mean")
-    assert line(axes, "mean").get_markevery() == places
-
-
 def test_a_linear_axis_keeps_the_lower_limit(axes):
     axes.set_yscale("linear")
     measured(axes, X, MEAN, MEAN - 1.0, MEAN + 1.0, label="wide")
     assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == (MEAN - 1.0).min()
-
-
-def test_twenty_lines_of_theory_look_different_and_the_rank_is_a_number(axes):
-    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {f"bound {i}": (i + 2) * MEAN for i in range(20)})
-    lines = [line(axes, f"bound {i}") for i in range(20)]
-    assert len({(one.get_color(), str(one._unscaled_dash_pattern)) for one in lines}) == 20
-    with pytest.raises(ValueError, match="rank must be at least 0, got -1"):
-        theory(axes, X, MEAN, label="none", rank=-1)
-
-
-def test_every_function_returns_the_axes(axes):
-    assert theory(axes, X, MEAN, label="a") is axes
-    assert measured(axes, X, MEAN, MEAN, MEAN, label="b") is axes
-    assert bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {}) is axes
 
 
 def test_what_is_known_without_simulation_is_black_and_drawn_only_where_it_is_known(axes):

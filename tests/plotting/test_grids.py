@@ -21,8 +21,3 @@ def drawn(places: list[float]):
 )
 def test_places_of_several_sizes_have_a_logarithmic_axis(places, scale) -> None:
     assert drawn(places).get_xscale() == scale
-
-
-def test_each_of_few_places_has_a_marker() -> None:
-    (line,) = drawn([3e-4, 1e-3, 3e-3, 1e-2, 3e-2]).get_lines()
-    assert line.get_markevery() == [0, 1, 2, 3, 4]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 from fedtheory.plotting._grids import lines_with_bands
-from fedtheory.plotting.profile import selection_profile
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
 
 mpl.use("Agg")
@@ -109,10 +108,3 @@ def test_log_places_are_increasing_indices_with_both_ends(length, count):
     assert places[-1] == length - 1
     assert (np.diff(places) > 0).all()
     assert places.size <= count + 1
-
-
-def test_the_profile_sorts_clients_by_data_share(figure):
-    axes = selection_profile(figure.axes[0], [0.2, 0.5, 0.3], {"a": [0.6, 0.1, 0.3]})
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "0"]
-    assert [bar.get_height() for bar in axes.containers[0]] == [0.5, 0.3, 0.2]
-    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[0.1, 0.3, 0.6]]

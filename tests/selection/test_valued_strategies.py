@@ -253,8 +253,6 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
     ("make", "error", "sentence"),
     [
         (lambda: GreedyShapley(0), ValueError, "num_selected must be at least 1"),
-        (lambda: UpperConfidenceShapley(0), ValueError, "num_selected must be at least 1"),
-        (lambda: SoftmaxShapley(0), ValueError, "num_selected must be at least 1"),
         (lambda: GreedyShapley(8).rules(WEIGHTS, 1), ValueError, r"num_selected must be in 1..7, got 8"),
         (lambda: GreedyShapley(21).rules(np.full(25, 0.04), 1), ValueError, "num_players must be at most 20"),
         (lambda: GreedyShapley(2, averaging=1.0), ValueError, r"averaging must be 'mean' or a number in \[0, 1\)"),

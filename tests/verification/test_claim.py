@@ -129,13 +129,8 @@ def test_a_finding_made_by_hand_is_refused_exactly_if_it_contradicts_its_sides(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((9, 1, "<=", True), "holds must be what the sides say, False, got True for 9 <= 1"),
-        ((1, 9, "<=", False), "holds must be what the sides say, True, got False for 1 <= 9"),
         ((1.0, math.inf, "<=", True), "holds must be what the sides say, None, got True"),
-        ((math.inf, math.inf, "==", True), "holds must be what the sides say, None, got True"),
         ((math.nan, 1.0, "<=", True), "both sides of a comparison must be numbers, got nan <= 1.0"),
-        ((1.0, math.nan, "<=", False), "both sides of a comparison must be numbers, got 1.0 <= nan"),
-        ((math.nan, math.nan, "==", None), "both sides of a comparison must be numbers"),
         (("1", 1, "==", None), "both sides of a comparison must be numbers, got 1 == 1"),
         ((np.ones(2), 1, "<=", True), "both sides of a comparison must be numbers"),
         ((1, 2, "<", True), "relation must be one of '<=', '>=', '==', got '<'"),

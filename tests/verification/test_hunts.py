@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _search, hunts
-from fedtheory.verification._search import Step, climb, climbs_in_turn
+from fedtheory.verification._search import climb
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
@@ -188,31 +188,6 @@ def test_several_jobs_find_what_one_finds() -> None:
         alone = hunt(endless, evaluations=evaluations)
         assert alone.num_instances == evaluations
         assert hunt(endless, evaluations=evaluations, jobs=2) == alone
-
-
-def test_instances_beyond_the_budget_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process does not know how many were tried before, and leaves steps out."""
-    first, second = (Step(at_most(size, 1.0), [], 5) for size in (0.25, 0.5))
-
-    def trails(*_: Any) -> Any:
-        yield from ([first], [second])
-
-    monkeypatch.setattr(hunts, "_trails", trails)
-    for limit, told in (
-        (9, [first, first._replace(num_instances=9)]),
-        (10, [first, second._replace(num_instances=10)]),
-    ):
-        budget = hunts._Budget(math.inf, limit)
-        assert list(hunts._steps(MEDIAN, np.random.SeedSequence(0), (), budget, 2)) == told
-
-
-def test_of_a_climb_elsewhere_only_the_steps_that_went_up_are_sent_and_the_last_one() -> None:
-    begin = (np.random.SeedSequence(3), ())
-    steps = list(islice(climbs_in_turn(RARE, *begin), 60))
-    trail = hunts._trail(RARE, *begin, budget=hunts._Budget(math.inf, 60))
-    up = [steps[0], *(step for before, step in pairwise(steps) if step.worst is not before.worst)]
-    assert 3 < len(up) < 30
-    assert trail == (up if up[-1] == steps[-1] else [*up, steps[-1]])
 
 
 def test_time_ends_a_hunt() -> None:

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification._trials import Effort, Trials
@@ -134,17 +133,6 @@ def table_of(*found: dict[str, Any]) -> list[list[str]]:
     return [[cell.strip() for cell in line.split(" | ")] for line in lines[2:]]
 
 
-@pytest.mark.parametrize(
-    ("findings", "applicable"), [((EXACT,), "1 of 1"), ((EXACT, UNMET, UNMET), "1 of 3"), ((UNMET,) * 2, "0 of 2")]
-)
-def test_every_output_says_how_many_instances_were_applicable(findings: tuple[Finding, ...], applicable: str) -> None:
-    row = row_of(*findings)
-    assert f"{row['num_applicable']} of {row['num_instances']}" == applicable
-    assert console_rows([row])[0]["applicable"] == applicable
-    assert dict(description(row))["instances"] == f"{applicable} applicable"
-    assert table_of(row)[0][-1] == f"{applicable} |"
-
-
 def test_every_output_says_why_a_verdict_is_neither_yes_nor_no() -> None:
     row = row_of(EXACT, *[UNMET] * 4)
     assert row["reason"].startswith("the hypotheses hold on 1 of 5 instances, 5 are needed; --instances 25 ")
@@ -190,57 +178,11 @@ def test_a_loose_check_says_so_beside_its_verdict() -> None:
     assert console_rows([row_of(FAILING)])[0]["detects"] == ""
 
 
-def test_an_error_is_told_with_the_instance_that_raised_it() -> None:
-    row = row_of()
-    assert (row["verdict"], row["reason"], row["side"]) == ("error", "LookupError", "")
-    assert notes([row]) == [f"toy:claim: error: LookupError ({AGAIN})"]
-    assert description(row) == [
-        ("verdict", "error (expected: holds)"),
-        ("because", "LookupError"),
-        ("instances", "0 of 1 applicable"),
-        ("reproduce", AGAIN),
-    ]
-
-
-def test_a_description_tells_the_worst_instance() -> None:
-    assert description(row_of(at_most(3, 2, instance={"x": 5}))) == [
-        ("verdict", "fails (expected: holds)"),
-        ("instances", "1 of 1 applicable"),
-        ("measured", "3, should be <= 2 (exact)"),
-        ("ratio", "1.5"),
-        ("counterexample", ""),
-        ("  x", "5"),
-        ("reproduce", AGAIN),
-    ]
-    assert ("worst instance", "") in description(row_of(EXACT))
-    assert ("ratio", "none") in description(row_of(at_most(1.0, math.inf)))
-    assert description(row_of(UNMET))[-1] == ("instances", "0 of 1 applicable")
-
-
-def test_the_console_shows_ratios_and_sides_and_calls_out_what_is_unexpected() -> None:
-    surprise, erratum, unmet = row_of(FAILING), row_of(FAILING, expected="fails"), row_of(UNMET)
-    shown = console_rows([surprise, erratum, unmet])
-    assert [row["expected"] for row in shown] == ["UNEXPECTED, not holds", "as expected", "UNEXPECTED, not holds"]
-    assert [row["worst ratio"] for row in shown] == [1.5, 1.5, ""]
-    assert [row["comparison"] for row in shown] == ["floating point", "floating point", ""]
-    assert [row["verdict"] for row in shown] == ["fails", "fails", "not applicable"]
-    assert {row["claim"] for row in shown} == {"toy:claim"}
-
-
 def test_a_markdown_table_escapes_mathematics_and_rounds_ratios() -> None:
     cells = table_of(row_of(EXACT), row_of(FAILING, expected="fails"), row_of(at_most(math.inf, 1.0)))
     assert cells[0] == ["| `claim`<br>x\\_1 \\* x\\_2 \\<= 1", "holds", "0.67", "x1.5", "1 of 1 |"]
     assert [row[1] for row in cells[1:]] == ["fails, as expected", "fails, **unexpected**"]
     assert [row[2] for row in cells[1:]] == ["1.5", "inf"]
-
-
-def test_a_summary_counts_every_kind_of_verdict() -> None:
-    found = [row_of(EXACT), row_of(FAILING, expected="fails"), row_of(FAILING), row_of(UNMET), row_of()]
-    assert summary(found).startswith(
-        "5 claims: 1 holds, 2 fails, 1 error, 1 not applicable; 3 not as expected; "
-        "expected false alarms: 0 (no verdict is statistical); ratio = measured/predicted; "
-    )
-    assert summary(found[:1]).startswith("1 claims: 1 holds; 0 not as expected; expected false alarms: 0")
 
 
 def test_sides_are_written_with_the_digits_that_count() -> None:

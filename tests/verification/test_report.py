@@ -98,17 +98,6 @@ def test_the_page_names_nothing_outside_itself_and_forbids_to_ask_for_it() -> No
     assert not re.search(r"https?:|//|@import|url\(", PAGE.replace("<!doctype html>", ""))
 
 
-def test_a_row_tells_verdict_formula_hypotheses_reason_and_how_to_check_it_again() -> None:
-    told = "".join(Reader(PAGE).texts)
-    assert "reproduce(claim, 0, 0)" in told
-    assert "x is small" in told
-    assert "too rare" in told
-    assert "UNEXPECTED, not holds" in told
-    assert "a constant wrong by a factor of less than 1000 goes unnoticed" in told
-    assert "<mn>2</mn>" in PAGE
-    assert PAGE.count("<math") == 1
-
-
 def drawn(finding: Finding) -> tuple[float, float, float]:
     """Position of zero, and ends of the measured and the predicted bar, in percent of the width."""
     row = {name: getattr(finding, name) for name in ("measured", "predicted", "relation", "baseline")}
@@ -201,7 +190,7 @@ out.id = "told"; out.textContent = JSON.stringify(told); document.body.append(ou
 
 @pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="needs a Chromium to try the page in")
-@pytest.mark.parametrize("width", [1280, 500])
+@pytest.mark.parametrize("width", [500])
 def test_a_browser_filters_sorts_expands_and_follows_links_without_scrolling_sideways(
     tmp_path: Path, width: int
 ) -> None:

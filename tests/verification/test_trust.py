@@ -1,6 +1,7 @@
 """What a verdict can be trusted for: nothing broken holds, jobs change nothing, false alarms are counted."""
 
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +20,6 @@ from fedtheory.verification.findings import (
     at_most,
     mean_at_most,
     not_applicable,
-    sequential_mean_at_most,
     worst_of,
 )
 from fedtheory.verification.instances import reproduce
@@ -27,7 +27,6 @@ from fedtheory.verification.records import rows
 from fedtheory.verification.renderings import false_alarms
 from fedtheory.verification.verdicts import Verdict, examine, verdicts_of, verify
 from tests.environment import thinned
-from tests.test_command_line import patience
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -116,6 +115,11 @@ def test_no_jobs_and_no_time_are_refused() -> None:
 # --- time
 
 
+def patience() -> int:
+    """Return by how much longer than on an idle machine something may take."""
+    return 1 + math.ceil(os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 @pytest.mark.slow
 def test_claims_share_the_time_and_single_instances_take_none_of_it() -> None:
     claims = [claim(holding, f"toy:{name}") for name in ("first", "second")]
@@ -171,9 +175,16 @@ def coin(rng: np.random.Generator, size: int) -> np.ndarray:
 
 def stopped(limits: Callable[..., object], draw: Callable[..., np.ndarray], mean: float, batch: int = 50) -> Check:
     """Sampling that stops as soon as the limits decide about a bound that is the mean itself, which they should not."""
-    return lambda rng: sequential_mean_at_most(
-        lambda size: draw(rng, size), mean, limits, confidence=0.9, batch=batch, most=200
-    )
+
+    def check(rng: np.random.Generator) -> Finding:
+        samples = np.empty(0)
+        while True:
+            samples = np.append(samples, draw(rng, batch))
+            finding = mean_at_most(limits(samples, confidence=0.9), mean, confidence=0.9)
+            if finding.holds is not None or samples.size >= 200:
+                return finding
+
+    return check
 
 
 def of_fixed_size(rng: np.random.Generator) -> Finding:

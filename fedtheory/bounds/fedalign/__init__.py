@@ -15,7 +15,6 @@ local step; those of the corrected forms begin at i = 0 (``first_step`` of ``the
 
 from fedtheory.bounds.fedalign.alignment import included_gaps as included_gaps
 from fedtheory.bounds.fedalign.alignment import priority_weights as priority_weights
-from fedtheory.bounds.fedalign.alignment import renormalized_weights as renormalized_weights
 from fedtheory.bounds.fedalign.alignment import rho as rho
 from fedtheory.bounds.fedalign.alignment import theta as theta
 from fedtheory.bounds.fedalign.full_participation import decaying_step_sizes as decaying_step_sizes

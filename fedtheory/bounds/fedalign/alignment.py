@@ -13,47 +13,7 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import shown
 from fedtheory.bounds._step_sizes import curvatures
 
-__all__ = ["included_gaps", "priority_weights", "renormalized_weights", "rho", "theta"]
-
-
-def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, included: npt.ArrayLike) -> Array:
-    """Return the aggregation weights ``p'_k I_k = p_k I_k/(1 + s)``, eq. (14), with I_k = 1 for priority clients.
-
-    Parameters
-    ----------
-    shares
-        ``p_k = D_k / sum of the priority clients' D``, shape (K,).
-    priority
-        Which clients are priority clients, booleans, shape (K,).
-    included
-        Which non-priority clients are included, booleans, shape (..., K); entries at priority clients do not count.
-
-    Returns
-    -------
-    Array
-        Shape (..., K), sum 1 over the last axis.
-
-    Raises
-    ------
-    ValueError
-        If nobody takes part in a round: there is no priority client with a positive share, and none is included.
-
-    Examples
-    --------
-    One priority client, one included and one excluded non-priority client, all of the same size:
-
-    >>> renormalized_weights([1.0, 1.0, 1.0], [True, False, False], [[False, True, False]])
-    array([[0.5, 0.5, 0. ]])
-    """
-    p = validate.nonnegative("shares", validate.array("shares", shares, ndim=1))
-    rounds = (None,) * (validate.unmasked("included", included).ndim - 1)
-    taken = p * (validate.mask("priority", priority, p.shape) | validate.mask("included", included, (*rounds, p.size)))
-    total = taken.sum(axis=-1, keepdims=True)
-    if (total == 0).any():
-        message = "somebody with a positive share must take part in every round, got a round with nobody"
-        raise ValueError(message)
-    result: Array = taken / total
-    return result
+__all__ = ["included_gaps", "priority_weights", "rho", "theta"]
 
 
 def _of_sum_one(weights: npt.ArrayLike) -> Array:

@@ -31,7 +31,7 @@ def _sums(run: AlignedRun) -> dict[str, Any]:
     "theta_T is between 0 and 1",
     Statement(fa.PAPER, "Theorem 1", "eq. (7)"),
     looseness=2,
-    remark="1 is the limit of long horizons: with nobody included it is T/(T + gamma - 2), 2/3 for the 12 steps drawn",
+    remark="1 is the limit of long horizons: without included clients it is T/(T + gamma - 2), 2/3 for 12 steps",
 )
 def theta_range(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
@@ -62,7 +62,7 @@ def theta_falls(rng: np.random.Generator) -> Finding:
 
 @claim(
     "fedalign:threshold-zero",
-    "With thresholds 0 (and <), rho_T = 0 and theta_T = T/(T + gamma - 2): nobody is included",
+    "With thresholds 0 (and <), rho_T = 0 and theta_T = T/(T + gamma - 2): no client is included",
     Statement(fa.PAPER, _AFTER_THEOREM_1, "eqs. (9)-(10)", form="corrected"),
     "identity",
 )
@@ -89,7 +89,7 @@ def theta_one() -> Finding:
 
 @claim(
     "fedalign:comparison",
-    "With threshold 0 nobody is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
+    "With threshold 0 no client is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
     Statement(fa.PAPER, "Section 3.1", "the full condition"),
     "erratum",
     remark="the definition of the indicator after eq. (9) has <, with which it is true",

@@ -24,7 +24,7 @@ from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 line = partial(Statement, fa.PAPER, "Appendix A.3")
 _SHORT = ("step_size <= 1/(4 L)",)
-_GIVEN = "E_t and D_t are taken given the inclusions"
+_GIVEN = "E_t and D_t are conditional on the inclusions"
 _CLIENTS = "w^2/2 (priority), (w - 1)^2/2"
 
 Group = Literal["all", "priority", "others"]
@@ -119,7 +119,7 @@ def one_included(share: int, eta: Fraction = Fraction(1, 4)) -> State:
     "|w_{t+1} - eta mean g - w*|^2 is at most the right side of (44), as its left side is printed",
     line("eq. (44)"),
     "erratum",
-    remark="w_t is meant: the step is made twice",
+    remark="w_t is correct: as printed the step is made twice",
 )
 def equation_44_printed() -> Finding:
     s = one_included(2)
@@ -147,7 +147,7 @@ def equation_43_printed() -> Finding:
     "The factor of the spread in (47) and (52) is at most 1 with the 1/eta that (46) and (51) print: nu/eta <= 1",
     line("eqs. (46), (51)"),
     "erratum",
-    remark="1/(2 eta) is meant, and used afterwards: nu/(2 eta) = 1 - 2 L eta <= 1",
+    remark="1/(2 eta) is correct and used afterwards: nu/(2 eta) = 1 - 2 L eta <= 1",
 )
 def equations_46_51_printed() -> Finding:
     s = one_included(1, Fraction(1, 8))
@@ -164,7 +164,7 @@ def noisy_pair() -> AlignedRun:
     "Eq. (49) on every path, with D_t the expectation of (50); (45) and (48) use E_t in the same way",
     line("eqs. (45), (48)-(50)"),
     "erratum",
-    remark="E_t and D_t have to be taken given the inclusions, and their expectations last",
+    remark="E_t and D_t must be conditional on the inclusions, with the expectation taken last",
 )
 def equation_49_printed() -> Finding:
     run = noisy_pair()
@@ -272,7 +272,7 @@ def equations_45_49(s: State) -> list[Chain]:
     "fedalign:equations-46-51",
     line("eqs. (46), (51)", form="corrected"),
     state,
-    remark="printed with 1/eta, which is true and too weak for (47) and (52)",
+    remark="the printed 1/eta is true, and too weak for (47) and (52)",
 )
 def equations_46_51(s: State) -> list[Chain]:
     """sum p'_k I_k (F_k(w) - F_k(w_k)) <= sum p'_k I_k (eta L (F_k(w) - F_k*) + |w_k - w|^2/(2 eta)), both groups"""

@@ -136,7 +136,7 @@ theorem_1_printed = claim(
     fa.full_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
     looseness=8,
-    remark="true because the drift 8 (E - 1)^2 G2 gives away more than step 0 costs",
+    remark="true because the slack of the drift 8 (E - 1)^2 G2 is larger than the terms of step 0",
 )(against_theorem(fa.full_participation_gap.printed, first_step=1, shortest_round=2))
 
 
@@ -146,7 +146,7 @@ theorem_1_as_printed = claim(
     fa.full_participation_gap.printed,
     "erratum",
     also=_FROM_TWO_STEPS_ON[1:],
-    remark="false for one local step, where nothing hides that the sums begin with i = 1",
+    remark="false for one local step, where no slack covers the missing step i = 0",
 )(against_theorem(fa.full_participation_gap.printed, first_step=1))
 
 

@@ -195,7 +195,7 @@ def equal_round(rng: np.random.Generator) -> list[QuadraticRound]:
     hypotheses=("f_i = L/2 |x - c_i|^2, w_i = 1/n, p_i = 1", "Assumption 7 holds with equality"),
 )
 def theorem_13_attained(s: QuadraticRound) -> Chain:
-    """(20) is an equality for equal weights and curvatures, everybody sampled and noise with equality"""
+    """(20) is an equality for equal weights and curvatures, full participation and noise with equality"""
     return s.after, "=", ocs.dsgd_strongly_convex(**s.known, objective_gap=s.Gamma)
 
 
@@ -208,7 +208,7 @@ def theorem_13_convex_clients(s: QuadraticRound) -> Chain:
 
 @claim(
     "optimal-client-sampling:equation-21",
-    "with everybody sampled, E |r+|^2 <= (1 - mu eta) |r|^2 + eta^2 sigma2 sum_i w_i^2",
+    "with full participation, E |r+|^2 <= (1 - mu eta) |r|^2 + eta^2 sigma2 sum_i w_i^2",
     ocs.full_participation,
     looseness=1.01,
 )

@@ -98,7 +98,7 @@ def theorem_17_two_rounds(rng: np.random.Generator) -> Finding:
 
 @claim(
     "optimal-client-sampling:equation-22",
-    "with everybody sampled, E |r^K|^2 <= (1 - mu eta)^K |r^0|^2 + eta sigma2/mu sum_i w_i^2 after up to three rounds",
+    "with full participation, E |r^K|^2 <= (1 - mu eta)^K |r^0|^2 + eta sigma2/mu sum_i w_i^2 after up to three rounds",
     ocs.full_participation_distance,
     looseness=1.01,
 )

@@ -82,10 +82,10 @@ rounded = claim(
 
 @claim(
     "optimal-client-sampling:closed-form-solver",
-    "the closed form is not worse than what a convex solver finds",
+    "the closed form is not worse than the solution of a convex solver",
     LEMMA_20,
     "optimality",
-    hypotheses=(PROBLEM, "the solver's answer passes our certificate"),
+    hypotheses=(PROBLEM, "the solution of the solver satisfies the certificate"),
     instances=(20, 300),
 )
 def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
@@ -108,7 +108,7 @@ def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
     "moving probability from one client to another never lowers the variance",
     LEMMA_20,
     "optimality",
-    hypotheses=(PROBLEM, "somebody is sampled and somebody not always"),
+    hypotheses=(PROBLEM, "not all probabilities are 0, and not all are 1"),
     instances=(200, 4000),
 )
 def not_beaten_by_moves(rng: np.random.Generator) -> Finding:
@@ -252,7 +252,7 @@ def moderate_norms(rng: np.random.Generator) -> list[Norms]:
     moderate_norms,
     kind="refuted conjecture",
     hypotheses=("norms at least 0 and finite, 0 < m < n", "no rescaling is made"),
-    remark="what a cut at 1 takes away is missing where the norms are just below",
+    remark="the probability that is cut off at 1 is missing for norms just below",
 )
 def approximate_unrescaled_as_stated(s: Norms) -> Chain:
     """without rescaling, the approximate sampling has at most the variance of the uniform one,

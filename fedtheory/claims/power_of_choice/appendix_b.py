@@ -333,7 +333,7 @@ def equations_21_22(s: Round) -> list[Chain]:
     lemma("Lemma B.2", "eq. (23)"),
     halving_round,
     looseness=1.05,
-    remark="attained for many copies only; Lemma B.2 itself needs 4 (tau - 1)^2 in the place of 16 tau^2",
+    remark="attained for many copies only; Lemma B.2 holds with 4 (tau - 1)^2 instead of 16 tau^2",
 )
 def equation_23(s: Round) -> Chain:
     """16 eta_t^2 (m - 1) tau^2 G2/m <= 16 eta_t^2 tau^2 G2"""

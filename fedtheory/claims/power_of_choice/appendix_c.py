@@ -107,7 +107,7 @@ def parabolas_at_one(chosen: tuple[int, ...]) -> Copies:
     "E |w_bar_{t+1} - w*|^2 = |w_bar_t - w*|^2 + A_1 + A_3 + E A_4, where the selection has seen the mini-batches",
     line("eq. (30)"),
     "erratum",
-    remark="E A_2 = 0 needs more than unbiased gradients: of two equal clients the one with the larger noise is taken",
+    remark="E A_2 = 0 needs more than unbiased gradients: of two equal clients that with the larger noise is chosen",
 )
 def equation_30_mini_batch_seen() -> Finding:
     s = parabolas_at_one((0,))
@@ -338,7 +338,7 @@ def equation_52(s: Step) -> Chain:
     decaying_step,
     hypotheses=(CURVATURE, "step sizes of Theorem 3.1"),
     looseness=2,
-    remark="pays the drift 16 eta^2 tau^2 G2 where rounds have one step, too, and there is none",
+    remark="has the drift 16 eta^2 tau^2 G2 also for one local step, where there is no drift",
 )
 def equation_53(s: Step) -> Chain:
     """A_5 <= 16 eta^2 tau^2 G2 - nu (1 - eta L) E 1/m sum_k (F_k(w_bar) - F_k*) + 2 eta E 1/m sum_k (F_k(w*) - F_k*)"""
@@ -355,7 +355,7 @@ def excess_of_active(run: RationalRun, at: Snapshot, w: Vector) -> Fraction:
     "E 1/m sum_{k in S_t} (F_k(w_bar_t) - F_k*) >= rho_bar (E F(w_bar_t) - sum_k p_k F_k*) inside a round",
     line("eqs. (54)-(55)"),
     "erratum",
-    remark="inside a round the averaged model depends on the selection, so that the skew says nothing about it",
+    remark="inside a round the averaged model depends on the selection, so that the skew does not apply",
 )
 def step_54_55() -> Finding:
     run = opposite_run(with_replacement(vector("1/2", "1/2"), 1), 2, lambda _: Fraction(1, 4), num_steps=1)
@@ -431,7 +431,7 @@ def equation_62(s: ShortStep) -> Chain:
     decaying_step,
     hypotheses=(CURVATURE, "step sizes of Theorem 3.1"),
     looseness=1.5,
-    remark="by the repaired step (54)-(55) for rho_bar <= 39; pays 16 tau^2 G2 where rounds have one step, too",
+    remark="by the repaired step (54)-(55) for rho_bar <= 39; has 16 tau^2 G2 also for one local step",
 )
 def equation_63(s: Step) -> Chain:
     """A_5 + 3/8 eta mu rho_bar Delta_t <= 2 eta Gamma (rho_tilde - rho_bar)

@@ -127,7 +127,7 @@ def equation_74_refined(s: WeightedCohort) -> Chain:
     "|w_hat - w*|^2 <= m sum_k q_k |w_k - w*|^2 for the weights q_k = p_k K/m that the paper gives as an example",
     line("eq. (74)"),
     "erratum",
-    remark="with p = (3/4, 1/4) and m = 1 the one weight is 3/2: the average of a model at w* is not there",
+    remark="with p = (3/4, 1/4) and m = 1 the only weight is 3/2: the average of a model at w* is not w*",
 )
 def equation_74_unbalanced() -> Finding:
     one, q = vector(1), vector("3/2")
@@ -208,7 +208,7 @@ def below_80(s: Step, drift: Fraction) -> Chain:
     weighted_step_of_several,
     hypotheses=(_SUM_TO_ONE, CURVATURE, _EVERYWHERE, "m >= 2", _STEP_SIZES),
     looseness=2,
-    remark="the title leaves out 2 L eta^2 (2 + m) rho_bar Gamma; the drift is paid where rounds have one step, too",
+    remark="the title leaves out 2 L eta^2 (2 + m) rho_bar Gamma; it has a drift also for one local step",
 )
 def equations_79_80(s: Step) -> Chain:
     """M + eta mu rho_bar/2 Delta_t <= 2 eta Gamma (rho_tilde - rho_bar) + 16 m^2 (m-1) eta^2 tau^2 G2 + ..."""
@@ -284,7 +284,7 @@ def equation_81(s: Step) -> Chain:
     line("eqs. (82)-(83)", form="corrected"),
     recursion,
     hypotheses=("D >= 0", "1 < beta mu B <= gamma"),
-    remark="any gamma > 0, as is printed, does not do: see equation-66-any-gamma",
+    remark="the printed condition gamma > 0 is not sufficient: see equation-66-any-gamma",
 )
 def equation_83(s: Recursion) -> list[Chain]:
     """Delta_t <= psi_t/(t + gamma) by induction from eq. (82), psi_t as in eq. (83)"""
@@ -324,7 +324,7 @@ def equations_83_85(rng: np.random.Generator) -> Finding:
 
 @claim(
     "power-of-choice:equation-85-bias",
-    "The bias of eq. (85), 2 L Gamma/(rho_bar mu) (rho_tilde/rho_bar - 1), is what eqs. (83)-(84) give",
+    "The bias of eq. (85), 2 L Gamma/(rho_bar mu) (rho_tilde/rho_bar - 1), follows from eqs. (83)-(84)",
     poc.weighted_average_gap.printed,
     "erratum",
     remark="for two opposite clients, rho_bar = 1/2 and rho_tilde = 1 it is 2, and the recursion gives 1",
@@ -409,7 +409,7 @@ equation_85_derived = claim(
     "E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
     poc.derived_weighted_average_gap,
     looseness=32,
-    remark="the closed form pays the drift 32 m (m - 1) tau^2 G2 and the variance m^2 times over, which no round has",
+    remark="the closed form has the drift 32 m (m - 1) tau^2 G2 and m^2 times the variance, which no round attains",
 )(against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2))
 
 equation_85 = claim(
@@ -417,7 +417,7 @@ equation_85 = claim(
     "E F(w_T) - F* against the repaired form of eq. (85), for every m and weights of sum one",
     poc.weighted_average_gap,
     looseness=4,
-    remark="the closed form pays the drift 32 m (m - 1) tau^2 G2 in every step, also in the first of each round",
+    remark="the closed form has the drift 32 m (m - 1) tau^2 G2 in every step, also in the first of each round",
 )(against_weighted_average(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1))
 
 
@@ -426,7 +426,7 @@ equation_85 = claim(
     "The repaired form of eq. (85) on the instance that refutes the printed one",
     poc.weighted_average_gap,
     looseness=2048,
-    remark="the closed form pays for drift in every step; the one round of the instance begins at the minimizer",
+    remark="the closed form has a drift in every step; the only round of the instance starts at the minimizer",
 )
 def equation_85_single_client_repaired() -> Finding:
     drawn = _one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10)
@@ -437,7 +437,7 @@ def equation_85_single_client_repaired() -> Finding:
 # these laws are 1 at all models, so that no minimum over models has to be found.
 _UNBIASED = ("proportional", "full, weights p_k")
 _ALSO = ("the selection is unbiased, so that rho_bar = rho_tilde = 1",)
-_NO_DRIFT = "a single client has no drift there, 32 m (m - 1) tau^2 G2 being 0, whatever the number of local steps"
+_NO_DRIFT = "a single client has no drift there, 32 m (m - 1) tau^2 G2 being 0, for any number of local steps"
 
 
 def _unbiased_run(rng: np.random.Generator) -> Drawn:

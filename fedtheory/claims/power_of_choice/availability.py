@@ -73,7 +73,7 @@ def _one_stays(bound: Bound, num_steps: int) -> Callable[[], Finding]:
 
 availability_for_good = claim(
     "power-of-choice:availability-with-memory",
-    "E F(w_T) - F* against Theorem R, skews of the average round, where one of two clients is there for good: T = 178",
+    "E F(w_T) - F* against Theorem R, skews of the average round, one of two clients always available: T = 178",
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
@@ -82,7 +82,7 @@ availability_for_good = claim(
 
 availability_for_good_refined = claim(
     "power-of-choice:availability-with-memory-refined",
-    "E F(w_T) - F* against the refined Theorem R where one of two clients is there for good: T = 10",
+    "E F(w_T) - F* against the refined Theorem R one of two clients always available: T = 10",
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
@@ -112,7 +112,7 @@ availability_in_turns = claim(
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
-    remark="after half of the turns only one kind of client has been there",
+    remark="after half of the turns only one group of clients has been available",
 )(lambda: taking_turns(20, 10))
 
 
@@ -141,7 +141,7 @@ def draw_coins(rng: np.random.Generator) -> Drawn:
     "power-of-choice:availability-without-memory",
     "E F(w_T) - F* against the refined Theorem A.1 with the skews of selection and availability together",
     poc.refined_fixed_step_gap,
-    also=("who is there is drawn anew in each round, from one law and independently of the past",),
+    also=("the available clients are drawn in each round from one law, independently of the past",),
     looseness=1.01,
 )
 def availability_without_memory(rng: np.random.Generator) -> Finding:

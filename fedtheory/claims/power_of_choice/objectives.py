@@ -110,7 +110,7 @@ def _trained(H: Vector, e: Vector, w: Vector, eta: Fraction, local_steps: int) -
     "A local step is w - eta (H_k w - e_k), and the server's model the mean of the active clients' models",
     Statement(PAPER, "Appendix F", "eq. (87)"),
     "identity",
-    remark="two rounds of everybody, by the compiled engine and in rational arithmetic",
+    remark="two rounds with full participation, by the compiled engine and in rational arithmetic",
 )
 def equation_87(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg

@@ -70,7 +70,7 @@ def skew_order(rng: np.random.Generator) -> Finding:
     "rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
     Statement(poc.PAPER, "Section 3.1", "after eq. (6), over the models of a run", form="variant"),
     "refuted conjecture",
-    remark="a run need not come near w*; published code estimates rho_bar on the models of a run",
+    remark="a run need not approach w*; published code estimates rho_bar on the models of a run",
 )
 def skew_order_on_iterates() -> Finding:
     fed, w = opposite_clients(), vector("1/2")
@@ -101,11 +101,11 @@ def rho_bar_grows() -> Finding:
 
 @claim(
     "power-of-choice:rho-bar-as-printed",
-    "rho_bar of Power-of-Choice is at least 1, what it is for d = m = 1, and so grows with d",
+    "rho_bar of Power-of-Choice is at least 1, its value for d = m = 1, and therefore grows with d",
     Statement(poc.PAPER, "Sections 3.1 and 5", "eq. (6)"),
     "erratum",
     hypotheses=(_EQUAL_MINIMA,),
-    remark="where w' is near the optima of the clients that are selected at w, their losses there are below average",
+    remark="if w' is near the optima of the clients selected at w, their losses at w' are below average",
 )
 def rho_bar_as_printed(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng, equal_minima=True)
@@ -223,7 +223,7 @@ def no_bias_without_gap(rng: np.random.Generator) -> Finding:
     "If Gamma = 0 the bias of Theorem 3.1 is 0 for every rho_bar and rho_tilde",
     Statement(poc.PAPER, "Section 3.1", "Gamma = 0, after eq. (4)", form="corrected"),
     "identity",
-    remark="rho_tilde is 0/0 there; what the theorem needs is rho_tilde Gamma, which is 0",
+    remark="rho_tilde is 0/0 there; the theorem needs rho_tilde Gamma, which is 0",
 )
 def no_bias_term_without_gap(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, longest_round=2)
@@ -252,7 +252,7 @@ def _unbiased(p: Vector, m: int) -> Finding:
     "d = m makes Power-of-Choice unbiased: client 1 of p = (3/4, 1/4) has the mean weight p_1 where m = 2",
     _FOOTNOTE_1,
     "erratum",
-    remark="both are drawn, and each has the weight 1/2; the bias is small but for such extremes",
+    remark="both are drawn, and each has the weight 1/2; the bias is small except in such cases",
 )
 def candidates_equal_selected() -> Finding:
     p = vector("3/4", "1/4")

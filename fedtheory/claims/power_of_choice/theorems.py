@@ -79,8 +79,8 @@ def weighted_one_step(rng: np.random.Generator) -> Finding:
     return repaired_steps(drawn, poc.weighted_one_step, "squared_weights")
 
 
-_DECAYING = "the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none"
-_FIXED = "pays the drift 32 tau^2 G2 where rounds have one step, too, and there is none: see theorem-a.1-refined"
+_DECAYING = "the closed form has the drift 32 tau^2 G2 in every step, also for one local step, where there is no drift"
+_FIXED = "has the drift 32 tau^2 G2 also for one local step, where there is no drift: see theorem-a.1-refined"
 
 
 def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Callable[[np.random.Generator], Finding]:

@@ -136,7 +136,7 @@ def _strategies(num_clients: int) -> "list[Strategy]":
 
 @claim(
     "power-of-choice:availability",
-    "among groups that take turns no strategy selects a client whose turn it is not",
+    "with alternating groups no strategy selects a client outside of the available group",
     Statement(PAPER, "Appendix G.3", form="derived"),
     "identity",
     hypotheses=("strategies of this package, in Available",),

@@ -200,7 +200,7 @@ def one_round_attained(rng: np.random.Generator) -> Finding:
 
 @claim(
     "power-of-choice:bias-attained",
-    "A federation stays for ever at the bias 2 Gamma (rho_tilde - rho)/(mu (1 + rho)) in squared distance",
+    "A federation stays at the bias 2 Gamma (rho_tilde - rho)/(mu (1 + rho)) in squared distance",
     poc.decaying_steps_distance,
     "identity",
 )
@@ -227,7 +227,7 @@ def _class(rng: np.random.Generator) -> dict[str, Any]:
 
 @claim(
     "power-of-choice:one-round-proof",
-    "Multipliers that hand losses on to the round's start by Lemma F prove the bound on a round, any steps up to 1/L",
+    "Multipliers that use Lemma F for the round's start prove the bound on a round, any steps up to 1/L",
     _A_ROUND,
     "identity",
     hypotheses=_ASSUMED,

@@ -48,7 +48,7 @@ def uniform_is_minimax(rng: np.random.Generator) -> Finding:
     "pow-d with two candidates of two clients stays at Gamma ((sqrt(kappa) - 1)/(sqrt(kappa) + 1))^2 above F*",
     Statement(poc.PAPER, "Section 3", "two clients of equal minima", form="derived"),
     "identity",
-    remark="that two clients of equal minima can do no worse is a conjecture: programs agree to six digits",
+    remark="it is a conjecture that this is the worst case for equal minima: programs agree to six digits",
 )
 def two_client_floor(rng: np.random.Generator) -> Finding:
     root, distance = Fraction(whole(rng, 3, 40), 2), Fraction(whole(rng, 1, 9), 2)

@@ -161,6 +161,6 @@ CAUGHT: list[Any] = [
     (of_two_only, check_probabilities, {}, "runs"),
     (saturates_one_at_most, check_probabilities, {}, "saturated clients"),
     (drops_who_is_last_with_zeros, check_probabilities, {}, "zero norms"),
-    (never_everybody, check_probabilities, {}, "budget for everybody"),
+    (never_everybody, check_probabilities, {}, "full budget"),
     (alone_for_sure, check_probabilities, {}, "one client"),
 ]

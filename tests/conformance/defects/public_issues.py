@@ -118,12 +118,12 @@ POW_D: dict[str, Any] = {"like": PowerOfChoice(2, 4)}
 SIZE: dict[str, Any] = {"num_selected": 2, "exceptions": {"fair ties": "those near the best are kept in order"}}
 ISSUES = [
     Issue(
-        "FLEXible", "https://github.com/FLEXible-FL/FLEXible/pull/122", "weights neither computed nor applied right",
+        "FLEXible", "https://github.com/FLEXible-FL/FLEXible/pull/122", "weights computed and applied incorrectly",
         shares_that_do_not_add_up, weighted_mean, check_aggregation, EXACT, "exact",
     ),
     Issue(
         "Federated-Learning-PyTorch", "https://github.com/AshwinRJ/Federated-Learning-PyTorch/issues/27",
-        "the plain mean for the weighted one",
+        "plain mean instead of the weighted mean",
         mean_of_states, weighted_mean, check_aggregation, EXACT, "exact",
     ),
     Issue(
@@ -136,12 +136,12 @@ ISSUES = [
         probabilities_of_everybody, probabilities_of_those_who_are_left, check_strategy, SIZE, "runs",
     ),
     Issue(
-        "FLGo", "https://github.com/WwZzz/easyFL", "Power-of-Choice: places among the candidates for client numbers",
+        "FLGo", "https://github.com/WwZzz/easyFL", "Power-of-Choice: positions of candidates used as client numbers",
         places_among_candidates, candidates_with_the_largest_losses, check_strategy, POW_D, "joint law",
     ),
     Issue(
         "TensorFlow Federated", "https://github.com/google-parfait/tensorflow-federated/pull/1349",
-        "batches weighted as clients are",
+        "batches weighted like clients",
         clients_weights_for_batches, examples_for_batches, check_aggregation, EXACT, "exact",
     ),
     Issue(
