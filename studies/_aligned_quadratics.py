@@ -149,7 +149,7 @@ def _alignment_terms(setting: Setting, found: Any, first_step: int = 0) -> tuple
     sums: dict[str, Any] = {"gamma": setting.gamma, "local_steps": local_steps, "first_step": first_step}
     theta = student_mean(fa.theta(found.priority_weights, **sums))
     rho = student_mean(fa.rho(found.included_gaps, mu=mu, L=L, **sums))
-    return np.array(theta).clip(0.0, 1.0), np.array(rho).clip(0.0)
+    return np.array([*theta]).clip(0.0, 1.0), np.array([*rho]).clip(0.0)
 
 
 def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
