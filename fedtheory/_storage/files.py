@@ -311,7 +311,7 @@ def _plain(value: Any) -> Any:
 
 
 def number_of_word(word: Any) -> Any:
-    """Return the number that stands for itself as a word in JSON, and anything else as it is."""
+    """Return the number that a word such as "NaN" represents, and any other value unchanged."""
     return _NUMBERS.get(word, word) if isinstance(word, str) else word
 
 

@@ -107,7 +107,8 @@ def identities(values: Iterable[Any], *, here: bool = True) -> list[str]:
 class _Digest:
     """A digest that is being made.
 
-    An object that was met before stands for its number, so that cycles end and shared state is told from copies.
+    An object that was visited before is represented by its number, so that cycles terminate and shared objects differ
+    from copies.
     """
 
     def __init__(self, *, here: bool) -> None:

@@ -101,7 +101,8 @@ def _needs_candidates(rules: Rules, state: Any) -> bool:
     if rules.propose is not None:
         return False
     rule = plain(rules.select) if is_compiled(rules.select) else rules.select
-    table, memory, weights = state.table, state.memory, state.weights
+    memory, table, weights = state.memory, state.table.view(), state.weights.view()
+    table.flags.writeable = weights.flags.writeable = False  # as they are for the rule
     everyone, chosen, rng = (
         np.arange(weights.size),
         np.full(rules.max_selected, -1),

@@ -36,6 +36,7 @@ from fedtheory.selection.rules import Rules, Strategy
 __all__ = ["Job", "Replicate", "Template", "Worker", "template_of"]
 
 _WORK = KINDS["work"]
+_SCRATCH = (*BUFFERS, "server_model", "change", "totals", "values", "known", "correction", "num_steps")
 _RECORDED = [(name, kind, ndim or 0) for name, (kind, ndim) in STATE_FIELDS.items() if name.startswith("recorded_")]
 
 
@@ -197,7 +198,10 @@ class Worker:
         rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
         rngs.append(rngs[0] if job.method_rules is None else np.random.default_rng(method))
         streams = dict(zip(STREAMS, rngs, strict=True))
-        state.model[:], state.memory[:], state.totals[:] = job.initial, job.rules.memory, 0.0
+        # What a rule finds in scratch must not depend on the replicates that its thread ran before.
+        for name in _SCRATCH:
+            getattr(state, name)[...] = 0
+        state.model[:], state.memory[:] = job.initial, job.rules.memory
         if job.rules.attend is not None:
             state.weights[:], state.attend_memory[:], state.present[:] = job.weights, job.rules.attend_memory, True
         for mine, original in self._private:

@@ -458,3 +458,19 @@ def test_a_missing_propose_is_named_only_where_it_is_what_fails(wrong):
     exec(f"def own({', '.join(RULES['select'].arguments)}):\n    chosen[0] = 0\n    {wrong}\n    return 1\n", space)
     said = sentence(ValueError, Selecting(space["own"]))
     assert said.startswith(f"the rule select of Selecting() {BLAMED[wrong]}")
+
+
+class WritesWeights:
+    """A rule in plain Python that writes what it may only read."""
+
+    def rules(self, weights: Any, num_rounds: int) -> Rules:
+        def select(round_index, table, memory, weights, candidates, losses, rng, chosen):
+            weights[0], chosen[0] = 0.0, 0
+            return 1
+
+        return Rules(select=select, max_selected=1)
+
+
+def test_writing_into_the_weights_is_not_blamed_on_missing_candidates() -> None:
+    with pytest.raises(ValueError, match=r"must not raise, got ValueError in round 0: assignment destination is read-"):
+        ft.fedavg(FEDERATION, WritesWeights(), num_rounds=2, step_size=0.1)

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
+from numba import njit
 
 import fedtheory as ft
 from fedtheory.engine._replicates import _is_ours
@@ -114,3 +115,38 @@ def test_looking_changes_no_bit():
         for strategy in (UNIFORM(2), Mine(2))
     )
     assert trusted.tobytes() == looked_at.tobytes()
+
+
+@njit
+def first_only(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = 0
+    return 1
+
+
+@njit
+def weigh_by_leftovers(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    coefficients[0] = 1.0 + coefficients[1]  # the second place is written by this rule alone
+    coefficients[1] += 0.125
+    return 0.0
+
+
+class Leftovers:
+    """A rule that reads scratch memory before it is written in this replicate."""
+
+    def rules(self, weights, num_rounds):
+        return ft.selection.Rules(select=first_only, weigh=weigh_by_leftovers, max_selected=2)
+
+
+def test_a_replicate_finds_nothing_of_the_one_before_in_its_scratch():
+    fed = ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.5, 0.5])
+    run = ft.fedavg(
+        fed,
+        Leftovers(),
+        num_rounds=4,
+        step_size=0.1,
+        initial=[1.0],
+        num_replicates=3,
+        num_threads=1,
+        record=("models",),
+    )
+    assert run.models[0].tobytes() == run.models[1].tobytes() == run.models[2].tobytes()
