@@ -22,7 +22,8 @@ from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, one_owner
-from fedtheory.worst_case.proofs import NARROW, prove, with_ray
+from fedtheory.worst_case.instances import is_attained
+from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
@@ -457,6 +458,10 @@ class Problem:
         proof = prove(program, narrow)
         if proof.upper is None and not (proof.empty or proof.infinite):
             proof = with_ray(proof, record.points)
+        if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
+            point = short_point(proof) or proof.point
+            if not is_attained(record, self._objectives, program, point, proof.lower):
+                relaxed = ("a run that attains the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
     def program(self) -> Program:

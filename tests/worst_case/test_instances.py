@@ -1,12 +1,14 @@
 """Federations that attain worst cases, beside sums that are taken another way."""
 
+from fractions import Fraction as Q
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fedtheory._support.validate import Array
-from fedtheory.worst_case import instances
+from fedtheory.worst_case import Problem, _interpolation, instances
 from fedtheory.worst_case.instances import Interpolant, _on_simplex
 
 MU, L = 0.3, 1.7
@@ -124,3 +126,54 @@ def test_of_two_equal_vertices_the_cheaper_one_is_kept(cost: float, expected: li
 
 
 CURVATURES, CENTERS = (0.5, 1.25, 0.75), ((1.0, -2.0), (3.0, 0.5), (-1.0, 4.0))
+
+
+def turned_back() -> Problem:
+    """The gradient of a quadratic function does not turn back after half a step with noise."""
+    p = Problem()
+    f = p.function(L=1, quadratic=True)
+    best, x = f.minimizer(), p.point()
+    p.at_most((x - best).square, 1)
+    turn = f.gradient(x) @ f.gradient(x - Q(1, 2) * f.stochastic_gradient(x, variance=1))
+    p.maximize(Q(1, 100) * (x - best).square - turn)
+    return p
+
+
+def below_a_minimum() -> Problem:
+    p = Problem()
+    f, x = p.function(mu=-1), p.point()
+    p.at_most((x - f.minimizer()).square, 1)
+    p.at_most(f.gradient(x).square, 1)
+    p.maximize(f.value(f.minimizer()) - f.value(x))
+    return p
+
+
+def contraction() -> Problem:
+    p = Problem()
+    f, x = p.function(mu=Q(1, 10), L=1), p.point()
+    p.at_most((x - (best := f.minimizer())).square, 1)
+    p.maximize((x - f.gradient(x) - best).square)
+    return p
+
+
+def together(pairs: Any, moved: Any, own: Any) -> Any:
+    yield sorted({block for x, y in pairs for block in x.blocks | y.blocks}), moved or pairs
+
+
+@pytest.mark.parametrize(
+    ("problem", "owner", "name", "fault"),
+    [
+        (turned_back, _interpolation, "_by_source", together),
+        (below_a_minimum, _interpolation.FunctionClass, "has_minimizer", True),
+        (contraction, _interpolation, "_factors", lambda mu, L: (Q(1, 4), Q(0), Q(0))),
+    ],
+)
+def test_a_lower_side_that_no_run_attains_is_withheld(
+    problem: Any, owner: Any, name: str, fault: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a fault of the translation the semidefinite program has a point that is of no function."""
+    monkeypatch.setattr(owner, name, fault)
+    worst = problem().solve()
+    assert worst.deciding.proof.lower is not None
+    assert worst.lower is None
+    assert worst.relaxed == ("a run that attains the lower side",)
