@@ -126,7 +126,14 @@ LATEX = Style(
     "\\overline{{{}}}", "\\widetilde{{{}}}", "{{{0}}}^{{[{1}]}}",
     "\\lVert {} \\rVert^2", "\\langle {}, {} \\rangle", "\\le",
 )  # fmt: skip
-LETTERS = {"noise": "n", "deviation": "d", "compressed": "c", "inexact gradient": "e", "root": "r"}
+LETTERS = {
+    "noise": "n",
+    "deviation": "d",
+    "compressed": "c",
+    "epsilon-subgradient": "g",
+    "inexact gradient": "e",
+    "root": "r",
+}
 """Of vectors without a name, by the operation that made them."""
 
 
@@ -158,7 +165,7 @@ class Names:
             for call in one.calls:
                 at = self.vectors.get(call.at.key, "0")
                 applied = style.slope if isinstance(one.of, FunctionClass) else style.value
-                if _is_free(call.gradient):
+                if _is_free(call.gradient) and not call.epsilon:
                     self._define(applied(style.name(one.name), at), call.gradient)
                 if call.value not in record.zeros:
                     self.values[call.value] = style.value(style.name(one.name), at)
@@ -277,17 +284,16 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
     '1/10-strongly convex and 1-smooth'
     """
     if isinstance(of, OperatorClass):
-        parts = ["linear"] if of.linear else []
-        if of.strongly_monotone is not None:
-            parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
-        if of.cocoercive is not None:
-            parts.append(f"{number(of.cocoercive)}-cocoercive")
-        if of.lipschitz is not None:
-            parts.append("nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz")
-        return " and ".join(parts)
+        return _operator_text(of, number)
     if of.indicator:
         size = "" if of.diameter is None else f" of diameter at most {number(of.diameter)}"
         return f"the indicator of a closed convex set{size}"
+    if of.support:
+        size = "" if of.lipschitz is None else f" whose points are no longer than {number(of.lipschitz)}"
+        return f"the support function of a convex set{size}"
+    if of.restricted_secant is not None:
+        bound = "" if of.error_bound is None else f" and the error bound {number(of.error_bound)}"
+        return f"differentiable, with the restricted secant constant {number(of.restricted_secant)}{bound}"
     if of.quadratic:
         parts = [f"quadratic with eigenvalues from {number(of.mu)} to {number(of.L)}"]
     else:
@@ -303,6 +309,20 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
         )
     if of.polyak is not None:
         parts.append(f"of Polyak's class with constant {number(of.polyak)}")
+    return " and ".join(parts)
+
+
+def _operator_text(of: OperatorClass, number: Callable[[Any], str]) -> str:
+    kind = "skew and " if of.skew else ""
+    if of.least is not None:
+        return f"linear and symmetric with eigenvalues from {number(of.least)} to {number(of.most)}"
+    parts = [f"{kind}linear"] if of.linear else []
+    if of.strongly_monotone is not None:
+        parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
+    if of.cocoercive is not None:
+        parts.append(f"{number(of.cocoercive)}-cocoercive")
+    if of.lipschitz is not None:
+        parts.append("nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz")
     return " and ".join(parts)
 
 
@@ -326,6 +346,8 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
                 defined.append((at, made))
             shown.add(call.at.key)
             slope = applied(style.name(one.name), at)
+            if call.epsilon:
+                continue
             if not _is_free(call.gradient) or names.vectors[call.gradient.key] != slope:
                 defined.append((slope, names.vector(call.gradient)))
             elif one.num_clients > 1 and 0 not in call.gradient.blocks:
@@ -353,6 +375,13 @@ def _given(record: Record, names: Names) -> Iterator[str]:
             at = names.vectors.get(one.calls[one.minimum].at.key, "0")
             yield f"{math(at)}: a minimizer {whose}{math(style.name(one.name))}"
     slopes = {call.gradient.key for one in record.declared for call in one.calls}
+    for one in record.declared:
+        for call in (call for call in one.calls if call.epsilon):
+            at, f = names.vectors.get(call.at.key, "0"), style.name(one.name)
+            g, size = names.vectors[call.gradient.key], style.number(call.epsilon)
+            product = style.product.format(g, f"z - {at}" if at != "0" else "z")
+            below = f"{style.value(f, at)} + {product} - {size} {style.at_most} {style.value(f, 'z')}"
+            yield f"{math(g)}: an epsilon-subgradient, {math(below)} for all {math('z')}"
     made: dict[tuple[str, str], list[str]] = {}
     for step in record.steps:
         if step.verb in ("noise", "deviation") and step.made.key not in slopes:

@@ -328,9 +328,11 @@ class Instance(Mapping[str, Array]):
     def _functions_of(self, one: Declared) -> tuple[Any, ...]:
         every = len(self.axes)
         known = []
-        for call in one.calls:
+        # A smooth function that is as large as may be is above all minorants; another one is the largest of them.
+        is_smooth = isinstance(one.of, FunctionClass) and one.of.L is not None
+        for call in (call for call in one.calls if not (call.epsilon and is_smooth)):
             at, gradient = np.broadcast_arrays(self.place(call.at), self.place(call.gradient))
-            known.append((at, gradient, self._values.get(call.value, 0.0)))
+            known.append((at, gradient, self._values.get(call.value, 0.0) - float(call.epsilon)))
         found = []
         for client in range(1 if self._representative else one.num_clients):
             rows = []
@@ -504,7 +506,8 @@ def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: in
     of = one.of
     points, gradients = (np.array([row[side] for row in rows]).reshape(-1, dim) for side in (0, 1))
     values = np.array([row[2] for row in rows])
-    if not isinstance(of, FunctionClass) or not of.exact or of.indicator or of.quadratic_growth or not len(rows):
+    is_known = isinstance(of, FunctionClass) and of.exact and not (of.indicator or of.names_minimizer)
+    if not isinstance(of, FunctionClass) or not is_known or not len(rows):
         return Samples(points, gradients, values)
     mu = float(of.mu)
     if of.L is None:

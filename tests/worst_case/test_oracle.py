@@ -38,8 +38,12 @@ CLASSES: dict[str, dict[str, Any]] = {
     "quadratic growth": {"quadratic_growth": 2},
     "Polyak": {"mu": -1, "L": 1, "polyak": HALF},
     "least value 0": {"mu": FIFTH, "L": 1, "minimum": 0},
+    "support": {"support": 2},
+    "restricted secant": {"secant": (FIFTH, 1)},
+    "restricted secant, steep": {"secant": (HALF,)},
 }
-OF_CLIENTS = {name: kind for name, kind in CLASSES.items() if not {"quadratic_growth", "polyak"} & kind.keys()}
+NOT_OF_CLIENTS = {"quadratic_growth", "polyak", "support", "secant"}
+OF_CLIENTS = {name: kind for name, kind in CLASSES.items() if not NOT_OF_CLIENTS & kind.keys()}
 OTHER = {"mu": FIFTH, "L": 1}
 
 
@@ -111,6 +115,12 @@ VERBS: dict[str, Verb] = {
     "resolvent": lambda run, t, w: run.operator(monotone=True).resolvent(w, HALF),
     "zero": lambda run, t, w: w - run.operator(strongly_monotone=HALF, lipschitz=2).zero(),
     "fixed_point": lambda run, t, w: w - run.operator(lipschitz=HALF).fixed_point(),
+    "symmetric operator": lambda run, t, w: (M := run.symmetric(Q(-1), Q(2))).adjoint(M(w)),
+    "skew operator": lambda run, t, w: (M := run.skew(Q(2)))(M(w)),
+    "unbiased": lambda run, t, w: run.unbiased(w, Q(2)),
+    "unbiased, clients": lambda run, t, w: run.unbiased(w, Q(2), t),
+    "stochastic_gradient, relative": lambda run, t, w: t.relative_noise(w, Q(3)),
+    "epsilon_subgradient": lambda run, t, w: t.epsilon_subgradient(w),
     "linear operator": lambda run, t, w: (M := run.linear(Q(2))).adjoint(M(w)),
     "geometric_mean": lambda run, t, w: run.limited(run.geometric_mean(w.square, t.gradient(w).square), "root", w),
 }
@@ -120,6 +130,11 @@ SHARED = "clients at a noisy point"
 BOXED = ("minimizer", "stationary_point", "objective_gap", "linear_minimizer")
 
 
+def encloses(situation: str, kind: str) -> bool:
+    """Whether epsilon-subgradients are defined: of one convex function, without curvature or growth."""
+    return not CLASSES[kind].keys() - {"L", "lipschitz"} and "sum" not in situation and "box" not in situation
+
+
 def cases(situation: str) -> list[tuple[str, str]]:
     """Return the verbs and classes of a situation that have members with all that is asked for."""
     kinds = OF_CLIENTS if situation in WITH_CLIENTS else CLASSES
@@ -127,9 +142,10 @@ def cases(situation: str) -> list[tuple[str, str]]:
         (verb, kind)
         for verb in VERBS
         for kind in kinds
-        if not (verb == "line_search" and CLASSES[kind].get("mu", 0) < 0)
+        if not (verb == "line_search" and (CLASSES[kind].get("mu", 0) < 0 or "secant" in CLASSES[kind]))
         and not (situation == "a sum with a box" and verb not in BOXED)
-        and not (verb == "mean" and situation not in WITH_CLIENTS)
+        and not (verb in ("mean", "unbiased, clients") and situation not in WITH_CLIENTS)
+        and not (verb == "epsilon_subgradient" and not encloses(situation, kind))
     ]
 
 

@@ -14,6 +14,7 @@ from ._forms import (
     Function,
     Vector,
     blocks_of,
+    exact,
     says_nothing,
     within,
 )
@@ -37,6 +38,7 @@ SERVER = "the server's noise"
 VERBS = {
     "point", "gradient", "proximal", "resolvent", "minimizer", "local minimizer", "stationary point", "fixed point",
     "zero", "line search", "linear minimizer", "inexact gradient", "deviation", "compressed", "root", "noise",
+    "epsilon-subgradient",
 }  # fmt: skip
 
 
@@ -164,7 +166,9 @@ class Problem:
             raise Refused("a function is of no class that is known")
         numbers = {key: rational(of[key], key) for key in NUMBERS[kind] if key in of}
         flags = {key: of.get(key) for key in FLAGS[kind]}
-        if {*map(type, (*flags.values(), least))} != {bool} or (kind == "function" and "mu" not in numbers):
+        if {*map(type, (*flags.values(), least))} != {bool}:
+            raise Refused("a class is not described")
+        if kind == "function" and ("mu" in numbers) == ("restricted_secant" in numbers):
             raise Refused("a class is not described")
         places = [count(block, "a block", len(self.sizes) - 1) for block in array(blocks, "blocks")]
         number = count(clients, "clients")
@@ -183,10 +187,16 @@ class Problem:
         return found
 
     def _read_call(self, written: Any) -> Call:
-        name, at, gradient, value = array(written, "a call", 4)
+        parts = array(written, "a call")
+        if len(parts) not in (4, 5):
+            raise Refused("a call is no list of 4, or of 5 with an epsilon")
+        name, at, gradient, value = parts[:4]
+        epsilon = rational(parts[4], "an epsilon") if len(parts) == 5 else Fraction(0)
+        if len(parts) == 5 and epsilon <= 0:
+            raise Refused("an epsilon is not positive")
         number = -1 if value == -1 and type(value) is int else count(value, "a value", MOST_CALLS * MOST_CALLS)
         self.num_values = max(self.num_values, number + 1)
-        found = Call(text(name, "a name", empty=True), self.vector(at), self.vector(gradient), number)
+        found = Call(text(name, "a name", empty=True), self.vector(at), self.vector(gradient), number, epsilon)
         if bool(found.at) != bool(found.name):
             raise Refused("a point has no name, or the origin has one")
         if found.at in self.vectors and self.names.get(found.name) != found.at:
@@ -194,6 +204,8 @@ class Problem:
         if found.name:
             self._name(found.name, found.at)
         made = self.verbs[self.vectors.index(found.gradient)][0] if found.gradient in self.vectors else ""
+        if (made == "epsilon-subgradient") != (epsilon > 0):
+            raise Refused("an epsilon-subgradient is not made as one, or a gradient as one")
         # A deviation is what clients have of a gradient whose mean is demanded to be 0.
         if made not in {"", "deviation"} and not blocks_of(found.at) <= blocks_of(found.gradient):
             raise Refused("a gradient does not depend on all that its point depends on")
@@ -202,23 +214,52 @@ class Problem:
     def _check_function(self, one: Function) -> None:
         """Refuse a class that is none, and values that are not what the class says."""
         low, high = one.number("mu"), one.number("L")
-        beside = [
-            c for key, c in one.of.items() if key not in {"mu", "strongly_monotone", "cocoercive", *FLAGS[one.kind]}
-        ]
-        if any(c <= 0 for c in beside) or any(one.of.get(key, 0) < 0 for key in NUMBERS["operator"]):
+        free = {"mu", "strongly_monotone", "cocoercive", "least", "most", *FLAGS[one.kind]}
+        if any(c <= 0 for key, c in one.of.items() if key not in free):
             raise Refused("a constant of a class is not positive")
+        if any(one.of.get(key, 0) < 0 for key in ("strongly_monotone", "cocoercive")):
+            raise Refused("a constant of a class is not positive")
+        self._check_kind(one)
         if low is not None and high is not None and low >= high:
             raise Refused("the least curvature is not below the largest")
         if one.of.get("quadratic") and high is None:
             raise Refused("a quadratic function has no largest curvature")
-        if len({frozenset(call.at.items()) for call in one.calls}) < len(one.calls):
+        if len({frozenset(call.at.items()) for _, call in exact(one.calls)}) < len(exact(one.calls)):
             raise Refused(f"{one.name} is called twice at a point")
         for place, call in enumerate(one.calls):
             is_zero = bool(one.of.get("indicator")) or (one.least and place == one.minimum)
             if one.kind == "function" and (call.value < 0) != is_zero:
                 raise Refused("a value is 0 that need not be, or is not where it must be")
-        if one.minimum is not None and one.calls[one.minimum].gradient:
+        if one.minimum is not None and (one.calls[one.minimum].gradient or one.calls[one.minimum].epsilon):
             raise Refused("the gradient at a minimizer is not 0")
+        for call in (call for call in one.calls if call.epsilon):
+            if not any(other.at == call.at and other.value == call.value for _, other in exact(one.calls)):
+                raise Refused("an epsilon-subgradient is at a point without a value")
+
+    def _check_kind(self, one: Function) -> None:
+        """Refuse a class whose parts do not belong together."""
+        described = {key for key, c in one.of.items() if c is not False}
+        alone = {"restricted_secant": {"error_bound"}, "support": {"lipschitz", "mu"}, "indicator": {"diameter", "mu"}}
+        for kind, beside in alone.items():
+            if kind in described and described - beside - {kind}:
+                raise Refused(f"a class has more than {kind}")
+        if "error_bound" in described and "restricted_secant" not in described:
+            raise Refused("an error bound has no restricted secant")
+        if one.of.get("mu") and described & {"support", "indicator"}:
+            raise Refused("the indicator or the support function of a set has a curvature")
+        enlarges = {"mu", "L", "lipschitz", "indicator"}
+        if any(call.epsilon for call in one.calls) and (described - enlarges or one.of.get("mu", 1) != 0):
+            raise Refused("an epsilon-subgradient is one of a class without conditions on them")
+        if one.kind == "operator":
+            symmetric = described & {"least", "most"}
+            if symmetric and (described != {"linear", "least", "most"} or one.of["least"] >= one.of["most"]):
+                raise Refused("a symmetric operator is not linear with two eigenvalues")
+            if "linear" in described and not symmetric and described - {"linear", "skew", "lipschitz"}:
+                raise Refused("a linear operator has another hypothesis")
+            if ("skew" in described) > ("linear" in described) or not described - {"linear", "skew"}:
+                raise Refused("an operator is not described")
+            if one.adjoint_of and ("skew" in described or symmetric):
+                raise Refused("a symmetric or skew operator is its adjoint")
 
     def _read_form(self, written: Any) -> Form:
         products, values = fields(written, "a form", ("products", "values"))
@@ -265,18 +306,25 @@ class Problem:
 
     def relaxed(self) -> str:
         """Return what is demanded in part only, so that a lower side is none; empty if nothing is."""
+        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        asked = {f for form in forms for c, f in form.levels if c}
         searched = {name for verb, of, _ in self.verbs if verb == "line search" for name in of}
         for one in self.functions:
             elsewhere = blocks_of(*(part for call in one.calls for part in (call.at, call.gradient))) - {*one.blocks}
-            exact = one.of.get("quadratic") or one.of.get("linear") or not elsewhere
-            exact = exact or (one.number("L") is not None and elsewhere <= {*self.noises})
+            known = one.of.get("quadratic") or one.of.get("linear") or not elsewhere
+            between = one.number("L") is not None or "restricted_secant" in one.of
+            known = known or (between and elsewhere <= {*self.noises})
             if one.adjoint_of:
-                exact = one.of == next((other.of for other in self.functions if other.name == one.adjoint_of), None)
-            if not exact or not (one.is_described or one.adjoint_of) or one.name in searched:
+                known = one.of == next((other.of for other in self.functions if other.name == one.adjoint_of), None)
+            if any(blocks_of(call.at, call.gradient) - {*one.blocks} for call in one.calls if call.epsilon):
+                known = False
+            if "restricted_secant" in one.of and {call.value for call in one.calls} & asked:
+                known = False
+            if not known or not (one.is_described or one.adjoint_of) or one.name in searched:
                 return one.name
         roots = [vector for vector, (verb, *_) in zip(self.vectors, self.verbs, strict=True) if verb == "root"]
-        forms = [(self.objective, -1), *((one.form, 0 if one.is_equality else 1) for one in self.constraints)]
-        for form, sign in forms:
+        signed = [(self.objective, -1), *((one.form, 0 if one.is_equality else 1) for one in self.constraints)]
+        for form, sign in signed:
             for c, u, v in form.terms:
                 if (u in roots or v in roots) and u != v and not (sign and sign * c < 0 and u in roots and v in roots):
                     return "a geometric mean"
