@@ -85,7 +85,8 @@ class _Called:
 
         Of two outcomes of a noise they compare the points of smooth functions, of two clients no points.
         """
-        return not elsewhere or (self.of.compares_outcomes and elsewhere <= {*self.record.noises})
+        own = self.record.differences_of(self.name)
+        return not elsewhere or (self.of.compares_outcomes and elsewhere <= {*self.record.noises, *own})
 
 
 class Term(ABC):
@@ -432,6 +433,12 @@ class Function(_Called, Term):
 
     def _compares(self, elsewhere: set[int]) -> bool:
         """Whether the conditions are still sufficient: those of a quadratic function are, block by block."""
+        if self.of.quadratic and elsewhere & {*self.record.differences_of(self.name)}:
+            message = (
+                f"clients with quadratic functions must be asked where no noise of the server moves them, got "
+                f"another point for {self.name} (quadratic=False is an upper bound)"
+            )
+            raise ValueError(message)
         return self.of.quadratic or super()._compares(elsewhere)
 
 
@@ -524,16 +531,23 @@ class Clients(Function):
     def mean(self, term: Form | Value) -> Form: ...
 
     def mean(self, term: Any) -> Any:
-        """Return the mean of a vector over the clients; products and values are means already."""
+        """Return the mean of a vector over the clients; products and values are means already.
+
+        The mean of independent noises of the clients is a noise of the server.
+        """
         if not isinstance(term, Vector):
             return Form.of(term)
-        if term.blocks & {*self.record.noises_of(self.name)}:
+        noises = own_vector("mean", term, self.record).blocks & {*self.record.noises_of(self.name)}
+        used = {0}.union(*(call.at.blocks | call.gradient.blocks for one in self.record.declared for call in one.calls))
+        if noises & used or any(self.record.sizes[block] > 1 for block in noises):
             message = (
-                f"mean must be given a vector without noise of the clients, got one with "
+                f"mean must be given noises of the clients at whose outcomes nothing is computed, got others "
                 f"({self.name}.sample(m).square(v) is the expected square of an average)"
             )
             raise ValueError(message)
-        return own_vector("mean", term, self.record).within(term.blocks.difference(self.blocks[1:]))
+        found = term.within(term.blocks.difference(self.record.differences_of(self.name), noises))
+        means = ((term[block, 0], self.record.mean_noise(block, self.num_clients)) for block in sorted(noises))
+        return reduce(add, (c * mean for c, mean in means), found)
 
     def sample(self, num_selected: int, how: str = "distinct") -> Sample:
         """Return a sample of clients: ``distinct`` ones, or ``independent`` draws with replacement."""
@@ -563,9 +577,10 @@ class Sample:
 
         What does not differ among these clients, noise of the server for example, is in the average as it is.
         """
-        record, deviations = self.clients.record, self.clients.blocks[1:]
+        record, deviations = self.clients.record, self.clients.record.differences_of(self.clients.name)
+        record.refuse_dependent(own_vector("square", vector, record))
         noises = record.noises_of(self.clients.name)
-        shared = own_vector("square", vector, record).blocks.difference(deviations, noises)
+        shared = vector.blocks.difference(deviations, noises)
         found = vector.within(shared).square
         for blocks, share in ((deviations, self.share), (noises, Fraction(1, self.num_selected))):
             part = vector.within(blocks)

@@ -30,6 +30,12 @@ class Call(NamedTuple):
     epsilon: Fraction = Fraction(0)
 
 
+class Noise(int):
+    """The block of a noise; ``crossed`` are the blocks of what it adds to the differences between clients."""
+
+    crossed: tuple[int, ...] = ()
+
+
 class Condition(NamedTuple):
     """Numbers of the calls that it is about, and a form that is at most, or equal to, a bound."""
 
@@ -134,7 +140,7 @@ class FunctionClass:
         return self.mu == 0 and not (self.quadratic or self.support) and all(one is None for one in beside)
 
     def requirements(
-        self, calls: Sequence[Call], minimum: int | None, own: Sequence[int], noises: Sequence[int]
+        self, calls: Sequence[Call], minimum: int | None, own: Sequence[int], noises: Sequence[Noise]
     ) -> Iterator[Condition | Semidefinite]:
         """Yield what must hold for a function to take these values; one call may be known to be at the minimizer."""
         if self.restricted_secant is not None:
@@ -199,7 +205,7 @@ class FunctionClass:
             if minimum is not None and minimum != i:
                 yield from (Condition((i, minimum), form) for form in self._above(calls[minimum], one))
 
-    def between_runs(self, calls: Sequence[Call], noises: Sequence[int]) -> Iterator[Condition]:
+    def between_runs(self, calls: Sequence[Call], noises: Sequence[Noise]) -> Iterator[Condition]:
         """Yield the conditions between points of two runs that share their first noises, not all that both depend on.
 
         ``noises`` are blocks. With all noises in common, both points are of one run.
@@ -210,7 +216,7 @@ class FunctionClass:
 
         >>> made = [Vector({(block, 0): Fraction(1) for block in range(s + 1)}) for s in range(3)]
         >>> calls = [Call(vector, vector, Value()) for vector in made]
-        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(calls, [1, 2])))
+        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(calls, [Noise(1), Noise(2)])))
         5
         """
         if self.L is None or self.quadratic:
@@ -219,7 +225,8 @@ class FunctionClass:
             one, other = (call.at.blocks | call.gradient.blocks for call in (i, j))
             common = [block for block in noises if block in one & other]
             for shared in range(len(common)):
-                blocks = one - {*common[shared:]}
+                dropped = common[shared:]
+                blocks = one - {*dropped}.union(*(noise.crossed for noise in dropped))
                 seen = Call(i.at.within(blocks), i.gradient.within(blocks), i.value)
                 yield Condition((s, t), of_pair(i, j, self.mu, self.L, seen))
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.worst_case._record import Declared, Record, Step
+from fedtheory.worst_case._record import SERVER, Declared, Record, Step
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
 __all__: list[str] = []
@@ -64,11 +64,17 @@ class Run:
 
     def _part(self, found: Array, block: int) -> Array:
         """Return what a block holds of a vector: the mean given the sources up to its own, less that without it."""
-        if block not in self.axes and block:
+        noise = next((noise for (_, noise), other in self.record.crossings.items() if other == block), block)
+        if noise not in self.axes and block:
             return found
-        places = tuple(range(self.axes[block] if block else 0, len(self.axes)))
+        places = tuple(range(self.axes[noise] if block else 0, len(self.axes)))
         known = found.mean(axis=places, keepdims=True)
         part: Array = found.mean(axis=places[1:], keepdims=True) - known if block else known
+        if self.record.sources[noise].owner == SERVER:
+            # What is the same for all clients, or else what differs from that.
+            groups = tuple(self.axes[one.blocks[1]] for one in self.record.declared if one.num_clients > 1)
+            same = part.mean(axis=groups, keepdims=True)
+            part = same if noise == block else part - same
         return part
 
     def _called(self, name: str, at: Array, what: str = "gradient") -> Array:

@@ -129,6 +129,7 @@ LATEX = Style(
 LETTERS = {
     "noise": "n",
     "deviation": "d",
+    "mean": "m",
     "compressed": "c",
     "epsilon-subgradient": "g",
     "inexact gradient": "e",
@@ -195,9 +196,10 @@ class Names:
         noise = {
             block: next(iter(step.made.coordinates))
             for step in self.record.steps
-            if step.verb == "noise"
+            if step.verb in ("noise", "mean")
             for block, _ in step.made.coordinates
         }
+        crossed = {block: noise for (_, noise), block in self.record.crossings.items()}
         own = {block: self.vectors.get(Vector({place: Fraction(1)}).key, "n") for block, place in noise.items()}
         for name, vector in self.defined.items():
             if not _is_free(vector):
@@ -208,7 +210,10 @@ class Names:
                 if block and sources[block].is_noise:
                     template = self.style.part
                 whole = len(vector.coordinates) == 1
-                self.basis.setdefault(place, name if whole else template.format(name, own.get(block, "")))
+                part = template.format(name, own.get(block, ""))
+                if block in crossed:
+                    part = self.style.part.format(part, own.get(crossed[block], ""))
+                self.basis.setdefault(place, name if whole else part)
 
     def vector(self, vector: Vector) -> str:
         """Return a vector's name, a difference of two names, or what it is made of."""
@@ -374,14 +379,19 @@ def _given(record: Record, names: Names) -> Iterator[str]:
             whose = "of the function of each client of " if one.num_clients > 1 else "of "
             at = names.vectors.get(one.calls[one.minimum].at.key, "0")
             yield f"{math(at)}: a minimizer {whose}{math(style.name(one.name))}"
-    slopes = {call.gradient.key for one in record.declared for call in one.calls}
-    for one in record.declared:
         for call in (call for call in one.calls if call.epsilon):
             at, f = names.vectors.get(call.at.key, "0"), style.name(one.name)
             g, size = names.vectors[call.gradient.key], style.number(call.epsilon)
             product = style.product.format(g, f"z - {at}" if at != "0" else "z")
             below = f"{style.value(f, at)} + {product} - {size} {style.at_most} {style.value(f, 'z')}"
             yield f"{math(g)}: an epsilon-subgradient, {math(below)} for all {math('z')}"
+    yield from _random(record, names)
+
+
+def _random(record: Record, names: Names) -> Iterator[str]:
+    """Yield what is random, and what differs among clients."""
+    style, math = names.style, _math(names.style)
+    slopes = {call.gradient.key for one in record.declared for call in one.calls}
     made: dict[tuple[str, str], list[str]] = {}
     for step in record.steps:
         if step.verb in ("noise", "deviation") and step.made.key not in slopes:
@@ -393,7 +403,13 @@ def _given(record: Record, names: Names) -> Iterator[str]:
             yield f"{', '.join(found)}: a vector of {whose}, of mean 0"
         else:
             by = "once for all" if owner == SERVER else f"by {whose}, independently of the others"
-            yield f"{', '.join(found)}: random, drawn {by}, of mean 0 given everything drawn before"
+            only = ", which its law depends on through means over clients" if record.averaged else ""
+            yield f"{', '.join(found)}: random, drawn {by}, of mean 0 given everything drawn before{only}"
+    for step in record.steps:
+        if step.verb == "mean":
+            noise, owner = step.inputs[0], record.sources[max(step.inputs[0].blocks)].owner
+            mean, drawn = (math(names.vectors[vector.key]) for vector in (step.made, noise))
+            yield f"{mean}: the mean of {drawn} over the clients of {math(style.name(owner))}"
 
 
 def _math(style: Style) -> Callable[[str], str]:

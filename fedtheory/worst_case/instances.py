@@ -290,7 +290,8 @@ class Instance(Mapping[str, Array]):
     @cached_property
     def _spots(self) -> list[Array]:
         """Where a block's vectors lie, by client and outcomes: arrays of unit vectors along the last axis."""
-        found, every = [], len(self.axes)
+        found: list[Array] = []
+        every = len(self.axes)
         for block, source in enumerate(self._record.sources):
             spot: Array = np.ones((1,) * (every + 1))
             if source.is_noise:
@@ -303,6 +304,10 @@ class Instance(Mapping[str, Array]):
                 # Each history has a direction of its own, and its outcomes are two signs, or are orthogonal.
                 signs = np.eye(own) if self._representative else np.array([[1.0], [-1.0]])
                 spot = np.kron(np.eye(math.prod(before)), signs).reshape(*shape, -1)
+            elif pair := next((pair for pair, other in self._record.crossings.items() if other == block), None):
+                client, outcome = (found[number] for number in pair)
+                spot = client[..., :, None] * outcome[..., None, :]
+                spot = spot.reshape(*spot.shape[:-2], -1)
             elif block in self.axes and not self._representative:
                 corners = vertices(self._lengths[self.axes[block]])
                 shape = [1] * every

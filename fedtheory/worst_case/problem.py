@@ -638,6 +638,9 @@ class Problem:
         if owner not in (None, self.record.owner):
             message = "forms must be of the problem that they are given to, got one of another problem"
             raise ValueError(message)
+        for pair, c in found.products.items():
+            if c:
+                self.record.refuse_dependent(*pair)
         return found
 
 

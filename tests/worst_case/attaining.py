@@ -29,14 +29,15 @@ class Space:
         assert point is not None
         self.problem, self.num_clients = problem, num_clients
         self.record = solution.cases[0].record
-        self.noises = {block: place for place, block in enumerate(self.record.noises)}
+        self.noises: dict[int, int] = {block: place for place, block in enumerate(self.record.noises)}
+        self.crossed = {block: pair for pair, block in self.record.crossings.items()}
         self.factors = [factor(np.array([[float(x) for x in row] for row in gram])) for gram in point.grams]
         self.values = {value: float(point.values[place]) for value, place in program.values.items()}
 
     def vector(self, vector: Any, client: int, outcomes: Sequence[int]) -> Array:
         """Return a vector in space: each block has a subspace for each client, or for each history of outcomes."""
         sources, centered = self.record.sources, np.eye(self.num_clients) - 1 / self.num_clients
-        parts = []
+        parts, spots = [], dict[int, Array]()
         for block, rows in enumerate(self.factors[: len(sources)]):  # beyond them, slacks have blocks
             inside = sum(
                 (float(c) * rows[place] for (home, place), c in vector.coordinates.items() if home == block),
@@ -48,9 +49,12 @@ class Space:
                 history = (*before, outcomes[self.noises[block]], own)
                 spot = np.zeros((2,) * (len(history) - 1) + (self.num_clients,))
                 spot[history] = 1
+            elif block in self.crossed:
+                spot = np.kron(*(spots[one] for one in self.crossed[block]))
             else:
                 spot = centered[client] / np.linalg.norm(centered[client]) if sources[block].owner else np.ones(1)
-            parts.append(np.kron(spot.ravel(), inside))
+            spots[block] = spot.ravel()
+            parts.append(np.kron(spots[block], inside))
         return np.concatenate(parts)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.worst_case import Problem
+from fedtheory.worst_case._record import SERVER
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Value, Vector
 from tests.worst_case.members_in_space import (
@@ -196,7 +197,9 @@ class Run:
         axis = self.axes[block] = GROUPS + sum(other >= GROUPS for other in self.axes.values())
         if own is not None:
             self.own_noises[axis] = own
-        before = [a for a in self.axes.values() if GROUPS <= a < axis and self.own_noises.get(a) == own]
+        averaged = {self.axes[one] for one in self.problem.record.averaged}
+        own_axes = [a for a in self.axes.values() if GROUPS <= a < axis and self.own_noises.get(a) == own]
+        before = [a for a in own_axes if a not in averaged]
         turned = (
             wobble(at + 1.3)
             + sum((0.2 * along(a) for a in before), 0)
@@ -204,13 +207,28 @@ class Run:
         )
         return turned * along(axis)
 
+    def mean_noise(self, block: int, image: Vector) -> None:
+        """Draw the mean of the clients' independent noises, as long as is expected, along an axis of its own."""
+        [mean] = image.blocks
+        axis = self.axes[mean] = GROUPS + sum(other >= GROUPS for other in self.axes.values())
+        noise = self.parts[block, 0]
+        length2 = (noise**2).sum(axis=-1).mean() / CLIENTS
+        turned = np.full(DIM, (length2 / DIM) ** 0.5) * np.array([1.0, -1.0])[:DIM]
+        self.parts[mean, 0] = self.fixed(turned) * along(axis)
+
     def part(self, v: Array, block: int) -> Array:
         """Return what a block holds of a vector: the mean given the sources up to its own, less that without it."""
-        places = range(len(AXES)) if block == 0 else range(self.axes[block], len(AXES))
+        record = self.problem.record
+        noise = next((noise for (_, noise), other in record.crossings.items() if other == block), block)
+        places = range(len(AXES)) if block == 0 else range(self.axes[noise], len(AXES))
         known = v.mean(axis=tuple(places), keepdims=True)
         if block == 0:
             return known + 0 * v
-        return v.mean(axis=tuple(places)[1:], keepdims=True) - known + 0 * v
+        found = v.mean(axis=tuple(places)[1:], keepdims=True) - known + 0 * v
+        if record.sources[noise].owner == SERVER:  # what all clients share, or what differs among them
+            shared = found.mean(axis=tuple(range(GROUPS)), keepdims=True) + 0 * v
+            return shared if noise == block else found - shared
+        return found
 
     def bound(self, said: Vector, true: Array) -> V:
         """Let the new basis vectors of a vector stand for what the run has; refuse a vector that misses some."""
@@ -468,7 +486,16 @@ class Term:
 
     def mean(self, v: V) -> V:
         [(_, member)] = self.parts
-        return self.run.bound(self.said.mean(v.said), v.true.mean(axis=member.axis, keepdims=True) + 0 * v.true)
+        before = {*self.run.problem.record.averaged}
+        said, true = self.said.mean(v.said), v.true
+        for block, image in self.run.problem.record.averaged.items():
+            own = self.run.part(v.true, block) if (block, 0) in v.said.coordinates else 0 * true
+            true = true - own
+            if block not in before:
+                self.run.mean_noise(block, image)
+            c = float(v.said.coordinates.get((block, 0), 0))
+            true = true + c * self.run.told(image)
+        return self.run.bound(said, true.mean(axis=member.axis, keepdims=True) + 0 * true)
 
     def sample_square(self, v: V, m: int, how: str) -> F:
         """Go through all samples; clients draw their own noises, and share those of the server."""

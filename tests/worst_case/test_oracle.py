@@ -59,6 +59,11 @@ def rounds(t: Term, x: V) -> V:
     return x
 
 
+def noisy_round(t: Term, x: V) -> V:
+    """A step of all clients with a noise of each of them, whose mean over the clients is in the new model."""
+    return t.mean(x - HALF * t.stochastic_gradient(x))
+
+
 def boxed(run: Run, x: V, kind: dict[str, Any]) -> tuple[Term, V]:
     inside = run.indicator(2)
     return run.function(**kind) + inside, inside.proximal(x, Q(1))
@@ -84,6 +89,7 @@ SITUATIONS: dict[str, Callable[[Run, V, dict[str, Any]], tuple[Term, V]]] = {
     "clients": lambda run, x, kind: moved(t := run.clients(**kind), t, x),
     "clients with noise": lambda run, x, kind: (t := run.clients(**kind), noisy(t, x)),
     "noise of clients alone": lambda run, x, kind: (t := run.clients(**kind), alone(t, x)),
+    "clients after a noisy round": lambda run, x, kind: (t := run.clients(**kind), noisy_round(t, x)),
     "several rounds": lambda run, x, kind: (t := run.clients(**kind), rounds(t, x)),
     "noise": lambda run, x, kind: (t := run.function(**kind), noisy(t, x)),
     "noise alone": lambda run, x, kind: (t := run.function(**kind), alone(t, x)),
@@ -124,8 +130,8 @@ VERBS: dict[str, Verb] = {
     "linear operator": lambda run, t, w: (M := run.linear(Q(2))).adjoint(M(w)),
     "geometric_mean": lambda run, t, w: run.limited(run.geometric_mean(w.square, t.gradient(w).square), "root", w),
 }
-NO_GRADIENTS = ("a sum with a box", "clients at a noisy point")
-"""Situations whose points are outside of a box, or of whom no gradient of the clients can be stated."""
+NO_GRADIENTS = ("a sum with a box",)
+"""Situations whose points are outside of a box."""
 SHARED = "clients at a noisy point"
 BOXED = ("minimizer", "stationary_point", "objective_gap", "linear_minimizer")
 

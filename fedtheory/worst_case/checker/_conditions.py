@@ -10,7 +10,7 @@ from ._forms import Call, Constraint, Form, Function, Vector, blocks_of, differe
 __all__: list[str] = []
 
 
-def of_function(one: Function, noises: Sequence[int]) -> Iterator[Any]:
+def of_function(one: Function, noises: Sequence[int], crossed: Sequence[tuple[int, int]] = ()) -> Iterator[Any]:
     """Yield what must hold for a function of a class to take the values of its calls."""
     if "restricted_secant" in one.of:
         yield from of_secants(one)
@@ -25,7 +25,8 @@ def of_function(one: Function, noises: Sequence[int]) -> Iterator[Any]:
         mine, theirs = (blocks_of(call.at, call.gradient) for call in (x, y))
         common = [block for block in noises if block in mine & theirs]
         for shared in range(len(common)):
-            seen = mine - {*common[shared:]}
+            dropped = {*common[shared:]}
+            seen = mine - dropped - {block for noise, block in crossed if noise in dropped}
             yield of_pair(x, y, mu, L, x._replace(at=within(x.at, seen), gradient=within(x.gradient, seen)))
     if quadratic and one.calls:
         yield from of_quadratic(one)

@@ -38,7 +38,7 @@ SERVER = "the server's noise"
 VERBS = {
     "point", "gradient", "proximal", "resolvent", "minimizer", "local minimizer", "stationary point", "fixed point",
     "zero", "line search", "linear minimizer", "inexact gradient", "deviation", "compressed", "root", "noise",
-    "epsilon-subgradient",
+    "epsilon-subgradient", "mean",
 }  # fmt: skip
 
 
@@ -50,6 +50,9 @@ class Problem:
         parts = {key: array(part, key) for key, part in zip(keys, fields(written, "a problem", keys), strict=True)}
         self.num_values = 0
         self.owners, self.behind, self.noises = [""], [set[int]()], list[int]()
+        self.differences: dict[str, int] = {}
+        self.crossed: dict[tuple[str, int], int] = {}
+        self.averaged: dict[int, int] = {}
         self.sizes: list[int] = []
         self.vectors: list[Vector] = []
         self.verbs: list[tuple[str, list[str], list[Vector]]] = []
@@ -66,6 +69,7 @@ class Problem:
         self.objectives = [self._read_form(one) for one in parts["objectives"]]
         if not self.objectives:
             raise Refused("a problem has no objective")
+        self._check_means()
         self.constraints = [constraint for _, constraint in self.demanded]
         for function in self.functions:
             if not function.adjoint_of:
@@ -97,12 +101,43 @@ class Problem:
                 raise Refused("the sources behind one are not in order")
             self.behind.append({*before})
             self.noises += [block] if noise else []
+            if owner in clients and not noise:
+                self._read_differences(owner, block)
         self.sizes = [0] * len(written)
+
+    def _read_differences(self, owner: str, block: int) -> None:
+        """Read a block of differences between clients, or of what a noise of the server adds to them."""
+        behind = self.behind[block]
+        if not behind:
+            if owner in self.differences:
+                raise Refused("clients have two sources of differences")
+            self.differences[owner] = block
+            return
+        noises = [one for one in self.noises if one in behind]
+        if self.differences.get(owner) not in behind or not noises or self.owners[noises[-1]] != SERVER:
+            raise Refused("differences between clients are behind no noise of the server")
+        if not self.closed(behind) <= behind or (owner, noises[-1]) in self.crossed:
+            raise Refused("what a noise adds to differences between clients is said twice, or not after all else")
+        self.crossed[owner, noises[-1]] = block
 
     def closed(self, blocks: Iterable[int]) -> set[int]:
         """Return the blocks of what depends on some."""
         found = {*blocks}
-        return found.union(*(self.behind[block] for block in found))
+        found = found.union(*(self.behind[block] for block in found))
+        owners = {self.owners[block] for block in found} - {"", SERVER}
+        if len(owners) > 1:
+            raise Refused("a vector depends on two groups of clients")
+        for owner in owners & self.differences.keys():
+            for noise in [one for one in self.noises if one in found and self.owners[one] == SERVER]:
+                # A block is not behind itself, which is read only after all that is.
+                found |= {self.crossed[owner, noise]} if (owner, noise) in self.crossed else set()
+        return found
+
+    def complete(self, blocks: set[int]) -> bool:
+        """Whether all is there that noises of the server add to differences between clients."""
+        owners = {self.owners[block] for block in blocks} & self.differences.keys()
+        noises = [one for one in self.noises if one in blocks and self.owners[one] == SERVER]
+        return all((owner, noise) in self.crossed for owner in owners for noise in noises)
 
     def _read_vector(self, written: Any, clients: set[str]) -> None:
         name, verb, of, inputs, blocks = fields(written, "a vector", ("name", "verb", "of", "inputs", "blocks"))
@@ -112,20 +147,25 @@ class Problem:
             raise Refused("a vector is made by no operation of a problem")
         if any(text(one, "a name") not in clients for one in array(of, "of")):
             raise Refused("a vector is made by a function that there is not")
-        if verb == "noise":
+        if verb in ("noise", "mean"):
             [block, *more] = own
-            needed = self.closed(
-                [*blocks_of(*told), *(b for b in range(block) if self.owners[b] == self.owners[block])]
-            )
+            owner = self.owners[block]
+            before = [b for b in self.noises if b < block and self.owners[b] == owner and b not in self.averaged]
+            first = [self.differences[owner]] if owner in self.differences else []
+            needed = self.closed([*(blocks_of(*told) if verb == "noise" else []), *before, *first])
             if more or block not in self.noises or self.sizes[block] or not needed - {0} <= self.behind[block]:
                 raise Refused("a noise has no block of its own behind all that was drawn before")
-            needed |= {block, *self.behind[block]}
+            needed = self.closed({block, *self.behind[block]}) if verb == "noise" else {block, *self.behind[block]}
+            if owner == SERVER and {self.owners[one] for one in needed} - {"", SERVER}:
+                raise Refused("a vector depends on two groups of clients, or on one and on the server's noise")
+            if verb == "mean":
+                self._read_mean(block, told)
         else:
             needed = self.closed([*own, *blocks_of(*told)])
             if not needed <= {*own}:
                 raise Refused("a vector does not depend on all that it is computed from")
-        if len({self.owners[block] for block in needed} - {""}) > 1:
-            raise Refused("a vector depends on two groups of clients, or on one and on the server's noise")
+        if needed & self.averaged.keys() or not self.complete(needed):
+            raise Refused("a vector depends on a noise whose mean was taken, or not on all that noises add to it")
         made: Vector = {}
         for block in own:
             made[block, self.sizes[block]] = Fraction(1)
@@ -134,6 +174,32 @@ class Problem:
         self.verbs.append((verb, of, told))
         if text(name, "a name", empty=True):
             self._name(name, made)
+
+    def _read_mean(self, block: int, told: list[Vector]) -> None:
+        """Read that a noise of the server is the mean over clients of a noise that each of them has drawn."""
+        noise = next(iter(blocks_of(*told)), 0)
+        if self.owners[block] != SERVER or len(told) != 1 or told[0] != {(noise, 0): 1} or noise in self.averaged:
+            raise Refused("a mean over clients is not that of one noise")
+        if noise not in self.noises or self.owners[noise] == SERVER:
+            raise Refused("a mean over clients is that of a noise that is one for all")
+        self.averaged[noise] = block
+
+    def _check_means(self) -> None:
+        """Refuse a mean of noises whose products with these are asked for, or that has another length."""
+        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        products = [blocks_of(u, v) for form in forms for c, u, v in form.terms if c]
+        called = {0}.union(*(blocks_of(call.at, call.gradient) for one in self.functions for call in one.calls))
+        for noise, mean in self.averaged.items():
+            after = {b for b in range(len(self.behind)) if mean == b or mean in self.behind[b]}
+            if self.sizes[noise] != 1 or noise in called or any(noise in some and some & after for some in products):
+                raise Refused("a noise of clients is used beside its mean")
+            number = next(one.num_clients for one in self.functions if one.name == self.owners[noise])
+            one, other = {(mean, 0): Fraction(1)}, {(noise, 0): Fraction(1)}
+            terms = [(Fraction(1), one, one), (Fraction(-1, number), other, other)]
+            if (Form(terms, []), Fraction(0), True) not in [constraint for _, constraint in self.demanded]:
+                raise Refused("a mean of noises has not the length that independent noises have")
+            if self.sizes[mean] < 1:
+                raise Refused("a mean of noises is not made")
 
     def _name(self, name: str, vector: Vector) -> None:
         """Let a name stand for one point, and a point have one name."""
@@ -230,6 +296,9 @@ class Problem:
             is_zero = bool(one.of.get("indicator")) or (one.least and place == one.minimum)
             if one.kind == "function" and (call.value < 0) != is_zero:
                 raise Refused("a value is 0 that need not be, or is not where it must be")
+        crossed = {block for (owner, _), block in self.crossed.items() if owner == one.name}
+        if one.of.get("quadratic") and any(blocks_of(call.at, call.gradient) & crossed for call in one.calls):
+            raise Refused("clients with quadratic functions are called where a noise of the server moves them")
         if one.minimum is not None and (one.calls[one.minimum].gradient or one.calls[one.minimum].epsilon):
             raise Refused("the gradient at a minimizer is not 0")
         for call in (call for call in one.calls if call.epsilon):
@@ -290,7 +359,8 @@ class Problem:
     def _conditions(self, one: Function) -> Iterator[Constraint]:
         """Yield the interpolation conditions of a class; a matrix of forms is the Gram matrix of a further block."""
         if one.kind == "function":
-            found = of_function(one, self.noises)
+            crossed = [(noise, block) for (_, noise), block in self.crossed.items()]
+            found = of_function(one, self.noises, crossed)
         else:
             adjoint = [call for other in self.functions if other.adjoint_of == one.name for call in other.calls]
             found = of_operator(one, adjoint)
@@ -313,7 +383,8 @@ class Problem:
             elsewhere = blocks_of(*(part for call in one.calls for part in (call.at, call.gradient))) - {*one.blocks}
             known = one.of.get("quadratic") or one.of.get("linear") or not elsewhere
             between = one.number("L") is not None or "restricted_secant" in one.of
-            known = known or (between and elsewhere <= {*self.noises})
+            own = {block for (owner, _), block in self.crossed.items() if owner == one.name}
+            known = known or (between and elsewhere <= {*self.noises, *own})
             if one.adjoint_of:
                 known = one.of == next((other.of for other in self.functions if other.name == one.adjoint_of), None)
             if any(blocks_of(call.at, call.gradient) - {*one.blocks} for call in one.calls if call.epsilon):

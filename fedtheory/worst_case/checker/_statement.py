@@ -94,6 +94,8 @@ class Writer:
         for block, (owner, behind) in enumerate(zip(self.problem.owners, self.problem.behind, strict=True)):
             if block:
                 what = f"a noise of {owner}" if block in self.problem.noises else f"differences of clients {owner}"
+                if block in self.problem.averaged.values():
+                    what = "the mean of a noise over clients"
                 after = f", drawn after {' and '.join(map(str, sorted(behind)))}" if behind else ""
                 yield f"  source {block}: {what if owner else 'apart from all others'}{after}"
 
