@@ -259,7 +259,7 @@ class Names:
             for value, c in form.values.items()
             if value not in self.record.zeros
         ]
-        return [*values, *((c, term) for term, c in products.items())]
+        return [(c, term) for c, term in (*values, *((c, term) for term, c in products.items())) if c]
 
     def _slack(self, place: Basis) -> str:
         """Name a vector that only a proof has: its products are entries of a positive semidefinite matrix."""
@@ -386,6 +386,17 @@ def _given(record: Record, names: Names) -> Iterator[str]:
             below = f"{style.value(f, at)} + {product} - {size} {style.at_most} {style.value(f, 'z')}"
             yield f"{math(g)}: an epsilon-subgradient, {math(below)} for all {math('z')}"
     yield from _random(record, names)
+    if free := _free_names(record, names):
+        yield f"{', '.join(map(math, free))}: {'a vector' if len(free) == 1 else 'vectors'}"
+
+
+def _free_names(record: Record, names: Names) -> list[str]:
+    """Return the names of vectors that no function, and no line beside them, introduces."""
+    calls = [call for one in record.declared for call in one.calls]
+    known = {call.gradient.key for call in calls} - {vector.key for vector in names.points.values()}
+    known |= {one.calls[one.minimum].at.key for one in record.declared if one.minimum is not None}
+    made = [step.made.key for step in record.steps if step.verb not in ("noise", "deviation", "mean")]
+    return [names.vectors[key] for key in made if key in names.vectors and key not in known]
 
 
 def _random(record: Record, names: Names) -> Iterator[str]:
@@ -519,7 +530,7 @@ def _as_latex(record: Record, said: Statement, found: Written, names: Names) -> 
         pieces = [names.sum(terms[k : k + _TERMS]) for k in range(0, len(terms), _TERMS)]
         joined = [piece if not k or piece.startswith("-") else f"+ {piece}" for k, piece in enumerate(pieces)]
         rows += [f"  & \\qquad {piece}" for piece in (*joined[:-1], f"{joined[-1]} {sign} {bound}")]
-    lines += [*_aligned(rows), "less the objective is a sum of squares:"]
+    lines += ["{\\allowdisplaybreaks", *_aligned(rows), "}", "less the objective is a sum of squares:"]
     lines += _aligned([f"  & {'' if not k else '+ '}{one}" for k, one in enumerate(found.squares or ["0"])])
     return [*lines, *_notes(record, "\n".join(lines), names)]
 
