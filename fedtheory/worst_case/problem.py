@@ -2,6 +2,30 @@
 
 A problem is written with inner products and function values, which are the unknowns of a semidefinite program; the
 dimension of the space is not restricted. All numbers are integers and fractions, and the answer is proved.
+
+Where the conditions on points, gradients and values of a class are sufficient as well as necessary, both sides are
+proved; elsewhere only the upper one. These are the classes:
+
+========================================  =============  ========================================================
+class                                     sides          source of the conditions
+========================================  =============  ========================================================
+``function(mu, L)``, ``mu >= 0``          both           Taylor, Hendrickx, Glineur 2017
+``function(mu=-L, L=L)``                  both           Taylor, Hendrickx, Glineur 2017
+``function(mu, L)``, other ``mu < 0``     upper          the same, and descent to a minimizer
+``function(lipschitz=)``                  both           Taylor, Hendrickx, Glineur 2017 (composite)
+``function(quadratic=True)``              both           Bousselmi, Hendrickx, Glineur 2024
+``function(quadratic_growth=)``           both           Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022
+``function(polyak=)``                     upper          necessary conditions
+``restricted_secant(mu, error_bound)``    both, upper    Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022; with
+                                                         values only the upper side
+``indicator(diameter)``, ``support()``    both           Taylor, Hendrickx, Glineur 2017 (composite)
+``operator()`` with one hypothesis        both           Ryu, Taylor, Bergeling, Giselsson 2020
+``operator()`` with several               upper          the conditions of each
+``linear()``, symmetric or skew, too      both           Bousselmi, Hendrickx, Glineur 2024
+========================================  =============  ========================================================
+
+Coordinate blocks of a smooth function have no class, as no sufficient conditions are known: a problem demands the
+necessary ones with ``at_most`` of vectors that are orthogonal.
 """
 
 from __future__ import annotations

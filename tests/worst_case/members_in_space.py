@@ -182,10 +182,10 @@ def secant(rng: np.random.Generator, dim: int, mu: Any, error_bound: Any = None)
     """Draw a function whose slope, seen from its minimizer, is between two bounds, and falls in between."""
     low, high = float(mu), float(error_bound or float(mu) + 2)
     center = rng.normal(size=dim)
-    # The slope is steep up to a distance of 1 and then falls, as long as it stays above the least line.
-    falls = rng.choice([0.0, 0.3], size=dim) * (high - low)
+    # The slope is steep up to a distance of 1 and then falls, up to a distance of 2, above the least line.
+    falls = rng.choice([0.1, 0.3], size=dim) * (high - low)
     slopes = np.array([np.full(dim, high), -falls, np.full(dim, low)])
-    knots = np.array([center + 1, center + 1.5])
+    knots = np.array([center + 1, center + 2])
     return Curve(center, np.zeros(dim), slopes, knots, np.zeros((2, dim)))
 
 

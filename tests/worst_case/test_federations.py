@@ -156,6 +156,7 @@ def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
     assert worst.multipliers["distance2"] == pytest.approx(3, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_mean_of_clients_has_the_noise_of_one_function_with_a_share_of_the_variance() -> None:
     """Two rounds of one local step of four clients are two steps of their mean, whose noise has a fourth."""
     one, four = Problem(), Problem()

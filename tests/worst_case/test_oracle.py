@@ -8,6 +8,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction as Q
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ CLASSES: dict[str, dict[str, Any]] = {
     "least value 0": {"mu": FIFTH, "L": 1, "minimum": 0},
     "support": {"support": 2},
     "restricted secant": {"secant": (FIFTH, 1)},
-    "restricted secant, steep": {"secant": (HALF,)},
+    "steep restricted secant": {"secant": (HALF,)},
 }
 NOT_OF_CLIENTS = {"quadratic_growth", "polyak", "support", "secant"}
 OF_CLIENTS = {name: kind for name, kind in CLASSES.items() if not NOT_OF_CLIENTS & kind.keys()}
@@ -368,6 +369,31 @@ def stretched() -> None:
     check_attained(p, p.solve())
 
 
+def symmetric_as_skew(calls: Any) -> Iterator[Any]:
+    """Let products of points with images keep their sign when both are exchanged."""
+    for (x, y, *_), (u, v, *_) in product(calls, repeat=2):
+        yield _interpolation.Condition((), x @ v - y @ u, is_equality=True)
+
+
+def without_slope(of: FunctionClass, calls: Any) -> Iterator[Any]:
+    """Let a minorant be below a smooth function by more than it need be."""
+    for at, g, value, epsilon in (call for call in calls if call.epsilon):
+        for one in (call for call in calls if not call.epsilon):
+            above = value - one.value + g @ (one.at - at) + (one.gradient - g).square
+            yield _interpolation.Condition((), above, epsilon)
+
+
+def mean_of_one(record: Record, block: int, num_clients: int) -> V:
+    return MEAN_NOISE(record, block, 1)
+
+
+MEAN_NOISE: Any = Record.mean_noise
+
+
+def only(situation: str, *verbs: str, kind: str = "smooth") -> Callable[[], Any]:
+    return lambda: [examine(situation, seed, [(verb, kind) for verb in verbs]) for seed in range(3)]
+
+
 def some_verbs(situation: str) -> Callable[[], Any]:
     verbs = ("compressed", "mean", "inexact_gradient, relative", "nonexpansive operator")
     some = [(verb, "smooth") for verb in verbs if (verb, "smooth") in cases(situation)]
@@ -391,6 +417,41 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
     "a least value that is not in force": (problem, "completed", Record.copy, sunk, None),
     "equalities left out of the lemma": (worst_cases, "shares_of", forgotten, tangent, "misses a term"),
     "one name for two numbers": (Record, "_constant", lambda record, name, number: name, twice, "misses a term"),
+    "what noise adds to differences is dropped": (
+        Record,
+        "_crossed",
+        lambda *_: [],
+        only("clients after a noisy round", "gradient"),
+        "misses a source",
+    ),
+    "a mean of noises is as long as one": (
+        Record,
+        "mean_noise",
+        mean_of_one,
+        only("clients after a noisy round", "gradient"),
+        "equality",
+    ),
+    "a skew operator for a symmetric one": (
+        _interpolation,
+        "of_skew",
+        symmetric_as_skew,
+        only("one function", "skew operator"),
+        "equality",
+    ),
+    "a minorant too far below": (
+        FunctionClass,
+        "_above_minorants",
+        without_slope,
+        only("one function", "epsilon_subgradient"),
+        "does not hold",
+    ),
+    "a function of a restricted secant is convex": (
+        FunctionClass,
+        "_seen_from_the_minimizer",
+        FunctionClass._between_points,
+        only("one function", "gradient", "stochastic_gradient", "compressed", kind="steep restricted secant"),
+        "does not hold",
+    ),
     "a curvature smaller than declared": (
         _interpolation,
         "_factors",
