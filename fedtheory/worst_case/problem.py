@@ -697,6 +697,12 @@ def _function_class(
     mu: Any, L: Any, lipschitz: Any, quadratic: bool, quadratic_growth: Any, polyak: Any
 ) -> FunctionClass:
     """Return a class of functions that is not empty."""
+    if isinstance(L, Sequence):
+        message = (
+            f"L must be one number, got {short(L)} (of coordinate blocks only necessary conditions are known: demand "
+            "them with at_most, of vectors that equal_to makes orthogonal)"
+        )
+        raise TypeError(message)
     low = Fraction(exact("mu", mu))
     high = _optional("L", L)
     of = FunctionClass(
