@@ -45,7 +45,7 @@ mathjax3_config = {
 }
 
 default_role = "py:obj"
-exclude_patterns = ["_build", "theory/generated", "api/tables", "**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "paper.md", "theory/generated", "api/tables", "**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
