@@ -187,8 +187,8 @@ def write_title(_: Any, page: str, source: list[str]) -> None:
 
 
 def write_letters(_: Any, page: str, source: list[str]) -> None:
-    """Put the table where the page of words has the comment ``% letters``."""
-    if page == "api/words":
+    """Put the table where the page of terms has the comment ``% letters``."""
+    if page == "terms":
         source[0] = source[0].replace("% letters", "\n".join(letters()))
 
 
