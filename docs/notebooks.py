@@ -10,39 +10,6 @@ if TYPE_CHECKING:
     import sphinx.application
 
 
-# The order of the pages: how far theory is from truth, Power-of-Choice, the other papers, further methods; then speed.
-ORDER = (
-    "bound_versus_error",
-    "closing_the_gap",
-    "power_of_choice_quadratic",
-    "error_floor",
-    "selection_skew",
-    "worst_federation",
-    "power_of_choice_synthetic",
-    "power_of_choice_fmnist",
-    "optimal_sampling_convergence",
-    "optimal_sampling_softmax",
-    "fedalign_quadratic",
-    "fedalign_images",
-    "greedyfed_tables",
-    "shapley_approximation",
-    "one_federation_six_methods",
-    "tight_rates",
-    "performance",
-)
-
-
-class ByTheme:
-    """Key that sorts studies by theme; one that is not listed comes last."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-
-    def __call__(self, file: str) -> tuple[int, str]:
-        name = Path(file).stem
-        return (ORDER.index(name) if name in ORDER else len(ORDER), name)
-
-
 def helpers(script: Path) -> list[Path]:
     """Modules beside a study that it needs, those that others need first."""
     found: list[Path] = []
