@@ -1,4 +1,4 @@
-"""One-step recursions of a theorem, unrolled over any sequence of step sizes: tighter than the closed forms."""
+"""One-step recursions of theorems, unrolled over any sequence of step sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimal and exact sampling probabilities."""
+"""Sampling probabilities of clients: optimal, approximate and exact."""
 
 from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
 from fedtheory.sampling.approximate import approximation_path as approximation_path

@@ -1,4 +1,4 @@
-"""FedALIGN: from the renormalized weights p'_k of a run to its theta_T and rho_T (notation of fedalign)."""
+"""FedALIGN: theta_T and rho_T computed from the renormalized weights p'_k of a run."""
 
 from __future__ import annotations
 
