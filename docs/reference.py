@@ -1,11 +1,10 @@
-"""What the pages of the API say beyond docstrings: types, and of a bound all that it knows about itself."""
+"""Additions to docstrings in the API: types of parameters, and source, parameters and hypotheses of bounds."""
 
 import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,26 +165,6 @@ def letters() -> list[str]:
     ]
 
 
-def sentence(module: str) -> str:
-    """Return what a module is, in the first words of its docstring.
-
-    >>> sentence("fedtheory.bounds")
-    'Right-hand sides of published theorems'
-    """
-    first = (inspect.getdoc(import_module(module)) or module).split("\n")[0]
-    return re.split(r"[:;.](?: |$)", first)[0]
-
-
-def write_title(_: Any, page: str, source: list[str]) -> None:
-    """Let pages of modules be found by what they are, and not by a word such as ``floors``."""
-    home, _, module = page.rpartition("/")
-    if home == "api/generated" and module.startswith("fedtheory."):
-        title = sentence(module)
-        short = module.rpartition(".")[2]
-        head = re.compile(rf"^{re.escape(short.replace('_', chr(92) + '_'))}\n=+$", re.MULTILINE)
-        source[0] = head.sub(lambda _: f"{title}\n{'=' * len(title)}", source[0], count=1)
-
-
 def write_letters(_: Any, page: str, source: list[str]) -> None:
     """Put the table where the page of words has the comment ``% letters``."""
     if page == "api/words":
@@ -195,6 +174,5 @@ def write_letters(_: Any, page: str, source: list[str]) -> None:
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Come before numpydoc."""
     app.connect("source-read", write_letters)
-    app.connect("source-read", write_title)
     app.connect("autodoc-process-docstring", complete, priority=400)
     return {"parallel_read_safe": True}
