@@ -106,6 +106,6 @@ def write(app: "sphinx.application.Sphinx") -> None:
 
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
-    """Write before pages are read."""
+    """Connect the hook."""
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True}

@@ -57,6 +57,6 @@ def rewrite(app: "sphinx.application.Sphinx") -> None:
 
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
-    """Come after the gallery."""
+    """Connect the hook, after the gallery."""
     app.connect("builder-inited", rewrite, priority=900)
     return {"parallel_read_safe": True}

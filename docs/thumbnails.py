@@ -1,4 +1,4 @@
-"""Thumbnails of the gallery: one panel of a study's first figure, since a whole figure cannot be read so small."""
+"""Thumbnails of the gallery: the first panel of a study's first figure, which is readable at a small size."""
 
 from pathlib import Path
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import sphinx.application
 
 _PREFIX = "panel_"
-# Pictures hold labels and titles that reach beyond their figure, and this many inches around.
+# Pictures include labels and titles outside the figure, and a margin in inches.
 SAVED: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.1}
 
 
 def scraper(block: Any, variables: dict[str, Any], configuration: dict[str, Any]) -> str:
-    """Let the gallery take the figures, and cut the first panel out of the picture of the first one."""
+    """Save the figures as the gallery does, and cut out the first panel of the first figure."""
     import matplotlib.pyplot as plt
     from sphinx_gallery.scrapers import matplotlib_scraper
 
@@ -25,7 +25,7 @@ def scraper(block: Any, variables: dict[str, Any], configuration: dict[str, Any]
 
 
 def cut_panel(figure: Any, picture: Path, panel: Path) -> None:
-    """Keep the first panel of a figure, with its title and labels, out of the picture that was made of it."""
+    """Save the first panel of a figure, with title and labels, as a picture."""
     from matplotlib.transforms import BboxTransformFrom
     from PIL import Image
 
@@ -40,7 +40,7 @@ def cut_panel(figure: Any, picture: Path, panel: Path) -> None:
 
 
 def replace(app: sphinx.application.Sphinx) -> None:
-    """Put the panels in the places of the thumbnails that the gallery made of whole figures."""
+    """Replace the thumbnails of whole figures by the panels."""
     from sphinx_gallery.utils import scale_image
 
     folder, size = Path(app.srcdir, "gallery", "images"), app.config.sphinx_gallery_conf["thumbnail_size"]
@@ -50,6 +50,6 @@ def replace(app: sphinx.application.Sphinx) -> None:
 
 
 def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
-    """Come after the gallery."""
+    """Connect the hook, after the gallery."""
     app.connect("builder-inited", replace, priority=900)
     return {"parallel_read_safe": True}
