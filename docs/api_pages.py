@@ -11,8 +11,6 @@ import fedtheory
 if TYPE_CHECKING:
     import sphinx.application
 
-FOLDER = Path("api", "generated")
-
 
 def pages() -> dict[str, str]:
     """Return the text of each page, by the name of its package or module."""
@@ -90,11 +88,9 @@ def _head(module: ModuleType) -> list[str]:
     return [module.__name__, "=" * len(module.__name__), "", f".. automodule:: {module.__name__}"]
 
 
-def write(app: "sphinx.application.Sphinx") -> None:
+def write(folder: Path, texts: dict[str, str]) -> None:
     """Write the pages that changed, and delete those of modules that no longer exist."""
-    folder = Path(app.srcdir) / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    texts = pages()
     for file in folder.iterdir():
         if file.stem not in texts:
             file.unlink()
@@ -105,7 +101,12 @@ def write(app: "sphinx.application.Sphinx") -> None:
             file.write_text(text, encoding="utf-8")
 
 
+def write_all(app: "sphinx.application.Sphinx") -> None:
+    """Write the pages of all public packages and modules."""
+    write(Path(app.srcdir, "api", "generated"), pages())
+
+
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Connect the hook."""
-    app.connect("builder-inited", write)
+    app.connect("builder-inited", write_all)
     return {"parallel_read_safe": True}
