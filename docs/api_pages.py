@@ -58,8 +58,8 @@ def _defined(module: ModuleType) -> list[str]:
 
 def _is_documented(value: Any) -> bool:
     """Whether this is a function or a class with a docstring; named tuples made at run time have none of their own."""
-    text = (inspect.isclass(value) or inspect.isroutine(value)) and getattr(value, "__doc__", None)
-    return bool(text) and not text.startswith(f"{value.__name__}(")
+    text = (value.__doc__ or "") if inspect.isclass(value) or inspect.isroutine(value) else ""
+    return text != "" and not text.startswith(f"{value.__name__}(")
 
 
 def _package_page(home: ModuleType, parts: list[ModuleType], names: dict[str, tuple[str, str]]) -> str:
