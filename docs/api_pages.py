@@ -71,7 +71,8 @@ def _package_page(home: ModuleType, parts: list[ModuleType], names: dict[str, tu
     )
     lines = [*_head(home), "   :no-members:", ""]
     if listed:
-        lines += [".. autosummary::", "", *(f"   ~{name}" for name in listed), ""]
+        # Full names are relative to no module.
+        lines += [".. currentmodule:: None", "", ".. autosummary::", "", *(f"   ~{name}" for name in listed), ""]
     if below:
         lines += [".. toctree::", "   :hidden:", "", *(f"   {name}" for name in below), ""]
     for name in here:
