@@ -72,9 +72,17 @@ def _package_page(home: ModuleType, parts: list[ModuleType], names: dict[str, tu
     lines = [*_head(home), "   :no-members:", ""]
     if listed:
         # Full names are relative to no module.
-        lines += [".. currentmodule:: None", "", ".. autosummary::", "", *(f"   ~{name}" for name in listed), ""]
+        lines += [
+            ".. currentmodule:: None",
+            "",
+            ".. autosummary::",
+            "   :nosignatures:",
+            "",
+            *(f"   ~{name}" for name in listed),
+            "",
+        ]
     if below:
-        lines += [".. toctree::", "   :hidden:", "", *(f"   {name}" for name in below), ""]
+        lines += [".. toctree::", "   :hidden:", "", *(f"   {name.rpartition('.')[2]} <{name}>" for name in below), ""]
     for name in here:
         kind = "autoclass" if inspect.isclass(getattr(home, name)) else "autofunction"
         lines += [f".. {kind}:: {home.__name__}.{name}", ""]

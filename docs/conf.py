@@ -64,8 +64,8 @@ html_title = "fedtheory"
 html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
 html_show_sourcelink = False
-# These pages have wide tables, and no pages below them.
-_WIDE = ("index", "lessons", "reproduction", "theory/power_of_choice", "api/words")
+# These pages have the whole width for tables and thumbnails.
+_WIDE = ("index", "gallery/index", "lessons", "reproduction", "theory/power_of_choice", "api/words")
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
     "header_links_before_dropdown": 7,

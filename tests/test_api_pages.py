@@ -28,7 +28,7 @@ def below(page: str, pages: dict[str, str]) -> list[str]:
         tables = re.findall(
             r"^\.\. toctree::\n   :hidden:\n\n((?:   .+\n)+)", pages[page.removeprefix(GENERATED)], re.MULTILINE
         )
-        return [GENERATED + line.strip() for table in tables for line in table.splitlines()]
+        return [GENERATED + re.sub(r".*<(.*)>", r"\1", line) for table in tables for line in table.splitlines()]
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     lines = [
         line for table in re.findall(r"```\{toctree\}\n---\n[^`]*---\n([^`]*)```", text) for line in table.splitlines()
