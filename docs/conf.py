@@ -55,7 +55,6 @@ autosummary_generate = False  # api_pages writes the pages
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "none"
 add_module_names = False
-python_maximum_signature_line_length = 88
 numpydoc_show_class_members = False
 copybutton_exclude = ".linenos, .gp, .go"
 

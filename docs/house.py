@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 _NAME = re.compile(r'(<span class="pre">)([^<]*)')
+_TITLE = re.compile(r"(<h1>)(fedtheory\.[\w.]+)")
 
 
 def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
@@ -119,9 +120,10 @@ def is_type_alias(*event: object) -> bool | None:
 
 
 def break_names(app: "sphinx.application.Sphinx", page: str, template: str, context: dict[str, Any], tree: Any) -> None:  # noqa: ARG001
-    """Allow line breaks after underscores, dots and colons of names in table cells."""
+    """Allow line breaks after underscores, dots and colons of names in table cells and titles."""
     if "body" in context:
         context["body"] = _CELL.sub(lambda cell: _NAME.sub(_breakable, cell[0]), context["body"])
+        context["body"] = _TITLE.sub(_breakable, context["body"], count=1)
 
 
 def _breakable(name: re.Match[str]) -> str:

@@ -63,7 +63,7 @@ class Everyone:
 @final
 @dataclass(frozen=True)
 class PriorityDraws:
-    """Participation of ``num_draws`` priority clients drawn with replacement by their weights p_k (FedALIGN, eq. (56)).
+    """Participation of ``num_draws`` priority clients drawn with replacement by their weights p_k (FedALIGN, (56)).
 
     Each draw has the weight ``1/num_draws`` in the place of p_k; copies act as different clients.
 
