@@ -1,5 +1,6 @@
-"""Groups of studies on the gallery's first page, by the question that they answer."""
+"""Layout of the gallery: studies grouped by question on its first page, and the figure first on the page of a study."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ ORDER = [name for names in GROUPS.values() for name in names]
 OTHER = "Other studies"
 _OPEN = '.. raw:: html\n\n    <div class="sphx-glr-thumbnails">\n\n'
 _CLOSE = ".. raw:: html\n\n    </div>\n\n"
+_FIGURE = re.compile(r"^\.\. image-sg::.*\n(?:   .*\n)+", re.MULTILINE)
 _CARD = '.. raw:: html\n\n    <div class="sphx-glr-thumbcontainer"'
 
 
@@ -50,10 +52,21 @@ def grouped(page: str) -> str:
     return page
 
 
+def figure_first(page: str) -> str:
+    """Return the page of a study with its figure before the question."""
+    question, figure = page.find("**Question.**"), _FIGURE.search(page)
+    if question < 0 or figure is None or figure.start() < question:
+        return page
+    return f"{page[:question]}{figure[0]}\n{page[question : figure.start()]}{page[figure.end() :]}"
+
+
 def rewrite(app: "sphinx.application.Sphinx") -> None:
-    """Group the thumbnails on the gallery's first page."""
-    file = Path(app.srcdir, "gallery", "index.rst")
-    file.write_text(grouped(file.read_text(encoding="utf-8")), encoding="utf-8")
+    """Rewrite the pages that the gallery wrote; the gallery keeps the pages of unchanged studies."""
+    for file in Path(app.srcdir, "gallery").glob("*.rst"):
+        text = file.read_text(encoding="utf-8")
+        new = grouped(text) if file.stem == "index" else figure_first(text)
+        if new != text:
+            file.write_text(new, encoding="utf-8")
 
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:

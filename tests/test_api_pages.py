@@ -87,3 +87,11 @@ def test_each_question_stands_before_its_first_study() -> None:
     order = re.findall(r"^(.+)\n-+\n|:doc:`/gallery/(\w+)`", page, re.MULTILINE)
     expected = [entry for question, names in GROUPS["GROUPS"].items() for entry in (question, *names)]
     assert [question or name for question, name in order] == expected
+
+
+def test_the_figure_of_a_study_stands_before_its_question_once() -> None:
+    figure = ".. image-sg:: /gallery/images/one.png\n   :alt: one\n\n"
+    page = f"Title\n=====\n\n**Answer.**\n\n**Question.** Why?\n\n{figure}Out"
+    moved = GROUPS["figure_first"](page)
+    assert moved.index("**Answer.**") < moved.index("image-sg") < moved.index("**Question.**") < moved.index("Out")
+    assert GROUPS["figure_first"](moved) == moved
