@@ -1,15 +1,17 @@
-"""Pages of the API: one for each package, and one for each module that defines a public name."""
+"""Pages of the API: one for each package, and one for each module that defines names which the package exports."""
 
 import inspect
-from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import fedtheory
 
 if TYPE_CHECKING:
     import sphinx.application
+
+Names = list[tuple[str, str]]
 
 
 def pages() -> dict[str, str]:
@@ -19,21 +21,25 @@ def pages() -> dict[str, str]:
 
 
 def _pages_of(home: ModuleType) -> dict[str, str]:
-    if not hasattr(home, "__path__"):
-        return {home.__name__: _module_page(home, _defined(home))}
     names = _exported(home)
+    if not hasattr(home, "__path__"):
+        return {home.__name__: _module_page(home.__name__, [name for module, name in names if module == home.__name__])}
     # A package that exports no names, such as ``bounds``, consists of the packages and modules that it exports.
     parts = [] if names else [part for _, part in inspect.getmembers(home, inspect.ismodule) if _lies_in(part, home)]
     found = {home.__name__: _package_page(home, parts, names)}
     for part in parts:
         found |= _pages_of(part)
-    places = set(names.values())
-    for module in {import_module(module) for module, _ in places if not _is_private(module)}:
-        # Classes are documented even if they are not exported, since public functions return them.
-        own = _defined(module)
-        public = [name for name in own if (module.__name__, name) in places or inspect.isclass(getattr(module, name))]
-        found[module.__name__] = _module_page(module, public)
+    for module, group in groupby(sorted(names), key=lambda place: place[0]):
+        if not _is_private(module):
+            found[module] = _module_page(module, [name for _, name in group])
     return found
+
+
+def _exported(home: ModuleType) -> Names:
+    """Return the modules and the names of the functions and classes that a package exports."""
+    values = [getattr(home, name) for name in dir(home) if not name.startswith("_")]
+    documented = [value for value in values if inspect.isclass(value) or inspect.isroutine(value)]
+    return [(one.__module__, one.__name__) for one in documented if one.__module__.startswith(home.__name__)]
 
 
 def _lies_in(part: ModuleType, home: ModuleType) -> bool:
@@ -44,57 +50,32 @@ def _is_private(module: str) -> bool:
     return module.rpartition(".")[2].startswith("_")
 
 
-def _exported(home: ModuleType) -> dict[str, tuple[str, str]]:
-    """Return the module and the name of each function and class that a package exports."""
-    values = {name: getattr(home, name) for name in dir(home) if not name.startswith("_")}
-    found = {name: (value.__module__, value.__name__) for name, value in values.items() if _is_documented(value)}
-    return {name: place for name, place in found.items() if place[0].startswith("fedtheory.")}
-
-
-def _defined(module: ModuleType) -> list[str]:
-    own = {name: one for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
-    return [name for name, one in own.items() if not name.startswith("_") and _is_documented(one)]
-
-
-def _is_documented(value: Any) -> bool:
-    """Whether this is a function or a class with a docstring; named tuples made at run time have none of their own."""
-    text = (value.__doc__ or "") if inspect.isclass(value) or inspect.isroutine(value) else ""
-    return text != "" and not text.startswith(f"{value.__name__}(")
-
-
-def _package_page(home: ModuleType, parts: list[ModuleType], names: dict[str, tuple[str, str]]) -> str:
-    here = [name for name, (module, _) in names.items() if _is_private(module)]
+def _package_page(home: ModuleType, parts: list[ModuleType], names: Names) -> str:
+    # Names of private modules are documented on the page of the package.
+    here = [name for module, name in names if _is_private(module)]
     listed = [part.__name__ for part in parts]
-    listed += [f"{home.__name__ if name in here else module}.{name}" for name, (module, _) in names.items()]
-    below = [part.__name__ for part in parts] or sorted(
-        {module for module, _ in names.values() if not _is_private(module)}
-    )
-    lines = [*_head(home), "   :no-members:", ""]
+    listed += [f"{home.__name__ if name in here else module}.{name}" for module, name in names]
+    below = [part.__name__ for part in parts] or sorted({module for module, _ in names if not _is_private(module)})
+    lines = [*_head(home.__name__), "   :no-members:", ""]
     if listed:
         # Full names are relative to no module.
-        lines += [
-            ".. currentmodule:: None",
-            "",
-            ".. autosummary::",
-            "   :nosignatures:",
-            "",
-            *(f"   ~{name}" for name in listed),
-            "",
-        ]
+        lines += [".. currentmodule:: None", "", ".. autosummary::", "   :nosignatures:", ""]
+        lines += [*(f"   ~{name}" for name in listed), ""]
     if below:
-        lines += [".. toctree::", "   :hidden:", "", *(f"   {name.rpartition('.')[2]} <{name}>" for name in below), ""]
+        entries = (f"   {name.rpartition('.')[2]} <{name}>" for name in below)
+        lines += [".. toctree::", "   :hidden:", "", *entries, ""]
     for name in here:
         kind = "autoclass" if inspect.isclass(getattr(home, name)) else "autofunction"
-        lines += [f".. {kind}:: {home.__name__}.{name}", ""]
+        lines += [f".. {kind}:: {home.__name__}.{name}", *(["   :members:"] if kind == "autoclass" else []), ""]
     return "\n".join(lines)
 
 
-def _module_page(module: ModuleType, names: list[str]) -> str:
-    return "\n".join([*_head(module), f"   :members: {', '.join(names)}" if names else "   :no-members:", ""])
+def _module_page(module: str, names: list[str]) -> str:
+    return "\n".join([*_head(module), f"   :members: {', '.join(names)}", "   :ignore-module-all:", ""])
 
 
-def _head(module: ModuleType) -> list[str]:
-    return [module.__name__, "=" * len(module.__name__), "", f".. automodule:: {module.__name__}"]
+def _head(module: str) -> list[str]:
+    return [module, "=" * len(module), "", f".. automodule:: {module}"]
 
 
 def write(folder: Path, texts: dict[str, str]) -> None:
