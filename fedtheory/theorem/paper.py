@@ -1,4 +1,4 @@
-"""The source of a theorem: a paper, and the numbered statement of it that a function evaluates or a claim checks."""
+"""Papers and numbered statements."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ UNSEEN = "as published, to our knowledge"
 
 @dataclass(frozen=True)
 class Paper:
-    """A publication.
+    """A paper: title, authors, year and address.
 
     ``compared`` says whether the forms that are called printed were compared with its formulas as they stand in print.
     ``symbols`` are rows of the glossary that it has for itself, or writes with other letters.
@@ -40,7 +40,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Statement:
-    """A numbered statement of a paper, in the form that a function evaluates or a claim checks.
+    """A numbered statement of a paper, in a given form (printed, corrected, refined or derived).
 
     ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``. ``options``
     names options of ``fedavg`` that it speaks about beside those that its hypotheses and its arguments name.

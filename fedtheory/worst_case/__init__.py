@@ -1,4 +1,4 @@
-"""Exact worst cases over a theorem's whole class, as semidefinite programs with certificates in rationals.
+"""Worst cases over a theorem's class: semidefinite programs with rational certificates.
 
 Modules are imported on first use, so that bounds, each of which names its worst case, stay light.
 """
