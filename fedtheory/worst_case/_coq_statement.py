@@ -1,0 +1,457 @@
+"""The statement of a formal theorem: a problem's functions, points, calls and constraints in Coq."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple
+
+from fedtheory.formal import FOLDER, FOUNDATION
+from fedtheory.worst_case._coq_terms import (
+    ONE,
+    ZERO,
+    Num,
+    Vec,
+    constant,
+    expressed,
+    less,
+    minus,
+    product,
+    real,
+    scaled,
+    tight,
+    total,
+    value,
+)
+from fedtheory.worst_case.checker._forms import Call, Constraint, Form, Function, Vector
+from fedtheory.worst_case.checker._problem import Problem
+
+__all__: list[str] = []
+
+_WORDS = """
+    as at cofix do else end exists exists2 fix for forall fun if IF in let match mod of Prop return Set SProp then Type
+    using where with vec val nth R V Q Z N nat I Rmin Rmin_l Rmin_r Rle_trans Rle_refl Rminus_le Forall_cons Forall_nil"""
+_DEFINED = re.compile(
+    r"\b(?:Definition|Lemma|Theorem|Corollary|Fixpoint|Record|Inductive|Ltac)\s+(\w+)|[|;{]\s*(\w+) ?[:(|]"
+)
+_OF_PROOFS = re.compile(r"[ehk]\d+|grad_\w*|dom_\w*|hess_\w*|\w*_(?:class|pairs|best|upper|linear|monotone|norm)")
+
+
+@cache
+def reserved() -> frozenset[str]:
+    """Return the words of Coq, and the names that statements and proofs refer to, which are no names of points."""
+    texts = [(FOLDER / f"{file}.v").read_text(encoding="utf-8") for file in FOUNDATION]
+    return frozenset([*_WORDS.split(), *(name for text in texts for pair in _DEFINED.findall(text) for name in pair)])
+
+
+class NotStated(ValueError):
+    """A problem has no formal theorem, with the part that is missing."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"a formal theorem must be about what is stated and proved formally, got {what}")
+
+
+class Fact(NamedTuple):
+    """An inequality ``expression <= 0``, or an equality, and the term that proves it."""
+
+    says: Num
+    proof: str
+    is_equality: bool = False
+
+
+class At(NamedTuple):
+    """A call: point, gradient or value of the operator, function value, and a proof that these belong together."""
+
+    x: Vec
+    u: Vec
+    value: Num
+    proof: str
+    is_least: bool
+
+
+class Declared(NamedTuple):
+    """A function or an operator, its name and that of its gradient, and its calls by number."""
+
+    of: Function
+    name: str
+    slope: str
+    calls: dict[int, At]
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it has one gradient, or one value, at each point."""
+        if self.of.kind == "function":
+            return self.of.number("L") is not None
+        return bool(self.of.of["linear"] or self.of.number("lipschitz") is not None or self.of.number("cocoercive"))
+
+    @property
+    def domain(self) -> str:
+        """Where a function is finite that need not be smooth."""
+        of = self.of.of
+        return "everywhere" if "lipschitz" in of or "quadratic_growth" in of else f"dom_{self.name}"
+
+
+class Statement:
+    """What a theorem is about, in the order in which a person would write it down.
+
+    Attributes
+    ----------
+    atoms
+        Vectors that are no combination of others, the vectors of the checker's expressions.
+    values
+        Texts of the numbers that are no rationals.
+    binders, free
+        Functions and numbers, and points, for all of which the theorem holds.
+    items
+        Hypotheses and definitions: kind, name, text.
+    before
+        Sentences of the proof that draw consequences from the hypotheses.
+    codes
+        Names of the checker's expressions, and what they stand for.
+    demands
+        The constraints, as facts.
+    zeros
+        Function values that are 0, as facts.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.taken = {*reserved()}
+        self.atoms: list[Vec] = []
+        self.values: list[str] = []
+        self.binders: list[str] = []
+        self.free: list[str] = []
+        self.items: list[tuple[str, str, str]] = []
+        self.before: list[str] = []
+        self.codes: list[tuple[str, str]] = []
+        self.demands: list[Fact] = []
+        self.zeros: list[Fact] = []
+        self._numbers: dict[int, Num] = {}
+        self._points: dict[frozenset[Any], Vec] = {}
+        self._basis: dict[tuple[int, int], Mapping[int, Fraction]] = {}
+        if any(owner for owner in problem.owners):
+            message = (
+                "clients or noises, which have no formal statement yet (p.function for each client and p.mean have)"
+            )
+            raise NotStated(message)
+        self.functions: list[Declared] = []
+        for one in problem.functions:
+            self.functions.append(self._declare(one))
+        self._waiting = [(one, n) for one in self.functions for n in range(len(one.of.calls))]
+        self._demanded = [demand for _, demand in problem.demanded]
+        self._state()
+        for vector, (verb, of, inputs) in zip(problem.vectors, problem.verbs, strict=True):
+            self._make(vector, verb, of, inputs)
+            self._state()
+        for demand in self._demanded:
+            self._demand(demand)
+        self.goals = [self.form(form) for form in problem.objectives]
+
+    def identifier(self, name: str) -> str:
+        """Return a new identifier of Coq that resembles a name."""
+        plain = re.sub(r"\W", "_", name.replace("*", "s").replace("'", "p"), flags=re.ASCII)
+        plain = f"{plain}_" if _OF_PROOFS.fullmatch(plain) else plain
+        found, number = plain, 2
+        while found in self.taken:
+            found, number = f"{plain}_{number}", number + 1
+        self.taken.add(found)
+        return found
+
+    def hypothesis(self, text: str) -> str:
+        """Add a hypothesis, and return its name."""
+        name = f"h{sum(kind == 'hypothesis' for kind, *_ in self.items)}"
+        self.items.append(("hypothesis", name, text))
+        return name
+
+    def follows(self, term: str, name: str = "") -> str:
+        """Add a consequence of the hypotheses to the proof, and return its name."""
+        name = name or f"k{len(self.before)}"
+        self.before.append(f"pose proof ({term}) as {name}.")
+        return name
+
+    def atom(self, text: str) -> Vec:
+        """Return a vector that is no combination of others."""
+        number, code = len(self.atoms), f"e{len(self.codes)}"
+        self.codes.append((code, f"VVar {number}"))
+        self.atoms.append(Vec(text, code, {number: ONE}))
+        return self.atoms[-1]
+
+    def variable(self, name: str) -> Vec:
+        """Return a vector for which the theorem holds whatever it is."""
+        found = self.atom(self.identifier(name))
+        self.free.append(found.text)
+        return found
+
+    def number(self, text: str, place: int) -> Num:
+        """Return a number that is no rational, by its place in the certificate; -1 is that of a value that is 0."""
+        if place in self._numbers:
+            return self._numbers[place]
+        found = value(text, len(self.values))
+        self.values.append(text)
+        if place >= 0:
+            self._numbers[place] = found
+        return found
+
+    def coordinates(self, vector: Vector) -> dict[int, Fraction]:
+        """Return a vector of the certificate in atoms."""
+        found: dict[int, Fraction] = {}
+        for place, c in vector.items():
+            for number, x in self._basis[place].items():
+                found[number] = found.get(number, Fraction(0)) + c * x
+        return {number: x for number, x in found.items() if x}
+
+    def vector(self, vector: Vector) -> Vec:
+        """Return a vector as a sum of named ones."""
+        at = self.coordinates(vector)
+        known = self._points.get(frozenset(at.items()))
+        return known or expressed(at, [*self._points.values()], self.atoms)
+
+    def point(self, vector: Vector, name: str) -> Vec:
+        """Return a point by its name, which is defined here if it has none."""
+        at = self.coordinates(vector)
+        key = frozenset(at.items())
+        known = ZERO if not at else self._points.get(key) or next((one for one in self.atoms if one.at == at), None)
+        if known is not None:
+            return known
+        made, code = expressed(at, [*self._points.values()], self.atoms), f"e{len(self.codes)}"
+        self.codes.append((code, made.code))
+        found = self._points[key] = Vec(self.identifier(name or "x"), code, at)
+        self.items.append(("let", found.text, made.text))
+        return found
+
+    def form(self, form: Form) -> Num:
+        """Return a form as a sum of products and values."""
+        terms: list[tuple[Fraction, Num]] = []
+        for c, place in form.levels:
+            if place >= 0 and place not in self._numbers:
+                text = self.identifier("t")
+                self.binders.append(f"({text} : R)")
+                self.number(text, place)
+            terms += [(c, self._numbers[place])] if place >= 0 else []
+        terms += [(c, product(self.vector(u), self.vector(v))) for c, u, v in form.terms if u and v]
+        return total(terms)
+
+    def _declare(self, one: Function) -> Declared:
+        """Declare a function or an operator of its class."""
+        name, c = self.identifier(one.name), one.number
+        found = Declared(one, name, name if one.kind == "operator" else f"grad_{name}", {})
+        if one.kind == "operator":
+            self._declare_operator(found)
+        elif found.is_map:
+            self._declare_smooth(found)
+        elif one.of["indicator"]:
+            self.binders.append(f"({name} : V -> Prop)")
+            if (size := c("diameter")) is not None:
+                h = self.hypothesis(f"diameter {tight(size)} {name}")
+                self.follows(
+                    f"fun x y => call_diameter {tight(size)} {tight(size**2)} {name} x y ltac:(lra) {h}",
+                    f"{name}_class",
+                )
+        else:
+            self.binders += [f"({found.domain} : V -> Prop)"] * (found.domain != "everywhere") + [f"({name} : V -> R)"]
+            if (most := c("lipschitz")) is not None:
+                h = self.hypothesis(f"lipschitz {tight(most)} {name}")
+                lemma = f"call_lipschitz {tight(most)} {tight(most**2)} {name} ltac:(lra) ltac:(lra) {h}"
+                self.follows(lemma, f"{name}_class")
+        return found
+
+    def _declare_smooth(self, one: Declared) -> None:
+        name, of, mu, L = one.name, one.of.of, one.of.of["mu"], one.of.of["L"]
+        both = f"{name} {one.slope}"
+        self.binders += [f"({name} : V -> R)", f"({one.slope} : V -> V)"]
+        if of["quadratic"]:
+            self.binders.append(f"(hess_{name} : V -> V)")
+            h = self.follows(
+                self.hypothesis(f"quadratic_with {tight(mu)} {tight(L)} {both} hess_{name}"), f"{name}_class"
+            )
+            self.follows(f"quadratic_linear _ _ _ _ _ {h}", f"{name}_linear")
+            self.follows(f"proj2 (quadratic_bounds _ _ _ _ _ {h})", f"{name}_upper")
+            return
+        if mu < 0 and mu != -L:
+            low, up = (self.hypothesis(f"{kind} {tight(c)} {both}") for kind, c in (("lower", mu), ("upper", L)))
+        elif mu < 0:
+            h = self.hypothesis(f"smooth {tight(L)} {both}")
+            low, up = f"(lower_le (- {tight(L)}) {tight(mu)} {both} ltac:(lra) (proj2 {h}))", f"(proj1 {h})"
+        else:
+            low = self.hypothesis(f"strongly_convex {tight(mu)} {both}" if mu else f"convex {both}")
+            up = f"(proj1 {self.hypothesis(f'smooth {tight(L)} {both}')})"
+        self.follows(up, f"{name}_upper")
+        share = tight(1 / (2 * (L - mu)))
+        lemma = (
+            f"call_between {tight(mu)} {tight(L)} {tight(mu / 2)} {share} {both} ltac:(lra)"
+            if mu
+            else f"call_convex {tight(L)} {share} {both}"
+        )
+        self.follows(f"{lemma} ltac:(lra) ltac:(lra) {low} {up}", f"{name}_pairs")
+
+    def _declare_operator(self, one: Declared) -> None:
+        name, c = one.name, one.of.number
+        self.binders.append(f"({name} : V -> V)" if one.is_map else f"({name} : V -> V -> Prop)")
+        graph = f"(graph {name})" if one.is_map else name
+        L = c("lipschitz")
+        most, square = tight(L or ONE), tight((L or ONE) ** 2)
+        if one.of.adjoint_of:
+            other = next(known for known in self.functions if known.of.name == one.of.adjoint_of)
+            h = self.follows(self.hypothesis(f"adjoint {other.name} {name}"), f"{name}_class")
+            self.follows(f"adjoint_linear _ _ {h}", f"{name}_linear")
+            bounded = f"(adjoint_bounded {most} {other.name} {name} ltac:(lra) {h} {other.name}_class)"
+            self.follows(f"call_norm {most} {square} {name} ltac:(lra) {bounded}", f"{name}_norm")
+            return
+        if one.of.of["linear"]:
+            self.follows(self.hypothesis(f"is_linear {name}"), f"{name}_linear")
+            h = self.follows(self.hypothesis(f"bounded_by {most} {name}"), f"{name}_class")
+            self.follows(f"call_norm {most} {square} {name} ltac:(lra) {h}", f"{name}_norm")
+            return
+        if (m := c("strongly_monotone")) is not None:
+            h = self.hypothesis(f"strongly_monotone_by {tight(m)} {graph}" if m else f"monotone {graph}")
+            lemma = "call_map_monotone" if one.is_map else "call_monotone"
+            self.follows(f"{lemma} {tight(m)} {name} {h if m else f'(monotone_by _ {h})'}", f"{name}_monotone")
+        if (b := c("cocoercive")) is not None:
+            h = self.hypothesis(f"cocoercive_by {tight(b)} {graph}")
+            lemma = "call_map_cocoercive" if one.is_map else "call_cocoercive"
+            self.follows(f"{lemma} {tight(b)} {name} {h}", f"{name}_cocoercive")
+        if L is not None:
+            h = self.hypothesis(f"nonexpansive {name}" if L == 1 else f"lipschitz_by {tight(L)} {graph}")
+            self.follows(f"call_map_lipschitz {most} {square} {name} ltac:(lra) {h}", f"{name}_lipschitz")
+
+    def _make(self, vector: Vector, verb: str, of: Sequence[str], inputs: Sequence[Vector]) -> None:
+        """Make the vector of a step."""
+        [place] = vector
+        its_calls = [
+            (one, n, call)
+            for one in self.functions
+            for n, call in enumerate(one.of.calls)
+            if call.gradient == vector and [one.of.name] == of and (verb != "gradient" or call.at == inputs[0])
+        ]
+        if verb == "gradient" and its_calls and its_calls[0][0].is_map:
+            [(one, _, call)] = its_calls
+            self._basis[place] = self.atom(f"{one.slope} {self.point(call.at, call.name).tight}").at
+        elif verb in ("proximal", "resolvent") and its_calls:
+            [(one, n, call)] = its_calls
+            self._waiting.remove((one, n))
+            self._implicit(one, n, place, inputs[0])
+        else:
+            letter = {"gradient": "g", "inexact gradient": "g", "compressed": "c"}.get(verb, "v")
+            named = [name for name, known in self.problem.names.items() if known == vector]
+            made = self.variable(named[0] if named else f"{letter}{len(self.atoms)}")
+            self._basis[place] = made.at
+            if named:
+                self._points[frozenset(made.at.items())] = made
+
+    def _implicit(self, one: Declared, n: int, place: tuple[int, int], start: Vector) -> None:
+        """State that a point y is the proximal point, or the resolvent, of x; the gradient there is (x - y) / step."""
+        call, x = one.of.calls[n], self.vector(start)
+        y, step = self.variable(call.name), start.get(place, Fraction(0)) - call.at[place]
+        self._points[frozenset(y.at.items())] = y
+        gradient = scaled(1 / step, minus(x, y))
+        self._basis[place] = gradient.at
+        s, t, both = tight(step), tight(1 / step), f"{x.tight} {y.text}"
+        if one.is_map:
+            taken = minus(x, scaled(step, Vec(f"{one.slope} {y.text}", "", {})))
+            h = self.hypothesis(f"same {y.text} {taken.tight}")
+            proof = self.follows(f"implicit_same {t} {s} {one.slope} {both} ltac:(lra) {h}")
+        elif one.of.kind == "operator":
+            h = self.hypothesis(f"resolvent {s} {one.name} {both}")
+            proof = self.follows(f"resolvent_value {t} {s} {one.name} {both} ltac:(lra) {h}")
+        elif one.of.of["indicator"]:
+            h = self.hypothesis(f"projection {one.name} {both}")
+            proof = self.follows(f"projection_normal {t} {one.name} {both} ltac:(lra) {h}")
+        elif one.of.of["mu"]:
+            proof = self._subgradient(one, y, gradient)
+        else:
+            h = self.hypothesis(f"prox {s} {one.domain} {one.name} {both}")
+            proof = self.follows(f"prox_subgradient {t} {s} {one.domain} {one.name} {both} ltac:(lra) {h}")
+        self._called(one, n, y, gradient, proof)
+
+    def _subgradient(self, one: Declared, x: Vec, u: Vec) -> str:
+        mu = one.of.of["mu"]
+        kind = f"subgradient_by {tight(mu)}" if mu else "subgradient"
+        return self.hypothesis(f"{kind} {one.domain} {one.name} {x.tight} {u.tight}")
+
+    def _called(self, one: Declared, n: int, x: Vec, u: Vec, proof: str) -> None:
+        number = constant(Fraction(0))
+        if one.of.kind == "function" and not one.of.of["indicator"]:
+            number = self.number(f"{one.name} {x.tight}", one.of.calls[n].value)
+        one.calls[n] = At(x, u, number, proof, n == one.of.minimum)
+        if one.of.least and n == one.of.minimum:
+            h = self.hypothesis(f"{number.text} = 0")
+            self.zeros.append(Fact(less(number, constant(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True))
+
+    def _state(self) -> None:
+        """State the calls and the constraints of which all has been made."""
+        for one, n in [*self._waiting]:
+            call = one.of.calls[n]
+            if {*call.at, *call.gradient} <= self._basis.keys():
+                self._waiting.remove((one, n))
+                self._call(one, n, call)
+        while self._demanded:
+            demand = self._demanded[0]
+            made = {place for _, u, v in demand.form.terms for place in (*u, *v)} <= self._basis.keys()
+            if not made or not {place for _, place in demand.form.levels} <= self._numbers.keys():
+                return
+            self._demand(self._demanded.pop(0))
+
+    def _demand(self, demand: Constraint) -> None:
+        form, bound = self.form(demand.form), constant(demand.bound)
+        h = self.hypothesis(f"{form.text} {'=' if demand.is_equality else '<='} {bound.text}")
+        lemma = "call_equal" if demand.is_equality else "call_at_most"
+        self.demands.append(Fact(less(form, bound), f"({lemma} _ _ {h})", demand.is_equality))
+
+    def _call(self, one: Declared, n: int, call: Call) -> None:
+        """State a call whose gradient is not the result of a step of its own."""
+        x, of, name = self.point(call.at, call.name), one.of.of, one.name
+        u, is_least = self.vector(call.gradient), n == one.of.minimum
+        if one.is_map and u.text == f"{one.slope} {x.tight}":
+            proof = "(same_refl _)"
+        elif one.is_map and is_least:
+            proof = self.follows(f"minimizer_same _ _ _ _ {name}_upper {self._least(one, x)}")
+        elif one.is_map:
+            proof = self.hypothesis(f"same ({one.slope} {x.tight}) {u.tight}")
+        elif one.of.kind == "operator":
+            proof = self.hypothesis(f"{name} {x.tight} {u.tight}")
+        elif of["indicator"] and u.at:
+            proof = self.hypothesis(f"normal {name} {x.tight} {u.tight}")
+        elif of["indicator"]:
+            proof = self.follows(f"normal_zero {name} {x.tight} {self.hypothesis(f'{name} {x.tight}')}")
+        elif is_least and not of["mu"]:
+            proof = self._least(one, x)
+        else:
+            proof = self._subgradient(one, x, u)
+        self._called(one, n, x, u, proof)
+
+    def _least(self, one: Declared, x: Vec) -> str:
+        """State that a point is the minimizer, and what the class says of it; return the proof of the first."""
+        name, c = one.name, one.of.number
+        if one.is_map:
+            best = self.hypothesis(f"minimizer {name} {x.tight}")
+        elif one.domain == "everywhere":
+            best = f"(minimizer_everywhere _ _ {self.hypothesis(f'minimizer {name} {x.tight}')})"
+        else:
+            best = self.hypothesis(f"minimizer_on {one.domain} {name} {x.tight}")
+        if one.of.of["mu"] < 0 and (L := c("L")) is not None:
+            lemma = f"call_descent {tight(L)} {tight(1 / (2 * L))} {name} {one.slope} {x.tight} ltac:(lra) ltac:(lra)"
+            self.follows(f"{lemma} {name}_upper {best}", f"{name}_above")
+        if (G := c("quadratic_growth")) is not None:
+            h = self.hypothesis(f"(forall z, {name} z - {name} {x.tight} <= {tight(G)} / 2 * sq (z - {x.text}))")
+            lemma = f"call_growth {tight(G)} {tight(1 / (2 * G))} {name} {x.tight} ltac:(lra) ltac:(lra) {h}"
+            self.follows(lemma, f"{name}_growth")
+        if (m := c("polyak")) is not None:
+            h = self.hypothesis(f"(forall z, 2 * {tight(m)} * ({name} z - {name} {x.tight}) <= sq ({one.slope} z))")
+            lemma = (
+                f"call_polyak {tight(m)} {tight(1 / (2 * m))} {name} {one.slope} {x.tight} ltac:(lra) {h} ltac:(lra)"
+            )
+            self.follows(lemma, f"{name}_polyak")
+        return best
+
+
+def minimum(texts: Sequence[str]) -> str:
+    """Return the least of some numbers, as text."""
+    first, *rest = texts
+    return f"Rmin ({first}) ({minimum(rest)})" if rest else first
+
+
+def claim_text(goals: Sequence[Num], upper: Fraction) -> str:
+    """Return the conclusion."""
+    return f"{minimum([one.text for one in goals])} <= {real(upper)}"
