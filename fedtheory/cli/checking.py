@@ -58,10 +58,10 @@ def _checked_by_coq(text: str) -> str:
         raise _NotChecked(INSTALL)
     with tempfile.TemporaryDirectory() as folder:
         end = time.monotonic() + SECONDS
-        version = _run(folder, end, "coqc", "--print-version").partition(" ")[0]
-        if tuple(map(int, re.findall(r"\d+", version)[:2])) < OLDEST:
+        version = next(iter(re.findall(r"\d+\.\d[.\d]*", _run(folder, end, "coqc", "--print-version"))), "0.0")
+        if tuple(map(int, version.split(".")[:2])) < OLDEST:
             oldest = ".".join(map(str, OLDEST))
-            raise _NotChecked(f"coqc must be of version {oldest} or newer, got {version or 'none'}")
+            raise _NotChecked(f"coqc must be of version {oldest} or newer, got {version}")
         for name in FOUNDATION:
             shutil.copyfile(FOLDER / f"{name}.v", Path(folder, f"{name}.v"))
             _run(folder, end, "coqc", "-q", "-R", ".", "FedTheory", f"{name}.v")
@@ -70,6 +70,8 @@ def _checked_by_coq(text: str) -> str:
         question = f"{text}\nDefinition all_theorems := ({together}).\nPrint Assumptions all_theorems.\n"
         Path(folder, "Exported.v").write_text(question, encoding="utf-8")
         answer = _run(folder, end, "coqc", "-q", "-R", ".", "FedTheory", "Exported.v")
+    if "Axioms:\n" not in answer:
+        raise _NotChecked("coqc must list the axioms of a theorem, got no list")
     assumed = set(re.findall(r"^([\w.]+)(?: :|$)", answer.partition("Axioms:\n")[2], re.MULTILINE))
     if assumed - AXIOMS:
         raise _NotChecked(

@@ -32,9 +32,10 @@ __all__: list[str] = []
 
 _WORDS = """
     as at cofix do else end exists exists2 fix for forall fun if IF in let match mod of Prop return Set SProp then Type
-    using where with vec val nth R V Q Z N nat I Rmin Rmin_l Rmin_r Rle_trans Rle_refl Rminus_le Forall_cons Forall_nil"""
+    using where with vec val nth R V Q Z N nat I Rmin Rmin_l Rmin_r Rle_trans Rle_refl Rminus_le Forall_cons
+    Forall_nil"""
 _DEFINED = re.compile(
-    r"\b(?:Definition|Lemma|Theorem|Corollary|Fixpoint|Record|Inductive|Ltac)\s+(\w+)|[|;{]\s*(\w+) ?[:(|]"
+    r"\b(?:Definition|Lemma|Theorem|Corollary|Fixpoint|Record|Inductive|Ltac)\s+(\w+)|[|;{]\s*(\w\w+) ?[:(|]"
 )
 _OF_PROOFS = re.compile(r"[ehk]\d+|grad_\w*|dom_\w*|hess_\w*|\w*_(?:class|pairs|best|upper|linear|monotone|norm)")
 
