@@ -63,9 +63,13 @@ class Fact(NamedTuple):
 
 
 class At(NamedTuple):
-    """A call: point, gradient or value of the operator, function value, and a proof that these belong together."""
+    """A call: point, gradient or value of the operator, function value, and a proof that these belong together.
+
+    The ``term`` is the point as an argument of a lemma.
+    """
 
     x: Vec
+    term: str
     u: Vec
     value: Num
     proof: str
@@ -94,8 +98,18 @@ class Declared(NamedTuple):
         return "everywhere" if "lipschitz" in of or "quadratic_growth" in of else f"dom_{self.name}"
 
 
+class Apart(NamedTuple):
+    """A vector of all clients with its mean, and the proof of that: the rest is orthogonal to what clients share."""
+
+    atom: Vec
+    mean: Vec
+    proof: str
+
+
 class Statement:
     """What a theorem is about, in the order in which a person would write it down.
+
+    Vectors are those of a space, or of the space of all clients, in which they are families.
 
     Attributes
     ----------
@@ -115,6 +129,10 @@ class Statement:
         The constraints, as facts.
     zeros
         Function values that are 0, as facts.
+    links
+        What products of vectors that all clients share are in the space of all clients, as facts.
+    apart
+        The vectors that differ among clients.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -129,14 +147,15 @@ class Statement:
         self.codes: list[tuple[str, str]] = []
         self.demands: list[Fact] = []
         self.zeros: list[Fact] = []
+        self.links: dict[str, Fact] = {}
+        self.apart: list[Apart] = []
         self._numbers: dict[int, Num] = {}
         self._points: dict[frozenset[Any], Vec] = {}
         self._basis: dict[tuple[int, int], Mapping[int, Fraction]] = {}
-        if any(owner for owner in problem.owners):
-            message = (
-                "clients or noises, which have no formal statement yet (p.function for each client and p.mean have)"
-            )
-            raise NotStated(message)
+        self.has_clients = any(problem.owners)
+        self._refuse_mixtures()
+        if self.has_clients:
+            self.binders.append("(p : law)")
         self.functions: list[Declared] = []
         for one in problem.functions:
             self.functions.append(self._declare(one))
@@ -149,6 +168,35 @@ class Statement:
         for demand in self._demanded:
             self._demand(demand)
         self.goals = [self.form(form) for form in problem.objectives]
+
+    def _refuse_mixtures(self) -> None:
+        """Refuse what has no formal statement yet."""
+        if self.problem.noises:
+            message = "noises, which have no formal statement yet (p.mean over outcomes has one)"
+            raise NotStated(message)
+        for one in self.problem.functions if self.has_clients else ():
+            if (
+                one.num_clients == 1
+                or one.number("L") is None
+                or one.of["quadratic"]
+                or one.number("polyak") is not None
+            ):
+                message = f"{one.name} in a problem with clients, where only smooth clients have a formal statement yet"
+                raise NotStated(message)
+        if self.has_clients and len(self.problem.functions) > 1:
+            message = "two groups of clients, which have no formal statement yet"
+            raise NotStated(message)
+
+    def term(self, v: Vec) -> str:
+        """Return a vector as an argument of a lemma."""
+        if not self.has_clients:
+            return v.tight
+        return f"(fun {'k' if v.is_of_client else '_'} => {v.text}){'%V' * v.tight.endswith('%V')}"
+
+    def applied(self, name: str, x: Vec, *, of_client: bool | None = None) -> str:
+        """Return a function, or its gradient, at a point, as text."""
+        is_family = self.has_clients if of_client is None else of_client
+        return f"{name} k {x.tight}" if is_family else f"{name} {x.tight}"
 
     def identifier(self, name: str) -> str:
         """Return a new identifier of Coq that resembles a name."""
@@ -172,12 +220,24 @@ class Statement:
         self.before.append(f"pose proof ({term}) as {name}.")
         return name
 
-    def atom(self, text: str) -> Vec:
+    def atom(self, text: str, *, of_client: bool = False) -> Vec:
         """Return a vector that is no combination of others."""
         number, code = len(self.atoms), f"e{len(self.codes)}"
         self.codes.append((code, f"VVar {number}"))
-        self.atoms.append(Vec(text, code, {number: ONE}))
+        self.atoms.append(Vec(text, code, {number: ONE}, is_of_client=of_client))
         return self.atoms[-1]
+
+    def family(self, vector: Vector, text: str) -> Vec:
+        """Let a vector of the certificate be an atom, of all clients if it has a part by which these differ."""
+        mean, *deviation = sorted(vector)
+        if not deviation:
+            made = self.atom(text, of_client=self.has_clients and " k" in text)
+            self._basis[mean] = made.at
+            return made
+        made, average = self.atom(text, of_client=True), self.atom(f"vE p (fun k => {text})")
+        self._basis[mean], self._basis[deviation[0]] = average.at, minus(made, average).at
+        self.apart.append(Apart(made, average, "(same_refl _)"))
+        return made
 
     def variable(self, name: str) -> Vec:
         """Return a vector for which the theorem holds whatever it is."""
@@ -218,12 +278,14 @@ class Statement:
             return known
         made, code = expressed(at, [*self._points.values()], self.atoms), f"e{len(self.codes)}"
         self.codes.append((code, made.code))
-        found = self._points[key] = Vec(self.identifier(name or "x"), code, at)
-        self.items.append(("let", found.text, made.text))
+        word = self.identifier(name or "x")
+        self.items.append(("let", word, f"fun k => {made.text}" if made.is_of_client else made.text))
+        text = f"{word} k" if made.is_of_client else word
+        found = self._points[key] = Vec(text, code, at, is_of_client=made.is_of_client)
         return found
 
-    def form(self, form: Form) -> Num:
-        """Return a form as a sum of products and values."""
+    def form(self, form: Form, *, stated: bool = True) -> Num:
+        """Return a form as a sum of products and values; a product of shared vectors is stated as a number."""
         terms: list[tuple[Fraction, Num]] = []
         for c, place in form.levels:
             if place >= 0 and place not in self._numbers:
@@ -231,8 +293,22 @@ class Statement:
                 self.binders.append(f"({text} : R)")
                 self.number(text, place)
             terms += [(c, self._numbers[place])] if place >= 0 else []
-        terms += [(c, product(self.vector(u), self.vector(v))) for c, u, v in form.terms if u and v]
+        for c, u, v in form.terms:
+            found = product(self.vector(u), self.vector(v))
+            terms += [(c, self._linked(found, u, v) if stated else found)] if u and v else []
         return total(terms)
+
+    def _linked(self, found: Num, u: Vector, v: Vector) -> Num:
+        """Return a product as a number that is not that of the space of all clients, if it is none."""
+        if not self.has_clients or found.text.startswith("E "):
+            return found
+        if found.text not in self.links:
+            number = value(found.text, len(self.values))
+            self.values.append(found.text)
+            proof = f"(call_shared _ {self.vector(u).tight} {self.vector(v).tight})"
+            self.links[found.text] = Fact(less(number, found), proof, is_equality=True)
+        [place] = self.links[found.text].says.values
+        return value(found.text, place)
 
     def _declare(self, one: Function) -> Declared:
         """Declare a function or an operator of its class."""
@@ -261,6 +337,9 @@ class Statement:
     def _declare_smooth(self, one: Declared) -> None:
         name, of, mu, L = one.name, one.of.of, one.of.of["mu"], one.of.of["L"]
         both = f"{name} {one.slope}"
+        if self.has_clients:
+            self._declare_clients(one)
+            return
         self.binders += [f"({name} : V -> R)", f"({one.slope} : V -> V)"]
         if of["quadratic"]:
             self.binders.append(f"(hess_{name} : V -> V)")
@@ -279,13 +358,29 @@ class Statement:
             low = self.hypothesis(f"strongly_convex {tight(mu)} {both}" if mu else f"convex {both}")
             up = f"(proj1 {self.hypothesis(f'smooth {tight(L)} {both}')})"
         self.follows(up, f"{name}_upper")
+        self._pairs(one, both, low, up)
+
+    def _pairs(self, one: Declared, both: str, low: str, up: str) -> None:
+        mu, L = one.of.of["mu"], one.of.of["L"]
         share = tight(1 / (2 * (L - mu)))
         lemma = (
             f"call_between {tight(mu)} {tight(L)} {tight(mu / 2)} {share} {both} ltac:(lra)"
             if mu
             else f"call_convex {tight(L)} {share} {both}"
         )
-        self.follows(f"{lemma} ltac:(lra) ltac:(lra) {low} {up}", f"{name}_pairs")
+        self.follows(f"{lemma} ltac:(lra) ltac:(lra) {low} {up}", f"{one.name}_pairs")
+
+    def _declare_clients(self, one: Declared) -> None:
+        name, slope, mu, L = one.name, one.slope, one.of.of["mu"], one.of.of["L"]
+        both = f"({name} k) ({slope} k)"
+        self.binders += [f"({name} : nat -> V -> R)", f"({slope} : nat -> V -> V)"]
+        kind = f"strongly_convex {tight(mu)}" if mu > 0 else f"lower {tight(mu)}" if mu else "convex"
+        low = self.hypothesis(f"(forall k, {kind} {both})")
+        up = self.hypothesis(f"(forall k, {'smooth' if mu >= 0 else 'upper'} {tight(L)} {both})")
+        self.follows(f"fun k => proj1 ({up} k)" if mu >= 0 else up, f"{name}_upper")
+        lifted = [f"(all_{kind} p {tight(c)} {name} {slope} {h})" for kind, c, h in
+                  (("lower", mu, low), ("upper", L, f"{name}_upper"))]  # fmt: skip
+        self._pairs(one, f"(all_values p {name}) (all_gradients p {slope})", *lifted)
 
     def _declare_operator(self, one: Declared) -> None:
         name, c = one.name, one.of.number
@@ -319,7 +414,7 @@ class Statement:
 
     def _make(self, vector: Vector, verb: str, of: Sequence[str], inputs: Sequence[Vector]) -> None:
         """Make the vector of a step."""
-        [place] = vector
+        place = min(vector)
         its_calls = [
             (one, n, call)
             for one in self.functions
@@ -328,7 +423,9 @@ class Statement:
         ]
         if verb == "gradient" and its_calls and its_calls[0][0].is_map:
             [(one, _, call)] = its_calls
-            self._basis[place] = self.atom(f"{one.slope} {self.point(call.at, call.name).tight}").at
+            self.family(vector, self.applied(one.slope, self.point(call.at, call.name)))
+        elif verb == "deviation":
+            self._deviate(place)
         elif verb in ("proximal", "resolvent") and its_calls:
             [(one, n, call)] = its_calls
             self._waiting.remove((one, n))
@@ -336,10 +433,38 @@ class Statement:
         else:
             letter = {"gradient": "g", "inexact gradient": "g", "compressed": "c"}.get(verb, "v")
             named = [name for name, known in self.problem.names.items() if known == vector]
-            made = self.variable(named[0] if named else f"{letter}{len(self.atoms)}")
-            self._basis[place] = made.at
+            word = self.identifier(named[0] if named else f"{letter}{len(self.atoms)}")
+            if len(vector) > 1:
+                self.binders.append(f"({word} : nat -> V)")
+                made = self.family(vector, f"{word} k")
+            else:
+                self.free.append(word)
+                made = self.family(vector, word)
             if named:
                 self._points[frozenset(made.at.items())] = made
+
+    def _deviate(self, place: tuple[int, int]) -> None:
+        """Make what differs among clients: of the gradients at a point where their mean is known, or of any vectors."""
+        for one in self.functions:
+            for call in one.of.calls:
+                if place in call.gradient:
+                    shared = {other: c for other, c in call.gradient.items() if other != place}
+                    x, mean = self.point(call.at, call.name), self.vector(shared)
+                    made = self.atom(self.applied(one.slope, x), of_client=True)
+                    self._basis[place] = minus(made, mean).at
+                    average = f"(vE p (fun k => {made.text}))"
+                    if mean.at or one.of.of["mu"] < 0:
+                        proof = self.hypothesis(f"same {average} {mean.tight}")
+                    else:
+                        h = self.hypothesis(f"minimizer (mean_loss p {one.name}) {x.tight}")
+                        proof = self.follows(f"mean_minimizer p _ _ _ _ {one.name}_upper {h}")
+                    self.apart.append(Apart(made, mean, proof))
+                    return
+        word = self.identifier("v")
+        self.binders.append(f"({word} : nat -> V)")
+        made = self.atom(f"{word} k", of_client=True)
+        self._basis[place] = made.at
+        self.apart.append(Apart(made, ZERO, self.hypothesis(f"same (vE p {word}) zero")))
 
     def _implicit(self, one: Declared, n: int, place: tuple[int, int], start: Vector) -> None:
         """State that a point y is the proximal point, or the resolvent, of x; the gradient there is (x - y) / step."""
@@ -374,8 +499,9 @@ class Statement:
     def _called(self, one: Declared, n: int, x: Vec, u: Vec, proof: str) -> None:
         number = constant(Fraction(0))
         if one.of.kind == "function" and not one.of.of["indicator"]:
-            number = self.number(f"{one.name} {x.tight}", one.of.calls[n].value)
-        one.calls[n] = At(x, u, number, proof, n == one.of.minimum)
+            text = self.applied(one.name, x)
+            number = self.number(f"E p (fun k => {text})" if self.has_clients else text, one.of.calls[n].value)
+        one.calls[n] = At(x, self.term(x), u, number, proof, n == one.of.minimum)
         if one.of.least and n == one.of.minimum:
             h = self.hypothesis(f"{number.text} = 0")
             self.zeros.append(Fact(less(number, constant(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True))
@@ -404,8 +530,15 @@ class Statement:
         """State a call whose gradient is not the result of a step of its own."""
         x, of, name = self.point(call.at, call.name), one.of.of, one.name
         u, is_least = self.vector(call.gradient), n == one.of.minimum
-        if one.is_map and u.text == f"{one.slope} {x.tight}":
+        if one.is_map and u.text == self.applied(one.slope, x):
             proof = "(same_refl _)"
+        elif self.has_clients and is_least:
+            h = self.hypothesis(f"(forall k, minimizer ({name} k) {x.tight})")
+            lemma = f"all_minimizers p {tight(of['L'])} {name} {one.slope} {self.term(x)}"
+            proof = self.follows(f"{lemma} {name}_upper {h}")
+        elif self.has_clients:
+            message = f"a gradient of {one.of.name} that is demanded to be another vector, in a problem with clients"
+            raise NotStated(message)
         elif one.is_map and is_least:
             proof = self.follows(f"minimizer_same _ _ _ _ {name}_upper {self._least(one, x)}")
         elif one.is_map:

@@ -14,17 +14,19 @@ MOST_TERMS = 4
 
 
 class Vec(NamedTuple):
-    """A vector: text, expression for the checker, coordinates, and whether the text is a sum."""
+    """A vector: text, expression for the checker, coordinates, whether it is a sum, whether it is of client ``k``."""
 
     text: str
     code: str
     at: Mapping[int, Fraction]
     is_sum: bool = False
+    is_of_client: bool = False
 
     @property
     def tight(self) -> str:
         """The text as an argument."""
-        return f"({self.text})%V" if self.is_sum or " " in self.text else self.text
+        scope = "%V" if self.is_sum or "*" in self.text else ""
+        return f"({self.text}){scope}" if " " in self.text else self.text
 
 
 class Num(NamedTuple):
@@ -67,7 +69,7 @@ def scaled(c: Fraction, v: Vec) -> Vec:
     """Return a multiple."""
     inner = f"({v.text})" if v.is_sum else v.text
     at = {place: c * x for place, x in v.at.items() if c * x}
-    return Vec(f"{real(c)} * {inner}", f"(VScale {rational(c)} {v.code})", at)
+    return Vec(f"{real(c)} * {inner}", f"(VScale {rational(c)} {v.code})", at, is_of_client=v.is_of_client)
 
 
 def plus(u: Vec, v: Vec, sign: str = "+") -> Vec:
@@ -76,7 +78,8 @@ def plus(u: Vec, v: Vec, sign: str = "+") -> Vec:
     at = {place: u.at.get(place, Fraction(0)) + s * v.at.get(place, Fraction(0)) for place in {**u.at, **v.at}}
     right = f"({v.text})" if v.is_sum else v.text
     code = f"({'VAdd' if sign == '+' else 'VSub'} {u.code} {v.code})"
-    return Vec(f"{u.text} {sign} {right}", code, {place: x for place, x in at.items() if x}, is_sum=True)
+    text, kept = f"{u.text} {sign} {right}", {place: x for place, x in at.items() if x}
+    return Vec(text, code, kept, is_sum=True, is_of_client=u.is_of_client or v.is_of_client)
 
 
 def minus(u: Vec, v: Vec) -> Vec:
@@ -114,9 +117,10 @@ def product(u: Vec, v: Vec) -> Num:
             key = (i, j) if i <= j else (j, i)
             products[key] = products.get(key, Fraction(0)) + a * b
     products = {key: c for key, c in products.items() if c}
+    text, code = f"ip {u.tight} {v.tight}", f"(Ip {u.code} {v.code})"
     if u.code == v.code:
-        return Num(f"sq {u.tight}", f"(Sq {u.code})", products, {})
-    return Num(f"ip {u.tight} {v.tight}", f"(Ip {u.code} {v.code})", products, {})
+        text, code = f"sq {u.tight}", f"(Sq {u.code})"
+    return Num(f"E p (fun k => {text})" if u.is_of_client or v.is_of_client else text, code, products, {})
 
 
 def square(u: Vec) -> Num:

@@ -51,7 +51,7 @@ LONGEST_FILE = 2_000_000
 """Characters of a file that Coq reads within minutes."""
 LONGEST_BOUND = 24
 """Characters of a bound that is stated as it is; longer ones are rounded up to eight digits."""
-HEAD = """From FedTheory Require Import Calls.
+HEAD = """From FedTheory Require Import Families.
 Require Import QArith List.
 Import ListNotations.
 Open Scope R_scope.
@@ -104,20 +104,60 @@ def _theorem(case: Any, name: str) -> str:
                 facts += [(y, Fact(less(goal, one), f"(call_at_most _ _ {_below(k, len(last))})"))] * bool(y)
         claim = less(goal, constant(upper))
     rest = total([*((y, fact.says) for y, fact in facts), (-ONE, claim)])
-    for fact in stated.zeros:
+    for fact in (*stated.zeros, *stated.links.values()):
         [number] = fact.says.values
         if c := rest.values.get(number):
             facts.append((-c, fact))
             rest = less(rest, times(c, fact.says))
-    size = len(stated.atoms)
-    gram = [[Fraction(0)] * size for _ in range(size)]
-    for (i, j), c in rest.products.items():
-        gram[i][j] += c / 2
-        gram[j][i] += c / 2
-    squares = sum_of_squares(gram)
+    across = [*_apart(stated, rest)]
+    for y, fact in across:
+        rest = add(rest, times(y, fact.says))
+    facts += across
+    squares = _squares(stated, rest)
     if rest.values or rest.constant < 0 or squares is None:
         raise NotStated("multipliers that do not prove it")
     return "\n".join([*_statement(stated, name, conclusion), *_proof(stated, claim, facts, squares, is_empty), ""])
+
+
+def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
+    """Yield that what differs among clients is orthogonal to what they share, as often as it occurs in a sum."""
+    families = {max(one.atom.at): one for one in stated.apart}
+    for place, one in families.items():
+        along: dict[int, Fraction] = {}
+        for (i, j), c in rest.products.items():
+            # The product with this vector, in which other vectors of clients count by their means.
+            for mine, other in ((i, j), (j, i)):
+                if mine == place:
+                    mean = families[other].mean.at if other in families else {other: ONE}
+                    for number, x in mean.items():
+                        along[number] = along.get(number, Fraction(0)) + c * x
+        apart = minus(one.atom, one.mean)
+        for number, c in along.items():
+            shared = stated.atoms[number]
+            proof = f"(call_apart _ {shared.tight} {stated.term(one.atom)} {one.mean.tight} {one.proof})"
+            if c:
+                yield -c, Fact(product(shared, apart), proof, is_equality=True)
+
+
+def _squares(stated: Statement, rest: Num) -> list[Square] | None:
+    """Return squares whose sum a form is: of what clients share, and of what differs among them."""
+    size = len(stated.atoms)
+    # Coordinates in which families stand for their differences from their means.
+    onto = [{number: ONE} for number in range(size)]
+    for one in stated.apart:
+        onto[max(one.atom.at)] |= dict(one.mean.at)
+    gram = [[Fraction(0)] * size for _ in range(size)]
+    for (i, j), c in rest.products.items():
+        for k, a in onto[i].items():
+            for m, b in onto[j].items():
+                gram[k][m] += c * a * b / 2
+                gram[m][k] += c * a * b / 2
+    squares = sum_of_squares(gram)
+    for one in stated.apart if squares else ():
+        for _, row in squares or ():
+            for number, x in one.mean.at.items():
+                row[number] -= x * row[max(one.atom.at)]
+    return squares
 
 
 def _stated_bound(upper: Fraction) -> Fraction:
@@ -163,7 +203,7 @@ def _weighted(stated: Statement, multipliers: Any) -> list[tuple[Fraction, Fact]
                 found += _of_matrix(linear_maps.pop(0), ys)
             elif not says_nothing(condition.form):
                 constraint, y = following()
-                says = less(stated.form(constraint.form), constant(constraint.bound))
+                says = less(stated.form(constraint.form, stated=False), constant(constraint.bound))
                 among = known.get(_key(stated, says), []) if y else []
                 match = next((fact for fact in among if fact.is_equality == constraint.is_equality), None)
                 if y and match is None:
@@ -213,9 +253,7 @@ def _of_smooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
         says, ahead, apart = _gap(p, q), minus(q.x, p.x), minus(q.u, p.u)
         if mu:
             says, apart = add(says, times(mu / 2, square(ahead))), minus(apart, scaled(mu, ahead))
-        yield Fact(
-            add(says, times(b, square(apart))), f"({name}_pairs {p.x.tight} {q.x.tight} _ _ {p.proof} {q.proof})"
-        )
+        yield Fact(add(says, times(b, square(apart))), f"({name}_pairs {p.term} {q.term} _ _ {p.proof} {q.proof})")
     for best in (at for at in calls if at.is_least):
         for p in (at for at in calls if not at.is_least):
             excess = less(p.value, best.value)
@@ -359,7 +397,9 @@ def _proof(
         yield from _folded(f"intros {' '.join(what for _, what, _ in stated.items)}.", 2)
     for line in stated.before:
         yield from _folded(line, 2)
-    yield from _folded(f"pose (vec := fun i => nth i [{'; '.join(one.text for one in stated.atoms)}] zero).", 2)
+    listed = "; ".join(stated.term(one) if stated.has_clients else one.text for one in stated.atoms)
+    kind = "(L2 p V)" if stated.has_clients else "V"
+    yield from _folded(f"pose (vec := (fun i => nth i [{listed}] (@zero {kind})) : nat -> vec {kind}).", 2)
     yield from _folded(f"pose (val := fun i => nth i [{'; '.join(stated.values)}] 0).", 2)
     yield from _folded(" ".join(f"pose ({code} := {made})." for code, made in stated.codes), 2)
     yield f"  enough (small : {real(claim.constant)} <= 0) by lra." if is_empty else "  apply Rminus_le."
