@@ -89,7 +89,16 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 def write_theory(app: "sphinx.application.Sphinx") -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
     study_tables.draw(Path(app.srcdir) / MADE)
-    names = ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "flower", "machine_checked")
+    names = (
+        "false_in_print",
+        "which_bound",
+        "statements",
+        "claim_by_claim",
+        "looseness",
+        "tightness",
+        "flower",
+        "machine_checked",
+    )
     for name, table in ({name: import_module(name).table() for name in names} | study_tables.tables()).items():
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 

@@ -33,9 +33,9 @@ class _Command(NamedTuple):
 
 _LIST = _Command(
     "list",
-    "list the claims and the bounds",
-    "[PATTERN] [--from SOURCE] [--json]",
-    ("list", "list lemma", "list 'fedavg.*' --json"),
+    "list the bounds and the claims",
+    "[PATTERN | --for WORD ...] [--from SOURCE] [--json]",
+    ("list", "list partial participation", "list 'fedavg.*' --json", "list --for non-convex independent stochastic"),
 )
 _SHOW = _Command(
     "show",
@@ -179,7 +179,14 @@ def _check_options(command: argparse.ArgumentParser) -> None:
 
 def _list_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "pattern", nargs="?", default="", metavar="PATTERN", help="part of a key or title, or a pattern with *"
+        "pattern", nargs="*", default=[], metavar="PATTERN", help="words or part of a key or title, or a pattern with *"
+    )
+    command.add_argument(
+        "--for",
+        nargs="+",
+        dest="setting",
+        metavar="WORD",
+        help="bounds that cover a setting, such as non-convex uniform",
     )
     _from_option(command)
     command.add_argument("--json", action="store_true", help="as JSON")
