@@ -40,6 +40,16 @@ _DEFINED = re.compile(
 _OF_PROOFS = re.compile(r"[ehk]\d+|grad_\w*|dom_\w*|hess_\w*|\w*_(?:class|pairs|best|upper|linear|monotone|norm)")
 
 
+_HYPOTHESES = """
+    mu L lipschitz diameter quadratic_growth polyak indicator quadratic strongly_monotone cocoercive linear"""
+_OPERATIONS = """
+    point,gradient,proximal,resolvent,minimizer,local minimizer,stationary point,fixed point,zero,line search,
+    linear minimizer,inexact gradient,deviation,compressed,root,noise"""
+CLASSES = frozenset(_HYPOTHESES.split())
+VERBS = frozenset(one.strip() for one in _OPERATIONS.split(","))
+"""Hypotheses about functions and operators, and operations, that have a formal statement, or a refusal below."""
+
+
 @cache
 def reserved() -> frozenset[str]:
     """Return the words of Coq, and the names that statements and proofs refer to, which are no names of points."""
@@ -153,7 +163,7 @@ class Statement:
         self._points: dict[frozenset[Any], Vec] = {}
         self._basis: dict[tuple[int, int], Mapping[int, Fraction]] = {}
         self.has_clients = any(problem.owners)
-        self._refuse_mixtures()
+        self._refuse_unstated()
         if self.has_clients:
             self.binders.append("(p : law)")
         self.functions: list[Declared] = []
@@ -169,8 +179,16 @@ class Statement:
             self._demand(demand)
         self.goals = [self.form(form) for form in problem.objectives]
 
-    def _refuse_mixtures(self) -> None:
+    def _refuse_unstated(self) -> None:
         """Refuse what has no formal statement yet."""
+        for verb, *_ in self.problem.verbs:
+            if verb not in VERBS:
+                message = f"a vector made by the operation {verb}, which has no formal statement yet"
+                raise NotStated(message)
+        for one in self.problem.functions:
+            if unknown := [key for key, c in one.of.items() if c is not False and key not in CLASSES]:
+                message = f"{one.name} of a class with {' and '.join(unknown)}, which has no formal statement yet"
+                raise NotStated(message)
         if self.problem.noises:
             message = "noises, which have no formal statement yet (p.mean over outcomes has one)"
             raise NotStated(message)

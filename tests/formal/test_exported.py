@@ -11,7 +11,7 @@ import pytest
 
 from fedtheory.__main__ import main
 from fedtheory.formal import FOLDER, FOUNDATION
-from fedtheory.worst_case import Problem, WorstCase
+from fedtheory.worst_case import Problem, WorstCase, _coq_statement
 from fedtheory.worst_case._coq_statement import reserved
 from fedtheory.worst_case.formal_theorems import file_of, file_of_certificate
 from fedtheory.worst_case.worst_cases import largest
@@ -202,6 +202,16 @@ def test_what_has_no_formal_statement_is_one_sentence(tmp_path: Path) -> None:
     mixed = p.solve()
     assert "got f0 in a problem with clients" in refused(lambda: mixed.coq(tmp_path / "a.v"))
     assert not (tmp_path / "a.v").exists()
+
+
+def test_a_class_or_a_step_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is added to the language has no formal theorem until it has a formal statement."""
+    worst = solved()
+    monkeypatch.setattr(_coq_statement, "VERBS", _coq_statement.VERBS - {"gradient"})
+    assert "got a vector made by the operation gradient" in refused(lambda: exported(worst))
+    monkeypatch.setattr(_coq_statement, "CLASSES", _coq_statement.CLASSES - {"L"})
+    monkeypatch.setattr(_coq_statement, "VERBS", _coq_statement.VERBS | {"gradient"})
+    assert "got f0 of a class with L" in refused(lambda: exported(worst))
 
 
 def test_a_problem_without_an_upper_side_or_with_a_contradiction() -> None:
