@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._support.wording import short
-from fedtheory.worst_case._coq_statement import At, Declared, Fact, NotStated, Statement, claim_text, minimum, reserved
+from fedtheory.worst_case._coq_names import NotStated, reserved
+from fedtheory.worst_case._coq_statement import At, Declared, Fact, Statement, claim_text, minimum
 from fedtheory.worst_case._coq_terms import (
     ONE,
     Num,

@@ -90,8 +90,12 @@ def test_every_theorem_rests_on_the_axioms_of_the_reals_only(folder: Path) -> No
 def test_an_own_theorem_may_use_these_and_another_axiom_is_seen(folder: Path) -> None:
     found = assumptions(folder, [*theorems("Gradients.v"), "lucky"], "Axiom lucky : 1 = 2.\n")
     assert found - AXIOMS == {"lucky"}
-    (folder / "Mine.v").write_text(code_of_page()[2], encoding="utf-8")
+    *_, exported_file, mine, corollary = code_of_page()
+    (folder / "Mine.v").write_text(mine, encoding="utf-8")
     assert coqc(folder, "Mine.v").stdout.startswith("Axioms:\nClassicalDedekindReals.sig_forall_dec")
+    for name, content in (("Projected_step.v", exported_file), ("Corollary.v", corollary)):
+        (folder / name).write_text(content, encoding="utf-8")
+        assert coqc(folder, name).returncode == 0
 
 
 @pytest.mark.parametrize(

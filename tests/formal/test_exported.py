@@ -11,10 +11,12 @@ import pytest
 
 from fedtheory.__main__ import main
 from fedtheory.formal import FOLDER, FOUNDATION
-from fedtheory.worst_case import Problem, WorstCase, _coq_statement
-from fedtheory.worst_case._coq_statement import reserved
+from fedtheory.worst_case import Problem, WorstCase
+from fedtheory.worst_case._coq_names import CLASSES, VERBS, reserved
 from fedtheory.worst_case.formal_theorems import file_of, file_of_certificate
 from fedtheory.worst_case.worst_cases import largest
+from tests.environment import ROOT
+from tests.worst_case.gallery import GALLERY
 from tests.worst_case.gallery.composite import frank_wolfe, proximal_gradient
 from tests.worst_case.gallery.continuous_time import accelerated_flow_with_a_positive_potential
 from tests.worst_case.gallery.examples import Example
@@ -154,6 +156,8 @@ def test_names_of_a_problem_shadow_no_word_of_a_statement() -> None:
     p.maximize(f.value(x) - f.value(best))
     said = statement(exported(p.solve()))
     assert "(smooth_2 : V -> R) (grad_smooth_2 : V -> V) (convex_2 Rminp_s : V)" in said
+    # Names that a statement binds itself.
+    assert {"k", "p", "z"} <= reserved()
     assert {"smooth", "convex", "ip", "sq", "Rmin", "forall", "call_convex", "quadratic_with"} <= reserved()
 
 
@@ -207,10 +211,11 @@ def test_what_has_no_formal_statement_is_one_sentence(tmp_path: Path) -> None:
 def test_a_class_or_a_step_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is added to the language has no formal theorem until it has a formal statement."""
     worst = solved()
-    monkeypatch.setattr(_coq_statement, "VERBS", _coq_statement.VERBS - {"gradient"})
+    stated = "fedtheory.worst_case._coq_statement"
+    monkeypatch.setattr(f"{stated}.VERBS", VERBS - {"gradient"})
     assert "got a vector made by the operation gradient" in refused(lambda: exported(worst))
-    monkeypatch.setattr(_coq_statement, "CLASSES", _coq_statement.CLASSES - {"L"})
-    monkeypatch.setattr(_coq_statement, "VERBS", _coq_statement.VERBS | {"gradient"})
+    monkeypatch.setattr(f"{stated}.CLASSES", CLASSES - {"L"})
+    monkeypatch.setattr(f"{stated}.VERBS", VERBS)
     assert "got f0 of a class with L" in refused(lambda: exported(worst))
 
 
@@ -226,6 +231,16 @@ def test_a_problem_without_an_upper_side_or_with_a_contradiction() -> None:
     empty = p.case()
     assert statement(file_of([empty.document()], "t")).endswith("  sq v0 <= -1 ->\n  False.\n")
     assert largest([*worst.cases, empty])[1] == worst.upper
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_its_ten_lines_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
+    [program] = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    exec(program, {})
+    assert f"```coq\n{(tmp_path / 'Projected_step.v').read_text()}```" in page
+    assert f"gallery, {len(GALLERY)} methods" in page
 
 
 @pytest.mark.parametrize(
