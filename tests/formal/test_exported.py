@@ -131,7 +131,7 @@ def test_a_statement_is_the_method_as_a_person_writes_it() -> None:
         (averaging, "let x1 := (fun k => start - 1 / 2 * grad_f0 k start)%V in"),
         (averaging, "- 1 / 2 * vE p (fun k => grad_f0 k (x1 k)))%V <="),
         (lambda: averaging(gap=1), "E p (fun k => f0 k xs2) - E p (fun k => f0 k (xs k)) <= 1 ->"),
-        (lambda: steps_of_a_nonconvex_function(1), "  Rmin (sq (grad_f0 x1)%V) (sq (grad_f0 x2)%V) <= "),
+        (lambda: steps_of_a_nonconvex_function(1), "  Rmin (sq (grad_f0 x1)) (sq (grad_f0 x2)) <= "),
     ],
 )
 @pytest.mark.slow
