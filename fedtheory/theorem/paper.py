@@ -44,6 +44,7 @@ class Statement:
 
     ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``. ``options``
     names options of ``fedavg`` that it speaks about beside those that its hypotheses and its arguments name.
+    ``formal_proof`` is the file of ``fedtheory.formal`` with a proof that Coq has checked, or empty.
     """
 
     paper: Paper
@@ -53,10 +54,12 @@ class Statement:
     schemes: tuple[Scheme, ...] = field(default=(ANY_SCHEME,))
     side: str = "upper"
     options: tuple[str, ...] = ()
+    formal_proof: str = ""
 
     def __str__(self) -> str:
         where = f"{self.number}, {self.equation}" if self.equation else self.number
-        return f"{self.paper.authors} ({self.paper.year}), {where} [{self.label}]"
+        proved = f", formally proved ({self.formal_proof})" if self.formal_proof else ""
+        return f"{self.paper.authors} ({self.paper.year}), {where} [{self.label}]{proved}"
 
     @property
     def label(self) -> str:
