@@ -1,4 +1,4 @@
-"""Functions and points that attain a worst case; ordinary code can evaluate, train and draw them."""
+"""Functions and points that attain a worst case."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class Envelope:
 @final
 @dataclass(frozen=True)
 class Samples:
-    """A function or an operator that is known at some points only; elsewhere it is that of the nearest point.
+    """Function or operator with known values at finitely many points; elsewhere the value of the nearest point.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class Samples:
 
 @final
 class Instance(Mapping[str, Array]):
-    """Coordinates of points by name, and functions, that attain a worst case.
+    """Functions and points, by name, that attain a worst case.
 
     A point that clients share, and that no noise moves, has the shape (v,). Others have an axis for each group of
     clients and for each noise. A noise of two outcomes stands for those of many, which it approaches: the outcomes

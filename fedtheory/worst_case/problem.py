@@ -1,4 +1,4 @@
-"""A worst-case problem of your own: points, functions, a method written as ordinary code, and what is maximized.
+"""Worst-case problems of user-defined methods.
 
 A problem is written with inner products and function values, which are the unknowns of a semidefinite program; the
 dimension of the space is not restricted. All numbers are integers and fractions, and the answer is proved.
@@ -58,7 +58,7 @@ LARGEST_BLOCK = 60
 
 @final
 class Problem:
-    """What is maximized, over which functions, under which constraints.
+    """A worst-case problem: functions, points, constraints and an objective to maximize.
 
     Attributes
     ----------
