@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import count
 from operator import add
 from typing import Any, final, overload
@@ -623,8 +623,8 @@ class Problem:
         if proof.upper is None and not (proof.empty or proof.infinite):
             proof = with_ray(proof, record.points)
         if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
-            point = short_point(proof) or proof.point
-            if not is_attained(record, self._objectives, program, point, proof.lower):
+            reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
+            if not (reached(proof.point) or reached(short_point(proof) or proof.point)):
                 relaxed = ("a run that attains the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
