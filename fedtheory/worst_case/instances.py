@@ -304,7 +304,7 @@ class Instance(Mapping[str, Array]):
                 shape = [1] * every
                 for one in (*behind, block):
                     shape[self.axes[one]] = self._lengths[self.axes[one]]
-                # Each history has a direction of its own, and its outcomes are two signs, or are orthogonal.
+                # Each history has a separate direction, along which its outcomes are two signs, or are orthogonal.
                 signs = np.eye(own) if self._representative else np.array([[1.0], [-1.0]])
                 spot = np.kron(np.eye(math.prod(before)), signs).reshape(*shape, -1)
             elif pair := next((pair for pair, other in self._record.crossings.items() if other == block), None):

@@ -491,7 +491,7 @@ class Problem:
         vector
             The vector v that is sent.
         omega
-            ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``, whatever was drawn before.
+            ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``, given all that was drawn before.
         clients
             Each of these clients compresses the vector, even if it is the same for all.
         name
