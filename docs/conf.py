@@ -47,7 +47,7 @@ mathjax3_config = {
 }
 
 default_role = "py:obj"
-exclude_patterns = ["_build", "theory/generated", "api/tables", "**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "paper.md", "theory/generated", "api/tables", "**/GALLERY_HEADER.rst"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
@@ -65,7 +65,7 @@ html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
 html_show_sourcelink = False
 # These pages have the whole width for wide tables, thumbnails and output.
-_WIDE = ("index", "gallery/*", "lessons", "reproduction", "theory/power_of_choice", "api/words")
+_WIDE = ("index", "gallery/*", "lessons", "reproduction", "theory/power_of_choice")
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
     "header_links_before_dropdown": 7,

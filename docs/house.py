@@ -4,6 +4,7 @@ import re
 import shutil
 import types
 from collections.abc import Mapping
+from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import study_tables
 from contract_tables import tables
+from docutils import nodes
 from pictures import MADE, draw_errata
 from reference import anchor
+from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
     import sphinx.application
@@ -21,6 +24,23 @@ if TYPE_CHECKING:
 _CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 _NAME = re.compile(r'(<span class="pre">)([^<]*)')
 _TITLE = re.compile(r"(<h1>)(fedtheory\.[\w.]+)")
+
+
+class Proof(SphinxDirective):
+    """A proof that is folded until the reader opens it; its argument is the line to click on."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the content between the tags of a ``details`` element."""
+        title = escape(self.arguments[0] if self.arguments else "Proof")
+        return [
+            nodes.raw("", f'<details class="proof"><summary>{title}</summary>', format="html"),
+            *self.parse_content_to_nodes(),
+            nodes.raw("", "</details>", format="html"),
+        ]
 
 
 def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
@@ -141,6 +161,7 @@ def _breakable(name: re.Match[str]) -> str:
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Connect the hooks."""
+    app.add_directive("proof", Proof)
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_theory)
     app.connect("builder-inited", write_contracts)

@@ -87,7 +87,12 @@ _HUNT = _Command(
     "KEY [--from SOURCE] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
     ("hunt power-of-choice:theorem-3.1-refined --seconds 60", "hunt fedalign:theorem-1-as-printed --evaluations 2000"),
 )
-_CHECK = _Command("check", "check a saved certificate of a worst case", "FILE", ("check certificate.json",))
+_CHECK = _Command(
+    "check",
+    "check a saved certificate of a worst case",
+    "FILE [--coq]",
+    ("check certificate.json", "check --coq certificate.json"),
+)
 _STUDY = _Command(
     "study",
     "run one of the library's studies; without NAME, list them",
@@ -138,7 +143,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _worst_options(_added(add, _WORST, with_help=False))
     _verify_options(_added(add, _VERIFY))
     _hunt_options(_added(add, _HUNT))
-    _added(add, _CHECK).add_argument("file", type=Path, metavar="FILE", help="file written by worst.save")
+    _check_options(_added(add, _CHECK))
     study = _added(add, _STUDY)
     study.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or a prefix of it")
     study.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="options of the study")
@@ -165,6 +170,11 @@ def _added(
         own.add_argument("-h", "--help", action="store_true", help="with NAME: the parameters of that bound")
     own.set_defaults(own=own)
     return own
+
+
+def _check_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="file written by worst.save")
+    command.add_argument("--coq", action="store_true", help="have Coq check its upper side, as a formal theorem")
 
 
 def _list_options(command: argparse.ArgumentParser) -> None:
