@@ -100,7 +100,7 @@ class Study:
     figures
         For every file name, a function from the data to a matplotlib figure.
     said
-        Takes the data of the full study; returns what the page says of them in numbers, as it is written there.
+        A function from the data of the full study to the phrases with numbers on the study's page.
     """
 
     name: str
