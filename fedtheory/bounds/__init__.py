@@ -1,4 +1,4 @@
-"""Right-hand sides of published theorems: a folder for each paper, or a file for a single theorem.
+"""Bounds of published theorems, one package for each paper.
 
 Papers are imported on first use.
 """

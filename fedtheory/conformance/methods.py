@@ -1,4 +1,4 @@
-"""Checks of methods with control variates, normalized averaging and coins: limits, first rounds, rates."""
+"""Checks of methods with control variates, normalized averaging or random communication."""
 
 from __future__ import annotations
 

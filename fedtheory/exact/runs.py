@@ -80,7 +80,7 @@ def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run, with a property for each argument of a bound that can be read off it.
+    """A run, with a property for each argument of a bound that the run determines.
 
     ``options`` are all of ``fedavg``, ``given`` the arguments of the bound that are known otherwise; ``steps_of_round``
     is the largest number of local steps where clients have their own.

@@ -1,4 +1,4 @@
-"""Theorems that Coq has checked, by bound.
+"""Theorems proved in Coq, for each bound.
 
 The files ``*.v`` beside this module contain the proofs. `PROVED` says in which file the theorem about a bound is, and
 `REFUTED` where it is proved that a bound is false as stated. Coq needs nothing but its standard library to check them.

@@ -1,4 +1,4 @@
-"""The table of theorems, by the bounds that they are about."""
+"""Table of the theorems proved in Coq."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Optimal and exact sampling probabilities.
+"""Sampling probabilities of clients: optimal, approximate and exact.
 
 Modules are imported on first use, since some need numba, which laws of cohorts and rational probabilities do not.
 """

@@ -1,4 +1,4 @@
-r"""Exact inclusion probabilities of Power-of-Choice, and with as many selected as asked of successive sampling.
+r"""Exact inclusion probabilities of Power-of-Choice and of successive sampling.
 
 Let client i arrive at an exponential time of rate p_i. The order of arrivals is the order of draws without replacement
 with probability proportional to p, so the d candidates of a round are the clients that have arrived between the d-th

@@ -1,4 +1,4 @@
-"""Theorems as functions: formulas with their source, their hypotheses and the symbols of their arguments."""
+"""Theorems as functions: formulas with their source, hypotheses and symbols."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
 from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights

@@ -1,4 +1,4 @@
-"""Citations attached to functions: a bound stays a plain function and carries the statement it evaluates.
+"""Bounds: functions with a cited statement and its hypotheses.
 
 A bound is written as a function of scalars that returns its named summands; ``states`` turns it into a function that
 checks its arguments and the theorem's hypotheses and returns their sum.
@@ -45,7 +45,7 @@ else:
 
 @final
 class Bound(Generic[P]):
-    """A function of scalars with its source attached, made by ``states``.
+    """A bound: a function of scalars with its statement and hypotheses, created by ``states``.
 
     A call returns the value: a Fraction if some arguments are Fractions and the others ints, an array if some are
     arrays, a float otherwise. With ``strict=False`` it returns the pair (value, unmet hypotheses).

@@ -1,4 +1,4 @@
-"""A worst case: the largest value of a problem between two proofs, its lemma, and points that attain it."""
+"""Worst cases: the enclosure of the largest value, its lemma, and points that attain it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, 
 @final
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A recorded problem with its proofs.
+    """A worst-case problem with its proofs.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ Combine = Callable[[Sequence[Case]], tuple[Fraction | None, Fraction | None]]
 @final
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The largest value that anything in a class can reach.
+    """Largest value over a class, with proofs of both sides.
 
     Attributes
     ----------
