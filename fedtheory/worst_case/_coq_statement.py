@@ -29,7 +29,10 @@ from fedtheory.worst_case.checker._problem import Problem
 
 __all__: list[str] = []
 
-_OF_PROOFS = re.compile(r"[ehk]\d+|grad_\w*|dom_\w*|hess_\w*|\w*_(?:class|pairs|best|upper|linear|monotone|norm)")
+_OF_PROOFS = re.compile(
+    r"[ehk]\d+|(?:grad|dom|hess)_\w*|"
+    r"\w*_(?:above|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|upper)"
+)
 
 
 class Fact(NamedTuple):

@@ -160,9 +160,9 @@ def test_an_exported_theorem_with_another_constant_or_step_is_refused(
     folder: Path, right: str, wrong: Callable[[re.Match[str]], str]
 ) -> None:
     text = exported(gradient_step().solve())
-    for content, accepted in ((text, True), (re.sub(right, wrong, text), False)):
-        (folder / "Exported.v").write_text(content, encoding="utf-8")
-        assert (coqc(folder, "Exported.v").returncode == 0) == accepted
+    (folder / "Exported.v").write_text(re.sub(right, wrong, text), encoding="utf-8")
+    assert re.search(right, text)
+    assert coqc(folder, "Exported.v").returncode != 0
 
 
 def test_a_certificate_is_checked_by_coq(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
