@@ -31,7 +31,7 @@ __all__: list[str] = []
 
 _OF_PROOFS = re.compile(
     r"[ehk]\d+|(?:grad|dom|hess)_\w*|"
-    r"\w*_(?:above|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|upper)"
+    r"\w*_(?:above|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|skew|upper)"
 )
 
 
@@ -378,8 +378,15 @@ class Statement:
             bounded = f"(adjoint_bounded {most} {other.name} {name} ltac:(lra) {h} {other.name}_class)"
             self.follows(f"call_norm {most} {square} {name} ltac:(lra) {bounded}", f"{name}_norm")
             return
+        if (least := c("least")) is not None and (largest := c("most")) is not None:
+            h = self.hypothesis(f"symmetric_between {tight(least)} {tight(largest)} {name}")
+            self.follows(f"proj1 {h}", f"{name}_linear")
+            self.follows(f"symmetric_quadratic _ _ _ {h}", f"{name}_class")
+            return
         if one.of.of["linear"]:
             self.follows(self.hypothesis(f"is_linear {name}"), f"{name}_linear")
+            if one.of.of.get("skew"):
+                self.follows(f"call_skew _ {self.hypothesis(f'skew {name}')}", f"{name}_skew")
             h = self.follows(self.hypothesis(f"bounded_by {most} {name}"), f"{name}_class")
             self.follows(f"call_norm {most} {square} {name} ltac:(lra) {h}", f"{name}_norm")
             return

@@ -74,6 +74,15 @@ def linear_steps() -> Problem:
     return p
 
 
+def symmetric_and_skew() -> Problem:
+    """Apply a symmetric operator to a point, and a skew one to what comes out."""
+    p = Problem()
+    M, S, x = p.linear(2, least=-1), p.linear(1, skew=True), p.point("x")
+    p.at_most(x.square, 1)
+    p.maximize((M(x) + S(M(x))) @ x)
+    return p
+
+
 def several_hypotheses() -> Problem:
     """Have a function with the least value 0, another that grows slowly, and a geometric mean."""
     p = Problem()
@@ -103,8 +112,8 @@ def averaging(*, gap: int | None = None) -> Problem:
 SOME: list[Any] = [
     averaging, lambda: averaging(gap=1), lambda: scaffold(2, Q(1, 8), mu=1, L=4),
     lambda: fedprox(4, L=1, negative_curvature=0, gradient_dissimilarity=1),
-    gradient_step, quadratic_step, linear_steps, several_hypotheses, proximal_gradient, past_extragradients,
-    polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2), subgradient_method, frank_wolfe,
+    gradient_step, quadratic_step, linear_steps, symmetric_and_skew, several_hypotheses,
+    proximal_gradient, past_extragradients, polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2), subgradient_method, frank_wolfe,
     three_operators, restricted_secants, accelerated_flow_with_a_positive_potential, saga,
 ]  # fmt: skip
 """Problems with all classes and steps that have a formal statement."""
