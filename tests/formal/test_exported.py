@@ -113,8 +113,9 @@ SOME: list[Any] = [
     averaging, lambda: averaging(gap=1), lambda: scaffold(2, Q(1, 8), mu=1, L=4),
     lambda: fedprox(4, L=1, negative_curvature=0, gradient_dissimilarity=1),
     gradient_step, quadratic_step, linear_steps, symmetric_and_skew, several_hypotheses,
-    proximal_gradient, past_extragradients, polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2), subgradient_method, frank_wolfe,
-    three_operators, restricted_secants, accelerated_flow_with_a_positive_potential, saga,
+    proximal_gradient, past_extragradients, polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2),
+    subgradient_method, frank_wolfe, three_operators, restricted_secants,
+    accelerated_flow_with_a_positive_potential, saga,
 ]  # fmt: skip
 """Problems with all classes and steps that have a formal statement."""
 
