@@ -137,10 +137,21 @@ Lemma call_symmetric m L f g H : quadratic_with m L f g H ->
   forall x y u v, same (H x) u -> same (H y) v -> ip y u - ip x v = 0.
 Proof. intros (_ & hs & _) x y u v hu hv. rewrite (ip_sym y), <- (hu y), (hs x y), (same_r _ _ x hv). ring. Qed.
 
+(** A symmetric operator is the Hessian of a quadratic function. *)
+Definition symmetric_between m L M := is_linear M /\ self_adjoint M /\ forall x, m * sq x <= ip (M x) x <= L * sq x.
+Lemma symmetric_quadratic m L M : symmetric_between m L M -> quadratic_with m L (fun x => ip (M x) x / 2) M M.
+Proof.
+  intros (hl & hs & hb). split; [easy | split; [easy | split; [easy | split]]]; intros x y.
+  - apply same_sym. now apply linear_sub.
+  - pose proof (linear_sub M y x hl) as d. rewrite (d (y - x)%V), !ip_sub, !ip_sub_r.
+    pose proof (hs x y) as t. rewrite (ip_sym x) in t. lra.
+Qed.
 Lemma call_norm L b M : b = L^2 -> bounded_by L M -> forall w z, same (M w) z -> sq z - b * sq w <= 0.
 Proof. intros -> h w z k. pose proof (h w). rewrite <- (same_sq _ _ k). lra. Qed.
 Lemma call_adjoint M N : adjoint M N -> forall x y u v, same (M x) y -> same (N u) v -> ip x v - ip y u = 0.
 Proof. intros h x y u v hy hv. rewrite <- (same_r _ _ x hv), <- (h x u), (hy u). ring. Qed.
+Lemma call_skew M : skew M -> forall x y u v, same (M x) y -> same (M u) v -> ip x v + ip y u = 0.
+Proof. intros h x y u v hy hv. rewrite <- (same_r _ _ x hv), <- (hy u), (h x u). ring. Qed.
 Lemma adjoint_linear M N : adjoint M N -> is_linear N.
 Proof.
   intro h. split; intros; intro v; rewrite (ip_sym (N _)), <- h, ?ip_add, ?ip_scale, ?ip_add_r, ?ip_scale_r, !(h v);

@@ -28,6 +28,12 @@ Proof.
   rewrite (minimizer_gradient L (f k) (g k) (x k) (up k) (best k)). cbn. now rewrite ip_zero.
 Qed.
 
+Lemma all_same g (x u : L2 p V) : (forall k, same (g k (x k)) (u k)) -> same (all_gradients g x) u.
+Proof. intros h v. cbn [ip L2]. apply E_ext. intros k _. apply h. Qed.
+Lemma all_implicit t s g (x y : L2 p V) : t * s = 1 -> (forall k, same (y k) (x k - s * g k (y k))%V) ->
+  same (all_gradients g y) (t * (x - y))%V.
+Proof. intros h k. apply all_same. intro i. exact (implicit_same t s (g i) (x i) (y i) h (k i)). Qed.
+
 (** A vector that all clients share. *)
 Lemma call_shared u v : ip u v - @ip (L2 p V) (fun _ => u) (fun _ => v) = 0.
 Proof. cbn [ip L2]. rewrite E_const. ring. Qed.

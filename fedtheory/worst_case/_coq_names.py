@@ -19,7 +19,8 @@ _DEFINED = re.compile(
 
 
 _HYPOTHESES = """
-    mu L lipschitz diameter quadratic_growth polyak indicator quadratic strongly_monotone cocoercive linear"""
+    mu L lipschitz diameter quadratic_growth polyak indicator quadratic strongly_monotone cocoercive linear
+    least most skew"""
 _OPERATIONS = """
     point,gradient,proximal,resolvent,minimizer,local minimizer,stationary point,fixed point,zero,line search,
     linear minimizer,inexact gradient,deviation,compressed,root,noise"""

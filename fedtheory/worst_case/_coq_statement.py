@@ -29,7 +29,10 @@ from fedtheory.worst_case.checker._problem import Problem
 
 __all__: list[str] = []
 
-_OF_PROOFS = re.compile(r"[ehk]\d+|grad_\w*|dom_\w*|hess_\w*|\w*_(?:class|pairs|best|upper|linear|monotone|norm)")
+_OF_PROOFS = re.compile(
+    r"[ehk]\d+|(?:grad|dom|hess)_\w*|"
+    r"\w*_(?:above|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|skew|upper)"
+)
 
 
 class Fact(NamedTuple):
@@ -225,12 +228,6 @@ class Statement:
         self.apart.append(Apart(made, average, "(same_refl _)"))
         return made
 
-    def variable(self, name: str) -> Vec:
-        """Return a vector for which the theorem holds whatever it is."""
-        found = self.atom(self.identifier(name))
-        self.free.append(found.text)
-        return found
-
     def number(self, text: str, place: int) -> Num:
         """Return a number that is no rational, by its place in the certificate; -1 is that of a value that is 0."""
         if place in self._numbers:
@@ -381,8 +378,15 @@ class Statement:
             bounded = f"(adjoint_bounded {most} {other.name} {name} ltac:(lra) {h} {other.name}_class)"
             self.follows(f"call_norm {most} {square} {name} ltac:(lra) {bounded}", f"{name}_norm")
             return
+        if (least := c("least")) is not None and (largest := c("most")) is not None:
+            h = self.hypothesis(f"symmetric_between {tight(least)} {tight(largest)} {name}")
+            self.follows(f"proj1 {h}", f"{name}_linear")
+            self.follows(f"symmetric_quadratic _ _ _ {h}", f"{name}_class")
+            return
         if one.of.of["linear"]:
             self.follows(self.hypothesis(f"is_linear {name}"), f"{name}_linear")
+            if one.of.of.get("skew"):
+                self.follows(f"call_skew _ {self.hypothesis(f'skew {name}')}", f"{name}_skew")
             h = self.follows(self.hypothesis(f"bounded_by {most} {name}"), f"{name}_class")
             self.follows(f"call_norm {most} {square} {name} ltac:(lra) {h}", f"{name}_norm")
             return
@@ -420,12 +424,7 @@ class Statement:
             letter = {"gradient": "g", "inexact gradient": "g", "compressed": "c"}.get(verb, "v")
             named = [name for name, known in self.problem.names.items() if known == vector]
             word = self.identifier(named[0] if named else f"{letter}{len(self.atoms)}")
-            if len(vector) > 1:
-                self.binders.append(f"({word} : nat -> V)")
-                made = self.family(vector, f"{word} k")
-            else:
-                self.free.append(word)
-                made = self.family(vector, word)
+            made = self._variable(vector, word)
             if named:
                 self._points[frozenset(made.at.items())] = made
 
@@ -455,13 +454,24 @@ class Statement:
     def _implicit(self, one: Declared, n: int, place: tuple[int, int], start: Vector) -> None:
         """State that a point y is the proximal point, or the resolvent, of x; the gradient there is (x - y) / step."""
         call, x = one.of.calls[n], self.vector(start)
-        y, step = self.variable(call.name), start.get(place, Fraction(0)) - call.at[place]
+        word, step = self.identifier(call.name), start.get(place, Fraction(0)) - call.at[place]
+        y = self._variable(call.gradient, word)
         self._points[frozenset(y.at.items())] = y
         gradient = scaled(1 / step, minus(x, y))
-        self._basis[place] = gradient.at
+        for other in call.gradient:
+            # The part in each block is that of x, less that of y.
+            part = self.coordinates({at: c for at, c in start.items() if at[0] == other[0]})
+            apart = {
+                at: part.get(at, Fraction(0)) - self._basis[other].get(at, 0) for at in {**part, **self._basis[other]}
+            }
+            self._basis[other] = {at: c / step for at, c in apart.items() if c}
         s, t, both = tight(step), tight(1 / step), f"{x.tight} {y.text}"
-        if one.is_map:
-            taken = minus(x, scaled(step, Vec(f"{one.slope} {y.text}", "", {})))
+        taken = minus(x, scaled(step, Vec(self.applied(one.slope, y), "", {})))
+        if self.has_clients:
+            h = self.hypothesis(f"(forall k, same {y.tight} {taken.tight})")
+            lemma = f"all_implicit p {t} {s} {one.slope} {self.term(x)} {self.term(y)}"
+            proof = self.follows(f"{lemma} ltac:(lra) {h}")
+        elif one.is_map:
             h = self.hypothesis(f"same {y.text} {taken.tight}")
             proof = self.follows(f"implicit_same {t} {s} {one.slope} {both} ltac:(lra) {h}")
         elif one.of.kind == "operator":
@@ -476,6 +486,14 @@ class Statement:
             h = self.hypothesis(f"prox {s} {one.domain} {one.name} {both}")
             proof = self.follows(f"prox_subgradient {t} {s} {one.domain} {one.name} {both} ltac:(lra) {h}")
         self._called(one, n, y, gradient, proof)
+
+    def _variable(self, vector: Vector, word: str) -> Vec:
+        """Return a vector for which the theorem holds whatever it is, in the place of one of the certificate."""
+        if len(vector) > 1:
+            self.binders.append(f"({word} : nat -> V)")
+            return self.family(vector, f"{word} k")
+        self.free.append(word)
+        return self.family(vector, word)
 
     def _subgradient(self, one: Declared, x: Vec, u: Vec) -> str:
         mu = one.of.of["mu"]
@@ -523,8 +541,8 @@ class Statement:
             lemma = f"all_minimizers p {tight(of['L'])} {name} {one.slope} {self.term(x)}"
             proof = self.follows(f"{lemma} {name}_upper {h}")
         elif self.has_clients:
-            message = f"a gradient of {one.of.name} that is demanded to be another vector, in a problem with clients"
-            raise NotStated(message)
+            h = self.hypothesis(f"(forall k, same ({self.applied(one.slope, x)}) {u.tight})")
+            proof = self.follows(f"all_same p {one.slope} {self.term(x)} {self.term(u)} {h}")
         elif one.is_map and is_least:
             proof = self.follows(f"minimizer_same _ _ _ _ {name}_upper {self._least(one, x)}")
         elif one.is_map:

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 from math import lcm
 from pathlib import Path
 from typing import Any
@@ -231,9 +231,10 @@ def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
     calls = [at for _, at in sorted(one.calls.items())]
     if one.of.kind == "operator":
         others = [] if adjoint is None else [at for _, at in sorted(adjoint.calls.items())]
-        yield from _of_linear(adjoint, calls, others) if one.of.of["linear"] else _of_operator(one, calls)
+        yield from _of_linear(one, adjoint, calls, others) if one.of.of["linear"] else _of_operator(one, calls)
     elif one.of.of["quadratic"]:
         yield from _of_quadratic(one)
+        yield from _of_symmetric(one)
     elif one.is_map:
         yield from _of_smooth(one, calls)
     elif one.of.of["indicator"]:
@@ -306,7 +307,12 @@ def _of_operator(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
             yield Fact(less(square(between), times(L**2, square(apart))), f"({one.name}_lipschitz {both})")
 
 
-def _of_linear(adjoint: Declared | None, calls: Sequence[At], others: Sequence[At]) -> Iterator[Fact]:
+def _of_linear(one: Declared, adjoint: Declared | None, calls: Sequence[At], others: Sequence[At]) -> Iterator[Fact]:
+    if one.of.number("least") is not None:
+        yield from _of_symmetric(one)
+    for p, q in combinations_with_replacement(calls, 2) if one.of.of.get("skew") else ():
+        proof = f"({one.name}_skew _ _ _ _ {p.proof} {q.proof})"
+        yield Fact(add(product(p.x, q.u), product(p.u, q.x)), proof, is_equality=True)
     for p in calls:
         for q in others:
             proof = f"(call_adjoint _ _ {adjoint.name if adjoint else ''}_class _ _ _ _ {p.proof} {q.proof})"
@@ -335,6 +341,10 @@ def _of_quadratic(one: Declared) -> Iterator[Fact]:
             middle = times(HALF, product(minus(at.x, first.x), plus(at.u, first.u)))
             proof = f"(call_chord _ _ _ _ _ {one.name}_class _ _ _ _ {at.proof} {first.proof})"
             yield Fact(less(less(at.value, first.value), middle), proof, is_equality=True)
+
+
+def _of_symmetric(one: Declared) -> Iterator[Fact]:
+    """Yield that products with images under a Hessian, or a symmetric operator, agree."""
     for (x, u, p), (y, v, q) in combinations(_images(one), 2):
         proof = f"(call_symmetric _ _ _ _ _ {one.name}_class _ _ _ _ {p} {q})"
         yield Fact(less(product(y, u), product(x, v)), proof, is_equality=True)
@@ -358,11 +368,11 @@ def _of_matrix(one: Declared, multipliers: Mapping[tuple[int, int], Fraction]) -
                 z = scaled(c, u) if z is None else plus(z, scaled(c, u))
         if w is None or z is None:
             continue
-        if one.of.kind == "operator":
+        if one.of.kind == "operator" and one.of.number("least") is None:
             L = one.of.number("lipschitz") or ONE
             yield d, Fact(less(square(z), times(L**2, square(w))), f"({name}_norm _ _ {proof})")
         else:
-            mu, L = one.of.of["mu"], one.of.of["L"]
+            mu, L = (one.of.of[key] for key in (("mu", "L") if one.of.kind == "function" else ("least", "most")))
             says = less(constant(Fraction(0)), product(minus(z, scaled(mu, w)), minus(scaled(L, w), z)))
             lemma = f"call_matrix {tight(mu)} {tight(L)} _ _ _ ltac:(lra) {name}_class"
             yield d, Fact(says, f"({lemma} _ _ {proof})")

@@ -11,7 +11,7 @@ import pytest
 
 from fedtheory.__main__ import main
 from fedtheory.formal import FOLDER, FOUNDATION
-from fedtheory.worst_case import Problem, WorstCase
+from fedtheory.worst_case import Problem, WorstCase, fedprox, scaffold
 from fedtheory.worst_case._coq_names import CLASSES, VERBS, reserved
 from fedtheory.worst_case.formal_theorems import file_of, file_of_certificate
 from fedtheory.worst_case.worst_cases import largest
@@ -26,8 +26,10 @@ from tests.worst_case.gallery.stochastic import saga
 from tests.worst_case.gallery.unconstrained import restricted_secants, subgradient_method
 
 
-def problem_of(example: Any) -> Callable[[], Problem]:
-    return example.problem if isinstance(example, Example) else example
+def worst_of(example: Any) -> WorstCase:
+    """Solve an example of the gallery, or what a function writes."""
+    made = example.problem() if isinstance(example, Example) else example()
+    return made.solve() if isinstance(made, Problem) else made
 
 
 def gradient_step() -> Problem:
@@ -72,6 +74,15 @@ def linear_steps() -> Problem:
     return p
 
 
+def symmetric_and_skew() -> Problem:
+    """Apply a symmetric operator to a point, and a skew one to what comes out."""
+    p = Problem()
+    M, S, x = p.linear(2, least=-1), p.linear(1, skew=True), p.point("x")
+    p.at_most(x.square, 1)
+    p.maximize((M(x) + S(M(x))) @ x)
+    return p
+
+
 def several_hypotheses() -> Problem:
     """Have a function with the least value 0, another that grows slowly, and a geometric mean."""
     p = Problem()
@@ -98,11 +109,13 @@ def averaging(*, gap: int | None = None) -> Problem:
     return p
 
 
-SOME = [
-    averaging, lambda: averaging(gap=1),
-    gradient_step, quadratic_step, linear_steps, several_hypotheses, proximal_gradient, past_extragradients,
-    polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2), subgradient_method, frank_wolfe,
-    three_operators, restricted_secants, accelerated_flow_with_a_positive_potential, saga,
+SOME: list[Any] = [
+    averaging, lambda: averaging(gap=1), lambda: scaffold(2, Q(1, 8), mu=1, L=4),
+    lambda: fedprox(4, L=1, negative_curvature=0, gradient_dissimilarity=1),
+    gradient_step, quadratic_step, linear_steps, symmetric_and_skew, several_hypotheses,
+    proximal_gradient, past_extragradients, polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2),
+    subgradient_method, frank_wolfe, three_operators, restricted_secants,
+    accelerated_flow_with_a_positive_potential, saga,
 ]  # fmt: skip
 """Problems with all classes and steps that have a formal statement."""
 
@@ -136,7 +149,7 @@ def test_a_statement_is_the_method_as_a_person_writes_it() -> None:
 )
 @pytest.mark.slow
 def test_steps_and_classes_have_their_names(problem: Callable[[], Problem], says: str) -> None:
-    assert says in statement(exported(problem_of(problem)().solve()))
+    assert says in statement(exported(worst_of(problem)))
 
 
 def test_a_long_bound_is_rounded_up() -> None:
