@@ -65,7 +65,7 @@ html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
 html_show_sourcelink = False
 # These pages have the whole width for wide tables, thumbnails and output.
-_WIDE = ("index", "gallery/*", "lessons", "reproduction", "theory/power_of_choice")
+_WIDE = ("index", "gallery/*", "lessons", "reproduction")
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
     "header_links_before_dropdown": 7,

@@ -37,7 +37,7 @@ def test_a_default_is_the_one_that_the_help_names() -> None:
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("list", {"pattern": "", "source": None, "json": False}),
+        ("list", {"pattern": [], "setting": None, "source": None, "json": False}),
         ("show k", {"key": "k", "source": None, "seed": 0, "instance": None, "latex": False, "json": False}),
         ("bound", {"name": None, "printed": False, "loose": False, "source": None, "json": False, "help": False}),
         ("worst", {"name": None, "instance": None, "force": False, "json": False, "source": None, "help": False}),
@@ -59,7 +59,8 @@ def test_what_is_not_asked_for_is_not_done(line: str, wanted: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("list p --json --from f", {"pattern": "p", "source": "f", "json": True}),
+        ("list p --json --from f", {"pattern": ["p"], "setting": None, "source": "f", "json": True}),
+        ("list --for convex uniform", {"pattern": [], "setting": ["convex", "uniform"], "source": None, "json": False}),
         ("bound --help --loose --printed", {"name": None, "printed": True, "loose": True, "json": False, "help": True}),
         ("worst -h n --force --instance f", {"name": "n", "instance": Path("f"), "force": True, "help": True}),
         ("verify a b --budget 0.5 --report r --json -", {"keys": ["a", "b"], "budget": 0.5, "report": Path("r")}),
