@@ -240,7 +240,7 @@ def test_a_gamma_that_would_divide_by_nothing_is_refused(gamma):
         lambda: fa.theta([Q(1)], gamma=gamma, local_steps=1),
         lambda: fa.theta([1.0], gamma=gamma, local_steps=1),
     ):
-        with pytest.raises(ValueError, match="gamma must be more than 2, got "):
+        with pytest.raises(ValueError, match="gamma must be above 2, got "):
             call()
 
 
@@ -309,7 +309,7 @@ def test_means_over_rounds_are_rationals_of_rationals_only_and_otherwise_doubles
 
 
 def test_bad_sequences_and_delays_are_refused():
-    with pytest.raises(ValueError, match="gamma must be more than 2"):
+    with pytest.raises(ValueError, match="gamma must be above 2"):
         fa.theta([1.0], gamma=2.0, local_steps=1)
     with pytest.raises(ValueError, match=r"priority_weights must have an entry for each round, got the number 1\.0"):
         fa.theta(1.0, gamma=3.0, local_steps=1)

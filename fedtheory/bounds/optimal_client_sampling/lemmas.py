@@ -1,8 +1,9 @@
-"""Optimal Client Sampling: second moments, drift and Lemma 21, which its theorems are made of.
+"""Optimal Client Sampling: the lemmas of its theorems (second moments, drift and Lemma 21).
 
-Notation: clients i with weights w_i (W the largest, S2 the sum of squares) and noise constants M, sigma2; the server
-moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` is the gradient g_i (DSGD) or the local
-change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
+Notation: client i has the weight w_i (W is the largest, S2 the sum of squares) and noise constants M and sigma2. The
+server moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``. ``Delta_i`` is the gradient g_i (DSGD) or the
+local change divided by ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``). gamma is the relative
+improvement factor.
 """
 
 from fedtheory.bounds.optimal_client_sampling.paper import (
@@ -45,7 +46,7 @@ _UNBIASED = Hypothesis(
     options=("gradient_noise", "relative_noise"),
 )
 def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands:
-    r"""Return ``E |G - grad f|^2``: variance by sampling plus variance of the exact average, exactly.
+    r"""Compute ``E |G - grad f|^2`` exactly: the variance of the sampling plus the error of the weighted mean.
 
     .. math::
         E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
@@ -68,7 +69,7 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
     options=("any",),
 )
 def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Scalar, gamma: Scalar) -> Summands:
-    r"""Return ``E |G|^2`` for independent sampling, exactly: identity (6) written with gamma.
+    r"""Compute ``E |G|^2`` for independent sampling exactly: identity (6) in terms of gamma.
 
     .. math::
         E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
@@ -102,7 +103,7 @@ def dsgd_second_moment(
     relative_noise: Scalar,
     sigma2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |G|^2`` for DSGD, an equality when Assumption 7 is one.
+    r"""Bound on ``E |G|^2`` for DSGD; an equality if Assumption 7 is one.
 
     .. math::
         E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
@@ -150,7 +151,7 @@ def perturbed_inner_product(
 
     Examples
     --------
-    For h = x^2/2, y = 0, z = 2, x = 1 the left side is 2, and so is the right: 2 + 1 - 1.
+    For h = x^2/2, y = 0, z = 2, x = 1 both sides are 2: the right-hand side is 2 + 1 - 1.
 
     >>> perturbed_inner_product(2, distance2=4, displacement2=1, mu=1, L=1)
     2.0
@@ -224,7 +225,7 @@ def fedavg_second_moment(
     relative_noise: Scalar,
     sigma2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |G|^2`` for FedAvg with R local steps; local noise and local gradients are correlated.
+    r"""Bound on ``E |G|^2`` for FedAvg with R local steps, whose noise and local gradients are correlated.
 
     .. math::
         E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2

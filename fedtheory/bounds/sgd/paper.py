@@ -1,4 +1,4 @@
-"""Words that the statements about heterogeneity at the minimizer share."""
+"""Definitions shared by the statements about heterogeneity at the minimizer: paper, symbols, hypotheses."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.domains import NONNEGATIVE

@@ -1,4 +1,4 @@
-"""Words that the statements about stationary points share."""
+"""Definitions shared by the statements about stationary points: paper, symbols, hypotheses."""
 
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
@@ -16,7 +16,7 @@ PAPER = Paper(
     symbols=(
         Symbol(
             "effective_steps",
-            "Mean of the clients' numbers of local steps, ``sum_k p_k tau_k``",
+            "Mean number of local steps of the clients, ``sum_k p_k tau_k``",
             POSITIVE,
             letter=r"\tau_{\mathrm{eff}}",
         ),
