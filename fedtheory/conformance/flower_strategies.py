@@ -1,6 +1,6 @@
-"""Adapters of Flower's server strategies for the kit: whole rounds with clients that send given vectors.
+"""Adapters from Flower's server strategies to the conformance kit: rounds with clients that send given vectors.
 
-Flower (``flwr``) is not needed to import this; ``pip install "fedtheory[flower]"`` brings it.
+Flower (``flwr``) is not needed for the import of this module; ``pip install "fedtheory[flower]"`` installs it.
 """
 
 import copy
@@ -30,12 +30,12 @@ class FlowerRounds(NamedTuple):
     Attributes
     ----------
     aggregate
-        ``(rng, vectors, weights) -> estimate``, for ``check_aggregation``: the change of the server's model, shape
-        (v,), when client k, if it is selected, adds ``vectors[k]`` to the model and reports as many examples as are
+        ``(rng, vectors, weights) -> estimate``, for ``check_aggregation``. The estimate is the change of the server's
+        model, shape (v,), if each selected client k adds ``vectors[k]`` to the model and reports a number of examples
         proportional to ``weights[k]``.
     select
-        ``(rng, weights, losses) -> client numbers``, for ``check_strategy``: who is asked to train in round 1. Flower
-        shows strategies neither weights nor losses.
+        ``(rng, weights, losses) -> client numbers``, for ``check_strategy``: the clients that train in round 1.
+        Flower's strategies receive neither weights nor losses.
     """
 
     aggregate: Callable[..., Any]
@@ -47,21 +47,21 @@ def flower(
 ) -> FlowerRounds:
     """Wrap a strategy of ``flwr.serverapp.strategy`` for the checks of the kit.
 
-    Each call starts with a copy of the strategy and with the model 0, so that calls do not remember each other. Replies
-    arrive in an order that is drawn anew. What Flower draws from the global generators of Python and NumPy is made to
-    follow ``rng``; both generators are put back.
+    Each call starts with a copy of the strategy and with the model 0, so that calls are independent. Replies arrive in
+    random order. The global generators of Python and NumPy, which Flower uses, are seeded from ``rng`` and restored.
 
     Parameters
     ----------
     strategy
         A message-based strategy, such as ``flwr.serverapp.strategy.FedAvg()``.
     num_rounds
-        Rounds in a call of ``aggregate``, each with the same vectors; more than one for strategies with a memory.
+        Number of rounds in a call of ``aggregate``, each with the same vectors; more than one for strategies with
+        memory.
     metrics
-        What clients report besides their examples, a function ``(vectors, weights) -> {name: values}``, values of
-        shape (n,) in the order of the clients; QFedAvg wants a ``train_loss``. None for nothing else.
+        Further metrics that clients report, a function ``(vectors, weights) -> {name: values}`` with values of shape
+        (n,) in the order of the clients; QFedAvg needs a ``train_loss``. None for no further metrics.
     dtype
-        Of the arrays of the model, which clients keep.
+        Data type of the model's arrays.
 
     Returns
     -------
@@ -73,13 +73,13 @@ def flower(
     ImportError
         If Flower is not installed.
     TypeError
-        If it is no message-based strategy of Flower.
+        If ``strategy`` is no message-based strategy of Flower.
     ValueError
-        If there is less than one round.
+        If ``num_rounds`` is less than 1.
 
     Examples
     --------
-    If not all clients are in a round, FedAvg divides by the examples of those who are. Such a ratio is not unbiased:
+    If only some clients are in a round, FedAvg divides by the number of their examples. This ratio is biased:
 
     >>> from flwr.serverapp.strategy import FedAvg  # doctest: +SKIP
     >>> from fedtheory.conformance.aggregation import check_aggregation
@@ -91,7 +91,7 @@ def flower(
     """
     base = _flower().serverapp.strategy.Strategy
     if not isinstance(strategy, base):
-        message = f"strategy must be one of flwr.serverapp.strategy, got {short(strategy)}"
+        message = f"strategy must be a strategy of flwr.serverapp.strategy, got {short(strategy)}"
         raise TypeError(message)
     played = _Played(strategy, validate.size("num_rounds", num_rounds), metrics, np.dtype(dtype))
 
@@ -99,7 +99,7 @@ def flower(
         with _alone(rng):
             return played.change(rng, np.asarray(vectors, float), np.asarray(weights, float))
 
-    def select(rng: np.random.Generator, weights: Array, losses: Array) -> list[int]:  # noqa: ARG001 (not shown to it)
+    def select(rng: np.random.Generator, weights: Array, losses: Array) -> list[int]:  # noqa: ARG001 (Flower does not use them)
         with _alone(rng):
             return [client for client, _ in played.asked(copy.deepcopy(strategy), 1, np.zeros(1), len(weights))]
 
@@ -109,7 +109,7 @@ def flower(
 
 
 class _Played(NamedTuple):
-    """A strategy and how its clients answer."""
+    """A strategy, and the settings of its clients."""
 
     strategy: Any
     num_rounds: int
@@ -117,7 +117,7 @@ class _Played(NamedTuple):
     dtype: np.dtype[Any]
 
     def change(self, rng: np.random.Generator, vectors: Array, weights: Array) -> Array:
-        """Play the rounds, and return how far the model went."""
+        """Play the rounds, and return the change of the model."""
         strategy, model = copy.deepcopy(self.strategy), np.zeros(vectors.shape[1])
         reported = {**(self.metrics(vectors, weights) if self.metrics else {}), self.weight_name: _examples(weights)}
         for server_round in range(1, self.num_rounds + 1):
@@ -131,46 +131,46 @@ class _Played(NamedTuple):
         return model
 
     def asked(self, strategy: Any, server_round: int, model: Array, num_clients: int) -> list[tuple[int, Any]]:
-        """Return the selected clients' numbers, each with the message to it; node numbers of Flower start at 1."""
+        """Return the numbers of the selected clients with their messages; Flower's node numbers start at 1."""
         least = max(getattr(strategy, name, 0) for name in ("min_available_nodes", "min_train_nodes"))
-        if num_clients < least:  # for which Flower would wait
-            message = f"{type(strategy).__name__} must have {least} clients or more, got {num_clients}"
+        if num_clients < least:  # Flower would wait for more clients
+            message = f"{type(strategy).__name__} must have at least {least} clients, got {num_clients}"
             raise ValueError(message)
         config = _flower().app.ConfigRecord()
         messages = strategy.configure_train(server_round, self.arrays(model), config, _Grid(num_clients))
         return [(message.metadata.dst_node_id - 1, message) for message in messages]
 
     def reply(self, asked: tuple[int, Any], model: Array, vectors: Array, reported: Mapping[str, Any]) -> Any:
-        """Return what a client sends back."""
+        """Return the reply of a client."""
         app, (client, message) = _flower().app, asked
         numbers = {name: np.asarray(values)[client].item() for name, values in reported.items()}
         record = {"arrays": self.arrays(model + vectors[client]), "metrics": app.MetricRecord(numbers)}
         return app.Message(app.RecordDict(record), reply_to=message)
 
     def arrays(self, model: Array) -> Any:
-        """Cut a model into two layers, as rules that look at one layer at a time may differ from those that do not."""
+        """Split a model into two layers, since some rules treat each layer separately."""
         app = _flower().app
         layers = np.array_split(model.astype(self.dtype), min(2, model.size))
         return app.ArrayRecord({f"layer{place}": app.Array(layer) for place, layer in enumerate(layers)})
 
     @property
     def weight_name(self) -> str:
-        """Under which name examples are reported; wrappers leave that to the strategy inside."""
+        """Name under which examples are reported; wrappers leave it to the wrapped strategy."""
         return str(getattr(self.strategy, "weighted_by_key", "num-examples"))
 
 
 class _Grid(NamedTuple):
-    """As much of Flower's grid as a strategy needs to select."""
+    """The part of Flower's grid that strategies use for selection."""
 
     num_clients: int
 
     def get_node_ids(self) -> list[int]:
-        """Return the nodes, all of them connected."""
+        """Return the nodes, all of which are connected."""
         return list(range(1, self.num_clients + 1))
 
 
 def _examples(weights: Array) -> list[int]:
-    """Return whole numbers in the proportions of the weights."""
+    """Return integers proportional to the weights, rounded."""
     shares = [Fraction(float(weight)).limit_denominator(10**6) for weight in weights]
     common = math.lcm(*(share.denominator for share in shares))
     return [int(share * common) for share in shares]
@@ -178,7 +178,7 @@ def _examples(weights: Array) -> list[int]:
 
 @contextmanager
 def _alone(rng: np.random.Generator) -> Iterator[None]:
-    """Make global randomness follow ``rng``, keep Flower's log quiet, and pretend to be a run of Flower's server."""
+    """Seed global randomness from ``rng``, silence Flower's log, and set the task identity of a Flower server run."""
     from flwr.supercore.task_identity import TaskIdentity
 
     log = logging.getLogger("flwr")
@@ -186,9 +186,9 @@ def _alone(rng: np.random.Generator) -> Iterator[None]:
     before = random.getstate(), np.random.get_state(), log.level, [getattr(TaskIdentity, name) for name in names]  # noqa: NPY002
     seed = int(rng.integers(2**32))
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 (Flower's noise is drawn from there)
+    np.random.seed(seed)  # noqa: NPY002 (Flower draws its noise from there)
     log.setLevel(logging.CRITICAL)
-    gc.freeze()  # QFedAvg and Bulyan collect garbage after each reply, which looks at every object that is not frozen
+    gc.freeze()  # QFedAvg and Bulyan collect garbage after each reply, which visits all objects that are not frozen
     for name in names:
         setattr(TaskIdentity, name, 1)
     try:
@@ -207,6 +207,6 @@ def _flower() -> Any:
         import flwr.app
         import flwr.serverapp.strategy
     except ImportError as error:
-        message = 'flower needs Flower\'s strategies that take messages: pip install "fedtheory[flower]"'
+        message = 'flower needs a Flower version with message-based strategies: pip install "fedtheory[flower]"'
         raise ImportError(message) from error
     return flwr

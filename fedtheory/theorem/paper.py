@@ -1,4 +1,4 @@
-"""The source of a theorem: a paper, and the numbered statement of it that a function evaluates or a claim checks."""
+"""Papers, and numbered statements of papers that functions evaluate and claims check."""
 
 import functools
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ UNSEEN = "as published, to our knowledge"
 class Paper:
     """A publication.
 
-    ``compared`` says whether the forms that are called printed were compared with its formulas as they stand in print.
-    ``symbols`` are rows of the glossary that it has for itself, or writes with other letters.
+    ``compared`` is whether the forms labeled printed were compared with the formulas in print. ``symbols`` are the rows
+    of the glossary that are specific to the paper, or that it writes with other letters.
     """
 
     key: str
@@ -29,7 +29,7 @@ class Paper:
 
     @functools.cached_property
     def glossary(self) -> Mapping[str, Symbol]:
-        """The symbols of its theorems, those that theorems share included, by name."""
+        """The symbols of its theorems by name, including those that all papers share."""
         return {**SYMBOLS, **{row.name: row for row in self.symbols}}
 
     def __post_init__(self) -> None:
@@ -41,8 +41,9 @@ class Paper:
 class Statement:
     """A numbered statement of a paper, in the form that a function evaluates or a claim checks.
 
-    ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``. ``options``
-    names options of ``fedavg`` that it speaks about beside those that its hypotheses and its arguments name.
+    ``side`` is ``upper`` if the stated number is an upper bound (or the exact value), and ``lower`` for a lower bound.
+    ``options`` are options of ``fedavg`` that the statement covers in addition to those of its hypotheses and
+    arguments.
     """
 
     paper: Paper
@@ -59,13 +60,13 @@ class Statement:
 
     @property
     def label(self) -> str:
-        """The form in words: nothing is called printed that was not compared with the print."""
+        """The form in words; only forms that were compared with the print are called printed."""
         return UNSEEN if self.form == "printed" and not self.paper.compared else self.form
 
     def accepts(self, scheme: Scheme) -> bool:
-        """Whether the statement speaks about this pair of selection law and aggregation weights.
+        """Whether the statement covers this pair of selection law and aggregation weights.
 
-        Selection with a memory is covered where that is said.
+        Selection with memory is covered only if a scheme of the statement allows it.
         """
         return any(
             mine.selection in ("any", scheme.selection)

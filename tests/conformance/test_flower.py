@@ -75,11 +75,11 @@ def test_calls_neither_remember_each_other_nor_move_the_global_generators(flwr: 
 
 
 def test_what_is_no_strategy_of_flower_is_told(flwr: Any) -> None:
-    with pytest.raises(TypeError, match=r"must be one of flwr\.serverapp\.strategy, got 'FedAvg'"):
+    with pytest.raises(TypeError, match=r"must be a strategy of flwr\.serverapp\.strategy, got 'FedAvg'"):
         flower("FedAvg")
     with pytest.raises(ValueError, match="num_rounds must be"):
         flower(flwr.FedAvg(), num_rounds=0)
-    with pytest.raises(ValueError, match="FedAvg must have 4 clients or more, got 3"):
+    with pytest.raises(ValueError, match="FedAvg must have at least 4 clients, got 3"):
         flower(flwr.FedAvg(min_available_nodes=4)).aggregate(np.random.default_rng(0), VECTORS, WEIGHTS)
 
 
