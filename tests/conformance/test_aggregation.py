@@ -38,9 +38,7 @@ def test_an_estimate_may_be_a_billionth_longer_than_the_longest() -> None:
     assert lengths(0.5, 1 + 0.9e-9, 0.0).samples(UPDATES, rng, 3).shape == (3, 2)
     with pytest.raises(
         Failed,
-        match=re.escape(
-            "the length of an estimate must be at most 2 sum w |v| = 17.5, got 17.5; for smaller probabilities, give a larger"
-        ),
+        match=re.escape("at most 2 sum w |v| = 17.5, got 17.5; for smaller probabilities, give a larger"),
     ):
         lengths(0.5, 1 + 1.1e-9, 0.0).samples(UPDATES, rng, 3)
 
