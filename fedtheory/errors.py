@@ -1,4 +1,4 @@
-"""The few errors of the library, each a ValueError, and its warnings."""
+"""The exceptions of the library, all of which are ValueErrors, and its warnings."""
 
 __all__ = ["AssumptionViolated", "CacheWarning", "OracleError"]
 
@@ -12,4 +12,4 @@ class OracleError(ValueError):
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be cached on disk: each process compiles again."""
+    """Compiled code cannot be cached on disk, so that each process compiles it again."""

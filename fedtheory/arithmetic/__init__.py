@@ -1,4 +1,4 @@
-"""Arithmetic that keeps its digits: functions of numbers, rationals, arrays and symbols, and doubles with an error."""
+"""Accurate arithmetic: functions of numbers, rationals, arrays and symbols, and doubles with error bounds."""
 
 from fedtheory.arithmetic.functions import geometric as geometric
 from fedtheory.arithmetic.functions import logarithm as logarithm

@@ -1,4 +1,4 @@
-"""``check``: what a saved certificate of a worst case proves."""
+"""``check``: check a saved certificate of a worst case."""
 
 import argparse
 
@@ -9,7 +9,7 @@ __all__ = ["check_certificate"]
 
 
 def check_certificate(arguments: argparse.Namespace) -> int:
-    """Say what a certificate proves, or why it proves nothing; the code is the checker's own."""
+    """Report what a certificate proves, or why it proves nothing; return the checker's exit code."""
     sentence, code = checker.main([str(arguments.file)])
     say(sentence)
     return code

@@ -25,7 +25,7 @@ Pairs = list[tuple[str, str]]
 
 
 def list_all(arguments: argparse.Namespace) -> int:
-    """List what a pattern, or a part of a key or title, names."""
+    """List the claims and bounds that match a pattern, or a part of a key or title."""
     pattern, (known, all_bounds) = arguments.pattern, known_in(arguments.source)
     claims, bounds = _claims(pattern, known), _bounds(pattern, all_bounds)
     if not claims and not bounds:
@@ -38,7 +38,7 @@ def list_all(arguments: argparse.Namespace) -> int:
     marked = [{**row, "printed form differs": "yes" if row["printed form differs"] else ""} for row in bounds]
     for table in filter(None, (claims, marked)):
         show_table(table)
-    # Named, not imported: one that is broken must not keep the others from being listed.
+    # Listed by name without import, so that a broken source does not prevent the list.
     say(*(f"claims of {value}: {program()} list --from {name}" for name, value in elsewhere.items()))
     return 0
 
@@ -65,7 +65,7 @@ def _named(pattern: str, key: str, text: str) -> bool:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show what a key or a prefix names, or one instance of a claim; 1 if a verdict is not the expected one."""
+    """Print what matches a key or a prefix, or one instance of a claim; 1 if a verdict is not the expected one."""
     key = arguments.key
     refuse_below(arguments, seed=0, instance=0)
     claims, bounds = known_in(arguments.source)

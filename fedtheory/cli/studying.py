@@ -1,4 +1,4 @@
-"""``study``: one of the studies that come with the library."""
+"""``study``: run one of the studies of the library."""
 
 import argparse
 import ast
@@ -13,7 +13,7 @@ _LIBRARY = Path(__file__).parent.parent
 
 
 def run_study(arguments: argparse.Namespace) -> int:
-    """Run a study with the words after its name, or list all."""
+    """Run a study with the arguments after its name, or list all studies."""
     files = names_of_studies()
     if arguments.name is None:
         width = max(map(len, files), default=0)
@@ -28,7 +28,7 @@ def run_study(arguments: argparse.Namespace) -> int:
 
 
 def folder_of_studies() -> Path:
-    """Return where studies are: in the library as it is installed, beside it in a checkout."""
+    """Return the folder of the studies: inside the installed library, or next to it in a checkout."""
     installed = _LIBRARY / "studies"
     return installed if installed.is_dir() else _LIBRARY.parent / "studies"
 
@@ -39,6 +39,6 @@ def names_of_studies() -> dict[str, Path]:
 
 
 def _question(file: Path) -> str:
-    """Return the title of a study, the first line of its docstring that is not drawn."""
+    """Return the title of a study, the first line of text in its docstring."""
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
     return next((line for line in text.splitlines() if line.strip("= ")), "")

@@ -25,26 +25,26 @@ def certified(
     color: str = "#0072B2",
     marker: str = "o",
 ) -> Axes:
-    """Draw intervals as a band whose two edges have markers; return the Axes.
+    """Plot intervals as a band whose edges have markers; return the Axes.
 
     Parameters
     ----------
     axes
-        Where to draw.
+        Axes to plot on.
     x, lower, upper
-        Places, and the sides at each of them, shape (n,). On a logarithmic axis a lower side of 0 is left out.
+        Positions, and the sides of the intervals, shape (n,). On a logarithmic axis a lower side of 0 is omitted.
     label, color, marker
-        Of the band. Where the sides agree, the band is a line.
+        Label, color and marker of the band. If both sides are equal, the band is a line.
 
     Returns
     -------
     Axes
-        The same Axes.
+        The given Axes.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no array of numbers, or the shapes differ.
+        If an argument is no array of numbers, or the shapes differ.
 
     Examples
     --------

@@ -297,7 +297,7 @@ class PowerOfChoice:
             message = f"inclusion probabilities need exact losses and no transform, got {self}"
             raise TypeError(message)
         if self._is_scheduled:
-            message = "num_candidates must be a number for inclusion probabilities, got a schedule: use it round by round"
+            message = "num_candidates must be a number for inclusion probabilities, got a schedule: go round by round"
             raise TypeError(message)
         weights = validate.probability_vector("weights", weights)
         (d,) = self._feasible_counts(weights, 1)

@@ -1,4 +1,4 @@
-"""What a study finds: data, a table, and checks."""
+"""Results of a study: data, a table, and checks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Check", "Result", "Table", "from_records"]
 
 
 class Check(NamedTuple):
-    """Whether something that the study must show holds, and the numbers that decide it."""
+    """Whether a required result holds, and the numbers that decide it."""
 
     holds: bool
     detail: str
 
 
 class Table(NamedTuple):
-    """Rows of one table: mappings from column title (with its unit) to a number or a word."""
+    """Rows of a table: mappings from column title (with unit) to a number or a word."""
 
     rows: Sequence[Mapping[str, Any]]
     title: str = ""
@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a study found, as it was computed or as it was read back from its folder."""
+    """Results of a study, computed or read from its folder."""
 
     data: Dataset
     table: Table
@@ -36,22 +36,22 @@ class Result(NamedTuple):
 
 
 def from_records(records: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Turn flat records with the same keys into a Dataset with the dimension ``row``.
+    """Convert flat records with the same keys to a Dataset with the dimension ``row``.
 
     Parameters
     ----------
     records
-        Mappings from names to numbers, words, or arrays of one shape in all records, whose dimensions are numbered.
+        Mappings from names to numbers, words, or arrays with one shape in all records, whose dimensions are numbered.
 
     Returns
     -------
     Dataset
-        A variable for each key.
+        One variable per key.
 
     Raises
     ------
     ValueError
-        If there are none, or their names or shapes differ.
+        If there are no records, or their names or shapes differ.
 
     Examples
     --------

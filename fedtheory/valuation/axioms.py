@@ -1,4 +1,4 @@
-"""The axioms of Shapley values, as residuals: zero where the axiom holds."""
+"""The axioms of Shapley values as residuals, which are zero if the axiom holds."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
     utility
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
-        Handed out, shape (n,).
+        Values of the players, shape (n,).
 
     Returns
     -------
     number
-        0 for efficient values; exact where all numbers are.
+        0 for efficient values; exact if all numbers are.
 
     Raises
     ------
     ValueError
-        If the values have not the shape (n,), or the utilities are not those of n players.
+        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -47,24 +47,24 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
 
 
 def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
-    """Differences ``v_i - v_j`` over the pairs i < j of players who add the same to every coalition.
+    """Differences ``v_i - v_j`` over the pairs i < j of players with equal contributions to every coalition.
 
     Parameters
     ----------
     utility
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
-        Handed out, shape (n,).
+        Values of the players, shape (n,).
 
     Returns
     -------
     Values
-        Zeros where the axiom holds; one entry for each pair.
+        Zeros if the axiom holds; one entry per pair.
 
     Raises
     ------
     ValueError
-        If the values have not the shape (n,), or the utilities are not those of n players.
+        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -82,24 +82,24 @@ def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Array
 
 
 def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
-    """Values of the players who add nothing to any coalition.
+    """Values of the players whose contributions to all coalitions are 0.
 
     Parameters
     ----------
     utility
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
-        Handed out, shape (n,).
+        Values of the players, shape (n,).
 
     Returns
     -------
     Values
-        Zeros where the axiom holds; one entry for each null player.
+        Zeros if the axiom holds; one entry per null player.
 
     Raises
     ------
     ValueError
-        If the values have not the shape (n,), or the utilities are not those of n players.
+        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
 
 
 def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, a: Any = 1, b: Any = 1) -> Values:
-    """Values of the game ``a U_1 + b U_2`` less the combination of the values of U_1 and U_2.
+    """Values of the game ``a U_1 + b U_2`` minus the combination of the values of U_1 and U_2.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
     first, second
         Values of U_1 and of U_2, shape (n,).
     a, b
-        The coefficients.
+        Coefficients of the combination.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
     Raises
     ------
     TypeError, ValueError
-        If something is no number, or the values have not one shape.
+        If an argument is no number, or the shapes differ.
 
     Examples
     --------

@@ -274,9 +274,9 @@ def test_the_step_sizes_halve_at_most_within_a_round():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: fa.priority_weights([[0.5, 0.5]], [1, 0]), TypeError, "priority must hold booleans, got .* int64"),
+        (lambda: fa.priority_weights([[0.5, 0.5]], [1, 0]), TypeError, "priority must contain booleans, got .* int64"),
         (lambda: fa.priority_weights([[0.5, 0.5]], [True]), ValueError, r"priority must have shape \(2,\), got \(1,\)"),
-        (lambda: fa.included_gaps([0.5, 0.5], [0.0, 1.0], [1.0, 2.0]), TypeError, "priority must hold booleans"),
+        (lambda: fa.included_gaps([0.5, 0.5], [0.0, 1.0], [1.0, 2.0]), TypeError, "priority must contain booleans"),
         (lambda: fa.included_gaps([0.5, 0.5], [True], [1.0, 2.0]), ValueError, r"priority must have shape \(2,\)"),
         (lambda: fa.included_gaps([0.5, 0.5], [True, False], [1.0]), ValueError, r"client_gaps must have shape \(2,\)"),
         (
@@ -304,7 +304,7 @@ def test_means_over_rounds_are_rationals_of_rationals_only_and_otherwise_doubles
     assert fa.theta([Q(1), Q(1, 2)], **known) == [Q(1, 4), Q(3, 10)]
     assert fa.theta(mixed, **known).tolist() == [0.25, 0.3]
     assert fa.rho(mixed, mu=1, L=2, **known).tolist() == [1.0, 1.2]
-    with pytest.raises(TypeError, match="priority_weights must hold real numbers"):
+    with pytest.raises(TypeError, match="priority_weights must contain real numbers"):
         fa.theta([Q(1), 0.5], **known)
 
 

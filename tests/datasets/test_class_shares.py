@@ -85,8 +85,8 @@ def test_a_class_is_shared_evenly_where_all_shares_underflow():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: class_shares_partition([0.5, 1], 1, 1.0), TypeError, "labels must hold whole numbers"),
-        (lambda: class_shares_partition([], 1, 1.0), TypeError, "labels must hold whole numbers"),
+        (lambda: class_shares_partition([0.5, 1], 1, 1.0), TypeError, "labels must contain whole numbers"),
+        (lambda: class_shares_partition([], 1, 1.0), TypeError, "labels must contain whole numbers"),
         (lambda: class_shares_partition(LABELS, 40, 0.0), ValueError, "concentration must be finite and positive"),
         (lambda: class_shares_partition(LABELS, 4000, 1.0), ValueError, r"at most the 10000 samples, got 4000 \* 31"),
         (

@@ -148,7 +148,7 @@ def test_a_file_that_is_not_there_a_folder_and_a_pipe_are_named(tmp_path: Path) 
         ("file/run.nc", NotADirectoryError, "file/run.nc must be in a folder that exists, got "),
         ("", FileExistsError, "path must be a new file"),
         ("x" * 300, OSError, "must be a file that can be written, got File name too long|File name too long"),
-        ("a\0b", ValueError, "path must be a path that the system can have"),
+        ("a\0b", ValueError, "path must be a path that the system accepts"),
         (b"run.nc", TypeError, "path must be a path, got"),
         (3, TypeError, "path must be a path, got"),
     ],
