@@ -1,4 +1,4 @@
-"""Small federations in exact arithmetic, on which claims are checked: rounds are followed along every path."""
+"""Small federations in exact arithmetic, on which claims are checked by enumerating all paths of a round."""
 
 from fedtheory.instances.control_variates import ScaffnewState as ScaffnewState
 from fedtheory.instances.control_variates import disagreement_map as disagreement_map

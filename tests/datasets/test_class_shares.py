@@ -97,7 +97,7 @@ def test_a_class_is_shared_evenly_where_all_shares_underflow():
         (
             lambda: class_shares_partition([0, 1, 1], 3, 1.0, min_samples=1),
             ValueError,
-            "min_samples must be what 10000 draws",
+            "min_samples must be small enough for one of 10000 draws",
         ),
         (lambda: underflow_probability(1.0, 2, 0.5), ValueError, r"smallest must be at most 2\^-64"),
         (

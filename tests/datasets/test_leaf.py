@@ -155,5 +155,5 @@ def test_users_in_two_files_or_only_held_out_or_of_another_width_are_refused(tmp
 
 
 def test_a_folder_without_training_files_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"train must hold at least one user in \.json files"):
+    with pytest.raises(FileNotFoundError, match=r"train must contain at least one user in \.json files"):
         read_leaf(tmp_path)
