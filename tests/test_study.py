@@ -424,7 +424,7 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys, monk
     assert left.value.code == 1
     with pytest.raises(SystemExit):
         study.main(today, ["--show", str(tmp_path), "--quick"])
-    assert "--show shows results as they are, got other parameters beside it" in capsys.readouterr().err
+    assert "--show shows results as they are, got other parameters as well" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("renamed", [0, 3])

@@ -358,7 +358,7 @@ def _parsed(study: Study, argv: Sequence[str]) -> Any:
         others = (found.quick, found.out and found.again, found.force, found.again and found.shown)
         if found.config != default or any(others):
             means = "--from runs a study again as it was" if found.again else "--show shows results as they are"
-            message = f"{means}, got other parameters beside it"
+            message = f"{means}, got other parameters as well"
             raise ValueError(message)
         if found.shown and found.out and found.out.resolve() == found.shown.resolve():
             message = f"--out must be another folder than that of --show, got {found.out}"
