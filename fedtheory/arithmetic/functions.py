@@ -1,4 +1,4 @@
-"""Functions in formulas beyond sums, products, quotients and powers, for numbers, arrays, rationals and symbols."""
+"""Functions used in formulas of bounds, for numbers, arrays, exact rationals and symbols."""
 
 import math
 from fractions import Fraction
@@ -133,7 +133,7 @@ def square_root(value: Any) -> Any:
 
 
 def short_of_one(left: Any, right: Any) -> Any:
-    """One minus a product, accurate even if the product is close to one.
+    """One minus a product, accurate for products close to one.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def short_of_one(left: Any, right: Any) -> Any:
 
 
 def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
-    r"""Return the shares that remain and that are gone after n steps, each of which removes the share ``rate``.
+    r"""Return ``(1 - rate)^n`` and ``1 - (1 - rate)^n``.
 
     .. math::
         (1-x)^n,\quad 1-(1-x)^n
@@ -278,7 +278,7 @@ def total(values: Any) -> Any:
 
 
 def mean(values: Any) -> Any:
-    """Mean of an array's entries over its last axis, of a tuple of exact rationals, or of one number.
+    """Mean of an array's entries over its last axis, of a tuple of exact rationals, or of a single number.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Linear algebra with exact rationals, by python-flint; arguments and results are fractions."""
+"""Linear algebra with exact rationals, by python-flint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single checks of the conformance kit, for pytest. See the page *Conformance*."""
+"""Single checks of the conformance kit, for use in pytest."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ def checks_of(
     exceptions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> list[Check]:
-    """Return the named checks of a function of the conformance kit as a list.
+    """Return the single checks of a function of the conformance kit, by name.
 
     Each check is a function without arguments. It raises an AssertionError with one sentence if the code does not pass.
     If it is excepted, it raises ``unittest.SkipTest`` with the reason, which pytest shows. Its name becomes the id of

@@ -1,4 +1,4 @@
-"""Constants that some federation has, as exact rationals, and a Hypothesis strategy for the arguments of a bound.
+"""Consistent constants for bounds, as exact rationals: a Hypothesis strategy.
 
 Every drawn set of constants satisfies the hypotheses of all bounds of a paper and their implications: mu <= L,
 sigma^2 <= G^2, gaps between mu/2 and L/2 times squared distances, and G^2 at least as large as strong convexity
@@ -22,7 +22,7 @@ World = dict[str, Any]
 
 
 def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
-    """Arguments of a bound, by name, that satisfy the hypotheses of all bounds of its paper; none is zero.
+    """Nonzero arguments of a bound, by name, that satisfy its hypotheses and those of all bounds of its paper.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for numbers, finite laws, games, random sets of clients, and federations."""
+"""Hypothesis strategies for numbers, finite laws, games, samplings and federations."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -37,7 +37,7 @@ _FORMS = ("isotropic", "diagonal", "matrix")
 def rationals(
     low: float | Fraction = 0, high: float | Fraction = 10, max_denominator: int = 20
 ) -> SearchStrategy[Fraction]:
-    """Fractions between two limits, with small denominators, which stay readable when examples shrink.
+    """Fractions between two limits, with small denominators in shrunk examples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Adapters from Flower's server strategies to the conformance kit: rounds with clients that send given vectors.
+"""Adapters that connect server strategies of Flower to the conformance kit.
 
 Flower (``flwr``) is not needed for the import of this module; ``pip install "fedtheory[flower]"`` installs it.
 """
@@ -25,7 +25,7 @@ Metrics = Callable[..., Mapping[str, Any]]
 
 
 class FlowerRounds(NamedTuple):
-    """The rounds of a Flower strategy as functions for the kit.
+    """Selection and aggregation of a Flower strategy as functions for the kit.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FlowerRounds(NamedTuple):
 def flower(
     strategy: Any, *, num_rounds: int = 1, metrics: Metrics | None = None, dtype: Any = np.float64
 ) -> FlowerRounds:
-    """Wrap a strategy of ``flwr.serverapp.strategy`` for the checks of the kit.
+    """Wrap a strategy of ``flwr.serverapp.strategy`` for the conformance checks.
 
     Each call starts with a copy of the strategy and with the model 0, so that calls are independent. Replies arrive in
     random order. The global generators of Python and NumPy, which Flower uses, are seeded from ``rng`` and restored.

@@ -1,4 +1,4 @@
-"""Check a user-supplied bound against the instances of a claim."""
+"""Checks of user-supplied bounds against the instances of a claim."""
 
 import inspect
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Checks of probabilities of independent sampling with the smallest variance, by a certificate."""
+"""Checks of sampling probabilities with minimal variance, by a certificate of optimality."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Generated, partitioned or read federations."""
+"""Data and federations: generated, partitioned, or read from files."""
 
 from fedtheory.datasets.bundled import breast_cancer as breast_cancer
 from fedtheory.datasets.bundled import diabetes as diabetes

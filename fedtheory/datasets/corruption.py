@@ -1,4 +1,4 @@
-"""Noisy and irrelevant samples, which make clients differ to a chosen degree (FedALIGN, Appendix B.2).
+"""Noisy and irrelevant samples for misaligned clients (FedALIGN, Appendix B.2).
 
 For each kind of noise the appendix has a factor (the noise of the worst client) and a skew factor (a larger one puts
 more clients near the worst). Factors are 2.5 for label noise and 1 for irrelevant points; skews are 0.5, 1.5 and 5 for

@@ -1,4 +1,4 @@
-"""Partitions of pooled samples among clients, and differences between the clients' label distributions.
+"""Partitions of pooled samples among clients, and the heterogeneity of their labels.
 
 A partition is a list of index arrays, one per client, disjoint and covering every sample;
 ``FederatedData.from_partition`` makes clients from it.
@@ -36,7 +36,7 @@ def dirichlet_partition(
     underflow: bool = False,
     rng: RNGLike = 0,
 ) -> list[Labels]:
-    """Split each class among the clients in shares drawn from the symmetric Dirichlet law ``Dir_K(concentration)``.
+    """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
     A small concentration gives clients of unequal sizes with few classes each. Clients with fewer than ``min_samples``
     are filled up with random samples of the currently largest client.
@@ -155,7 +155,7 @@ def power_law_partition(
     min_samples: int = 1,
     rng: RNGLike = 0,
 ) -> list[Labels]:
-    """Partition the samples in sizes proportional to draws from the density ``power x^(power-1)``.
+    """Split the samples into parts with sizes proportional to draws from the density ``power x^(power-1)``.
 
     Each client first gets ``min_samples``; the rest of the N samples is shared in proportion to the draws, rounded by
     the largest remainders.
@@ -224,7 +224,7 @@ def _counts_by_class(left: Labels, size: int, concentration: float, draw: np.ran
 
 
 class Heterogeneity(NamedTuple):
-    """Differences between the clients' labels.
+    """Heterogeneity of the clients' labels.
 
     Attributes
     ----------
@@ -325,7 +325,7 @@ _MOST_DRAWS = 1000
 def capped_dirichlet_partition(
     labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 10, rng: RNGLike = 0
 ) -> list[Labels]:
-    """Split one class after the other by Dirichlet shares among the clients with fewer than N/K samples so far.
+    """Split each class in turn, with Dirichlet shares, among the clients that still have fewer than N/K samples.
 
     The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are removed, and
     the others rescaled to sum 1. Everything is drawn again until every client has ``min_samples``. The sizes differ

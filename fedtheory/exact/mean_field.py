@@ -1,4 +1,4 @@
-"""An approximation of the error of loss-dependent selection: each round is replaced by its conditional mean."""
+"""Mean-field approximation of the error of loss-dependent selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Selection skews of a strategy on a quadratic federation, with certified lower and upper bounds."""
+r"""Certified selection skews of a strategy on a quadratic federation."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Certified intervals of the skews of a strategy."""
+"""Certified intervals for the selection skews of a strategy."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ _FREQUENCIES = 1e-13
 
 
 class SelectionSkew(NamedTuple):
-    r"""The skews of a selection strategy on a federation, including models at which losses tie.
+    r"""Certified skews of a selection strategy on a federation, over all models, including those with tied losses.
 
     Attributes
     ----------

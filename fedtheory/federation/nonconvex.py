@@ -1,4 +1,4 @@
-"""Non-convex federations of smooth wells, for which all constants of the non-convex theorems are known."""
+"""Non-convex federations of smooth wells with known constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["NonconvexFederation"]
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class NonconvexFederation:
-    r"""Clients with tilted sums of wells, ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
+    r"""Clients with non-convex objectives, ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
 
     Here ``phi(t) = t^2 / (1 + t^2)``, with ``-1/2 <= phi'' <= 2`` and ``phi'^2 <= 27/64``. The weighted mean of the
     tilts is subtracted from each of them, so that ``F(w) = sum_k p_k sum_j a_kj phi(w_j - c_kj)`` is at least 0.

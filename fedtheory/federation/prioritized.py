@@ -1,4 +1,4 @@
-"""Federations whose objective covers only priority clients, while other clients may contribute (FedALIGN)."""
+"""Federations with priority clients, whose objective is that of these clients (FedALIGN)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Prioritized", "prioritize"]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Prioritized:
-    """A federation of all clients whose objective weights are zero except for the priority clients.
+    """Federation with priority clients; all other clients have objective weight zero.
 
     Made by ``prioritize``; ``fedavg`` runs its attribute ``federation``, which has F, its minimizer, its minimum and
     the objective gap. Smoothness and strong convexity hold for all clients.
@@ -59,7 +59,7 @@ class Prioritized:
 
 
 def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
-    r"""Restrict the objective of a federation to its priority clients.
+    r"""Return a federation with the objective of its priority clients.
 
     Parameters
     ----------

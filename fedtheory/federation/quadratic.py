@@ -1,4 +1,4 @@
-"""Federations of quadratics, for which all constants of the theory have closed forms."""
+"""Federations of quadratic losses, with all constants in closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers, models, noises and federations in exact arithmetic, small enough for enumerating all paths."""
+"""Random numbers, models, noises and federations in exact arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Federations in exact arithmetic: diagonal quadratics, and non-convex clients in one dimension."""
+"""Federations in exact arithmetic: diagonal quadratics and non-convex clients."""
 
 from dataclasses import dataclass
 from fractions import Fraction

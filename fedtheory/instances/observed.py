@@ -1,4 +1,4 @@
-"""Smallest constants that satisfy a theorem's hypotheses along a run, with which its bound is sharpest."""
+"""Smallest constants that satisfy a theorem's hypotheses along a run."""
 
 import itertools
 from collections.abc import Iterable, Iterator

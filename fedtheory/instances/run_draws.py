@@ -1,4 +1,4 @@
-"""Random runs of federated averaging and of FedALIGN, short enough for enumerating all paths."""
+"""Random short runs of federated averaging and of FedALIGN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of federated averaging and of FedALIGN with all paths enumerated: expectations without sampling.
+"""Runs of federated averaging and of FedALIGN, enumerated over all random outcomes.
 
 A round begins with the selection of its clients, continues with their local steps, and ends with the server's next
 model.

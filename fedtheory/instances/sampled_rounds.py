@@ -1,4 +1,4 @@
-"""One round of DSGD or FedAvg with independent sampling, with all noise paths and sets of clients enumerated."""
+"""One round of DSGD or FedAvg with independent sampling, enumerated over all random outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured curves with confidence bands, bounds as lines, and both in one panel."""
+"""Plots of measured curves with confidence bands, and of theory lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measured(
     color: str = _MEASURED,
     marker: str = "o",
 ) -> Axes:
-    """Plot a measured mean as a solid line with markers over its shaded confidence band; return the Axes.
+    """Plot a measured mean with markers and its confidence band; return the Axes.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def measured(
 
 
 def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, rank: int = 0) -> Axes:
-    """Plot a bound as a dashed line without markers; ``rank`` determines its color and dashes; return the Axes.
+    """Plot a theory line, dashed and without markers; ``rank`` selects color and dashes; return the Axes.
 
     Infinite values are omitted.
 

@@ -1,4 +1,4 @@
-"""Selection by Shapley values of updates: GreedyFed, upper confidence bounds, and S-FedAvg."""
+"""Selection by Shapley values: GreedyFed, upper confidence bounds, and S-FedAvg."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -112,7 +112,7 @@ def _fill_uniformly(counts, weights, wants_seen, left, filled, size, rng, chosen
 @final
 @dataclass(frozen=True)
 class GreedyShapley:
-    """Select the ``num_selected`` clients with the largest cumulative Shapley values; average by size.
+    """GreedyFed: the ``num_selected`` clients with the largest cumulative Shapley values; average by sample counts.
 
     First each client has a turn, in random order; the last group is filled up with clients that already had theirs. The
     values of a round are those of its game and change the cumulative values of its clients only. Ties are broken at
@@ -160,7 +160,7 @@ class GreedyShapley:
 @final
 @dataclass(frozen=True)
 class UpperConfidenceShapley:
-    r"""Select the clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by size.
+    r"""Clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by sample counts.
 
     Here t is the number of past rounds, N_k the number of those in which client k was selected, and v_k its mean value
     in them. The first turns are those of ``GreedyShapley``.
@@ -235,7 +235,7 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 @final
 @dataclass(frozen=True)
 class SoftmaxShapley:
-    r"""Draw ``num_selected`` different clients one by one, by ``exp(phi_k)`` among those left; average by size.
+    r"""S-FedAvg: sampling of ``num_selected`` clients without replacement, by ``exp(phi_k)``; average by sample counts.
 
     phi starts at 1/K. For a selected client it becomes ``a phi_k + (1 - a) v_k``, where v_k is the client's Shapley
     value in the round.

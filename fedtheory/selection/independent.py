@@ -1,4 +1,4 @@
-"""Independent sampling of updates, one coin per client (Optimal Client Sampling)."""
+"""Independent sampling of updates (Optimal Client Sampling)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -28,7 +28,7 @@ LAWS = ("optimal", "approximate", "uniform")
 @final
 @dataclass(frozen=True)
 class Independent:
-    r"""Independent sampling: client i sends its update with probability p_i and has the coefficient ``w_i / p_i``.
+    r"""Independent sampling of updates, client i with probability p_i and coefficient ``w_i / p_i``.
 
     The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model does not change.
 

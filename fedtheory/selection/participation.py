@@ -30,7 +30,7 @@ class Participation(Protocol):
 @final
 @dataclass(frozen=True)
 class Everyone:
-    """All priority clients; each other client attends independently with given probabilities, or in given rounds.
+    """Participation of all priority clients, and of each other client with a given probability or in given rounds.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Everyone:
 @final
 @dataclass(frozen=True)
 class PriorityDraws:
-    """``num_draws`` priority clients drawn with replacement, client k with probability p_k (FedALIGN, eq. (56)).
+    """Participation of ``num_draws`` priority clients drawn with replacement by their weights p_k (FedALIGN, (56)).
 
     Each draw has the weight ``1/num_draws`` in place of p_k; copies act as different clients.
 
@@ -100,7 +100,7 @@ class PriorityDraws:
 @final
 @dataclass(frozen=True)
 class UniformFraction:
-    """Uniform subsets of the priority clients and of the others, each a given fraction of its group (Appendix C.3).
+    """Participation of the same fraction of the priority clients and of the others, drawn uniformly (Appendix C.3).
 
     Sizes are rounded, with at least one priority client. The weights p_k are renormalized over the participating
     clients, which is unbiased only if all are equal; no theorem of the paper covers it.

@@ -1,4 +1,4 @@
-"""Intervals with descriptions of how each side was obtained."""
+"""Intervals with the method that certifies each side."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Side = TypeVar("Side")
 @final
 @dataclass(frozen=True)
 class Interval(Generic[Side]):
-    """An interval from ``lower`` to ``upper`` that contains the number in question; unpacks as (lower, upper).
+    """Interval that contains a value; unpacks as (lower, upper).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Finite probability laws that can be mapped, composed and averaged exactly."""
+"""Finite probability laws with exact expectations."""
 
 from __future__ import annotations
 

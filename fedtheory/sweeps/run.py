@@ -1,4 +1,4 @@
-"""Run a function or a study at every point of a grid, by joblib, and store finished results.
+"""Evaluation of a function or a study on a grid, with joblib and resume.
 
 A result is stored under the identity of its inputs: the function with everything that it refers to, the values of the
 point, the seed, and versions. It is only read for the same identity.

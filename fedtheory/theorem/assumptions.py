@@ -1,4 +1,4 @@
-r"""Assumptions of theorems as values that can be printed and checked.
+r"""Assumptions of theorems.
 
 A bound lists its assumptions in ``bound.hypotheses``. Each of them has a ``text``; ``violation`` checks the arguments
 of a bound, and ``violation_by`` a run of ``fedavg`` for which the value of a bound is requested
@@ -84,7 +84,7 @@ _ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
 
 
 class DescribedRun(Protocol):
-    """Properties of a run of ``fedavg`` that a hypothesis can check.
+    """Interface of the properties of a run that hypotheses check.
 
     ``changed`` contains the options that differ from their defaults, and ``given`` the arguments of the bound that the
     user stated. ``step_sizes`` are those of all local steps, or None for the step sizes that the theorem prescribes.
@@ -182,7 +182,7 @@ EXACT_GRADIENTS = Hypothesis("gradients are exact", of_run=_noise_of)
 
 
 def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
-    """Return a check ``of_run`` that clients are selected by a given law.
+    """Return a check of a run: clients are selected by a given law.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
 
 
 def method_is(name: str) -> Callable[[DescribedRun], str | None]:
-    """Return a check ``of_run`` that clients and server run a given method of this package.
+    """Return a check of a run: clients and server run a given method of this package.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def method_is(name: str) -> Callable[[DescribedRun], str | None]:
 
 
 def knows(name: str) -> Callable[[DescribedRun], str | None]:
-    """Return a check ``of_run`` that a federation has a given property and that its value is available.
+    """Return a check of a run: a constant of the federation exists and is known.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ class StronglyConvex:
 @final
 @dataclass(frozen=True)
 class Convex:
-    """Convexity, which has no constant."""
+    """Convexity."""
 
     of: str = "every F_k"
 
@@ -346,7 +346,7 @@ class Convex:
 @final
 @dataclass(frozen=True)
 class BoundedGradients:
-    """Bounded stochastic gradients, of every client or on average over the active clients.
+    """Bounded stochastic gradients, for each client or on average over the active clients.
 
     Attributes
     ----------
@@ -464,7 +464,7 @@ class Noise:
 @final
 @dataclass(frozen=True)
 class AggregationWeights:
-    """Weights that are nonnegative and sum to one, so that the server's model is a mean; ``parameter`` names them."""
+    """Nonnegative aggregation weights of sum one; ``parameter`` names them."""
 
     of: str = "aggregation weights q_k"
     parameter: str = "weights"
@@ -491,7 +491,7 @@ class AggregationWeights:
 @final
 @dataclass(frozen=True)
 class HalvingSteps:
-    """Step sizes that do not increase within a round and are at least half of the round's first one.
+    """Step sizes that do not increase within a round and stay at least half of the round's first step size.
 
     The check needs ``step_sizes`` of all steps and ``local_steps``; a single step size cannot violate it.
     """

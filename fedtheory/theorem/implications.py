@@ -1,4 +1,4 @@
-"""Inequalities between constants that hold for every problem that satisfies given assumptions.
+"""Inequalities between constants that follow from assumptions.
 
 If one of them fails, no problem satisfies the hypotheses of a theorem. For example, some mu-strongly convex client has
 a gradient of norm at least ``mu |w_0 - w*|`` at w_0, which a bound on gradients must allow:

@@ -1,4 +1,4 @@
-"""Selection laws and aggregation weights, in pairs that a theorem assumes or a strategy has."""
+"""Pairs of selection law and aggregation weights."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The glossary of symbols: meanings, domains, units and letters.
+"""Symbols of constants: meaning, domain, unit and letter.
 
 The domains of a bound's arguments, the section Parameters of its help and the letters of its formula come from here. A
 paper may add rows, ``Paper(..., symbols=...)``, for symbols that are specific to it or have other letters there.
@@ -17,7 +17,7 @@ CURVATURE, LENGTH, GRADIENT2 = "loss / distance^2", "distance^2 / loss", "(loss 
 
 @dataclass(frozen=True)
 class Symbol:
-    r"""A row of the glossary.
+    r"""Symbol of a constant: meaning, domain, unit and letter.
 
     Attributes
     ----------

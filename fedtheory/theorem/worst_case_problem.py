@@ -1,4 +1,4 @@
-"""Worst-case problems of bounds."""
+"""Worst-case problem of a bound."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

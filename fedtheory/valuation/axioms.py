@@ -1,4 +1,4 @@
-"""The axioms of Shapley values as residuals, which are zero if the axiom holds."""
+"""Residuals of the axioms of Shapley values."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Array
 
 
 def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
-    """Values of the players whose contributions to all coalitions are 0.
+    """Values of the players with contribution zero to every coalition.
 
     Parameters
     ----------

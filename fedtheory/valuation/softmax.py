@@ -1,4 +1,4 @@
-"""The game of one round of softmax regression, with all coalitions computed at once."""
+"""Utilities of all coalitions in a round of softmax regression."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Check = Callable[[np.random.Generator], Finding]
 @final
 @dataclass(frozen=True)
 class Claim:
-    """A statement that can be checked on instances.
+    """A claim: a statement with a check that decides it on one instance.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def claim(
     looseness: float | None = None,
     remark: str = "",
 ) -> Callable[[Callable[..., Finding]], Claim]:
-    """Turn a check into a claim; use ``@claim(key, title, source)`` as a decorator of the check.
+    """Turn a check into a claim, as a decorator: ``@claim(key, title, source)``.
 
     A check without an argument is deterministic and has a single instance.
 

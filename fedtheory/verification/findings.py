@@ -1,4 +1,4 @@
-"""Results of single instances: two sides, compared exactly, up to rounding, or by confidence limits."""
+"""Results of single instances: comparisons by exact numbers, with a rounding tolerance, or by confidence limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ violations are orders of magnitude larger. It allows for rounding only; exact ra
 @final
 @dataclass(frozen=True)
 class Finding:
-    """Result of one instance. ``holds`` must be consistent with the two sides.
+    """Result of one instance: two sides, the relation between them, and whether it holds.
 
     Attributes
     ----------
@@ -331,7 +331,7 @@ def _compared(
 
 
 def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
-    """Return the finding that the hypotheses do not hold on this instance.
+    """Return the finding that the hypotheses do not hold on this instance, with a reason.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
 def mean_at_most(
     interval: Interval[Any], predicted: float, *, confidence: float, instance: Mapping[str, Any] | None = None
 ) -> Finding:
-    """Compare an expectation with a bound: it holds if the upper limit does, and fails if the lower limit exceeds it.
+    """Compare an expectation with a bound: holds if the upper limit is at most the bound, fails if the lower is above.
 
     The limits cover the expectation with the given confidence; the remaining probability is the risk of the finding.
 
@@ -412,7 +412,7 @@ def mean_at_most(
 
 
 def worst_of(findings: Iterable[Finding]) -> Finding:
-    """Return the finding closest to breaking the claim: failures first, then undecided findings, then by strain.
+    """Return the finding closest to a violation: failures first, then undecided findings, then by ratio.
 
     Of equal findings it is the first one; strains of floats are equal if they agree to nine decimals, so that the
     result does not depend on the processor. Its risk is the total risk of all findings.

@@ -1,4 +1,4 @@
-"""Hunts for counterexamples: search the choices of a claim's instances for those closest to breaking it."""
+"""Searches for counterexamples."""
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -58,7 +58,7 @@ def hunt(
     jobs: int = 1,
     small: bool = True,
 ) -> Hunt:
-    """Search for the instance that is closest to breaking a claim by maximizing the ratio measured/predicted.
+    """Search for a counterexample to a claim by maximizing the ratio measured/predicted.
 
     The search climbs from many random instances by changes of single numbers and of blocks, and by an evolution
     strategy for continuous numbers. It ends at the first counterexample, which is then shrunk: to fewer numbers

@@ -1,4 +1,4 @@
-"""Verdicts as rows of plain data for JSON, from which all output is made."""
+"""Verdicts as rows of plain data."""
 
 import math
 import re
@@ -20,7 +20,7 @@ LOOSE = 2.0
 
 
 def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
-    """Return all data of verdicts as rows of plain data.
+    """Return verdicts as rows of plain data.
 
     Numbers are numbers if JSON allows it. Exact fractions and infinities are text (``1/3``, ``inf``), as are exact
     numbers of thousands of digits (``about 0.25``). Missing values are None, for example a ratio without applicable

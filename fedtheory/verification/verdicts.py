@@ -154,7 +154,7 @@ def verify(
     kind: str | None = None,
     jobs: int = 1,
 ) -> list[Verdict]:
-    """Return the verdicts on the claims that match keys.
+    """Return the verdicts on the claims with the given keys.
 
     Parameters
     ----------

@@ -29,13 +29,19 @@ from fedtheory.arithmetic.matrices import (
 )
 from fedtheory.worst_case._certificates import FeasiblePoint, Multipliers, forms_at, value_balance
 from fedtheory.worst_case._double_double import DoubleDouble, Numbers, cholesky, rounded, widened
-from fedtheory.worst_case._interior_point import Data, State, power_of_two
+from fedtheory.worst_case._elimination import power_of_two
+from fedtheory.worst_case._interior_point import Data, State
 from fedtheory.worst_case._semidefinite import Block, Program
+from fedtheory.worst_case._sparse_forms import SparseForms
 
 __all__ = ["Coordinates", "first_coordinates"]
 
 # What counts for less than this share of the largest is nothing but rounding.
 _NEGLIGIBLE = 1e-12
+# Programs whose matrices have more entries are large.
+_MANY = 100_000
+# Where there are fewer unknowns than this multiple of the inequalities, the multipliers are eliminated.
+_MORE = 1.2
 # Each time, what equalities miss shrinks by as much as doubles have digits, or nearly so.
 _REFINEMENTS = 4
 
@@ -131,15 +137,28 @@ class Coordinates:
         sizes = np.maximum(sizes, (variables * units).max(axis=1, initial=0.0))
         return power_of_two(1.0 / np.where(sizes, sizes, 1.0)), units
 
+    @cached_property
+    def _has_many_inequalities(self) -> bool:
+        """Whether a program is large, and has so many inequalities that its matrices should not be eliminated."""
+        sizes, num_forms = [turn.shape[1] for turn in self.turns], len(self.program.forms)
+        unknowns = sum(size * (size + 1) // 2 for size in sizes) + len(self.free)
+        large = num_forms * sum(size**2 for size in sizes) > _MANY
+        return large and self.pivots is None and not self.program.equalities and unknowns < _MORE * num_forms
+
     def data(self, *, pairs: bool) -> Data:
         """Return the program as arrays of doubles, or of pairs of them."""
         exact = _in_pairs if pairs else _doubles
-        (rows, units), num_forms, grams = self._scales, len(self.program.forms), []
+        (rows, units), num_forms, grams = self._scales, len(self.program.forms), list[Any]()
+        sparse = not pairs and self._has_many_inequalities
         for (block, denominator), turn in zip(self._table.blocks, self.turns, strict=True):
             entries = exact((entry, denominator) for entry in block.wholes) * rows[block.forms]
             entries = entries * np.where(block.rows == block.columns, 1.0, 0.5)
-            places = (block.forms, block.rows, block.columns), (block.forms, block.columns, block.rows)
-            grams.append(_put((num_forms, turn.shape[1], turn.shape[1]), places, entries)[self._kept])
+            shape = num_forms, turn.shape[1], turn.shape[1]
+            if sparse:
+                grams.append(SparseForms(shape, block.forms, block.rows, block.columns, entries))
+            else:
+                places = (block.forms, block.rows, block.columns), (block.forms, block.columns, block.rows)
+                grams.append(_put(shape, places, entries)[self._kept])
         variables = exact(_ratios(self._table.variables)).reshape(num_forms, -1) * np.outer(rows, units)
         bounds = exact(_ratios(self._table.bounds)) * rows
         loose = 1.0 * (self._kept[1:] > len(self.program.equalities))
@@ -198,7 +217,8 @@ class Coordinates:
             return self._in_program(own, variables, bounds)
         # What is missing is mended by the smallest change, until next to nothing is left.
         data, tied = self.data(pairs=False), np.arange(1, 1 + ties.size)
-        effects = [*(gram[tied].reshape(ties.size, -1) for gram in data.grams), data.values[tied]]
+        matrices = [np.array([gram[row] for row in tied]) for gram in data.grams]
+        effects = [*(matrix.reshape(ties.size, -1) for matrix in matrices), data.values[tied]]
         parts = np.cumsum([effect.shape[1] for effect in effects])[:-1]
         for _ in range(_REFINEMENTS):
             reached = forms_at(self.program, self._in_program(own, variables, bounds))
@@ -257,7 +277,8 @@ def first_coordinates(program: Program) -> Coordinates:
     whole = Coordinates(program, free, units)
     data = whole.data(pairs=False)
     unit = Fraction(float(power_of_two(np.sqrt(np.abs(data.bounds).max(initial=0.0) or 1.0))))
-    seen = [_independent(gram.reshape(-1, gram.shape[-1])) for gram in data.grams]
+    stacked = (g.seen() if isinstance(g, SparseForms) else g.reshape(-1, g.shape[-1]) for g in data.grams)
+    seen = [_independent(rows) for rows in stacked]
     return Coordinates(program, free, tuple(unit * one[:, kept] for one, kept in zip(units, seen, strict=True)))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import add
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -22,16 +22,14 @@ from fedtheory.worst_case._double_double import (
     DoubleDouble,
     Numbers,
     cholesky,
-    root_of,
     rounded,
     solve_lower,
-    solve_upper,
-    squares,
-    triangle_of,
     widened,
 )
+from fedtheory.worst_case._elimination import ForMatrices, ForMultipliers
+from fedtheory.worst_case._sparse_forms import SparseForms, at, combined
 
-__all__ = ["Data", "Progress", "State", "beginning", "path", "power_of_two"]
+__all__ = ["Data", "Progress", "State", "beginning", "path"]
 
 _MOST_STEPS = 200
 # A share of the longest step that stays inside.
@@ -61,7 +59,7 @@ class Data(NamedTuple):
     Attributes
     ----------
     grams
-        Of each block the symmetric matrices of all rows, shapes (1 + m, n, n).
+        Of each block the symmetric matrices of all rows, shapes (1 + m, n, n), as arrays or as ``SparseForms``.
     values
         Coefficients of function values in linearly independent columns, shape (1 + m, k).
     bounds
@@ -70,7 +68,7 @@ class Data(NamedTuple):
         1 for an inequality, 0 for an equality, shape (m,).
     """
 
-    grams: tuple[Numbers, ...]
+    grams: tuple[Any, ...]
     values: Numbers
     bounds: Numbers
     loose: Array
@@ -82,14 +80,11 @@ class Data(NamedTuple):
 
     def forms(self, grams: Sequence[Numbers]) -> Numbers:
         """Return all rows at Gram matrices, function values left out, shape (1 + m,)."""
-        return _sum(
-            own.reshape(len(self.loose) + 1, -1) @ G.reshape(-1) for own, G in zip(self.grams, grams, strict=True)
-        )
+        return _sum(at(own, G) for own, G in zip(self.grams, grams, strict=True))
 
     def combined(self, multipliers: Numbers) -> list[Numbers]:
         """Return the sum of multiplier times matrix over the constraints, block by block."""
-        row = multipliers.reshape(1, -1)
-        return [(row @ own[1:].reshape(row.shape[1], -1)).reshape(*own.shape[1:]) for own in self.grams]
+        return [combined(own, multipliers) for own in self.grams]
 
 
 class State(NamedTuple):
@@ -240,31 +235,22 @@ class _Equations:
         self.left_triangles = [cholesky(Z) for Z in state.dual_slacks]
         roots = [solve_lower(L, _like(L, np.eye(n))) for L, n in zip(self.left_triangles, data.sizes, strict=True)]
         self.inverses = [root.T @ root for root in roots]
-        # Elimination: with G = U U' and Z = V V' rows of entries of U' A_i V'^-1, whose inner products are
-        # <A_i, G A_j Z^-1>; to that of an inequality with itself its slack over its multiplier is added.
-        factors = zip(data.grams, self.triangles, roots, strict=True)
-        blocks = [((own @ U).swapaxes(1, 2) @ root.T).reshape(own.shape[0], -1) for own, U, root in factors]
-        self.products = _sum(squares(rows) for rows in blocks)
         self.ratios = state.slacks / self._positive(y)
-        self.scales = power_of_two((rounded(self.products).diagonal()[1:] + rounded(self.ratios)) ** -0.5)
-        wide = [rows[1:] * self.scales[:, None] for rows in blocks]
-        self.triangle = triangle_of([*wide, _diagonal(root_of(self.ratios) * self.scales)])
-        self.levels = solve_lower(self.triangle, self.a * self.scales[:, None])
-        self.level_triangle = triangle_of([self.levels.T])
+        self.elimination: ForMatrices | ForMultipliers
+        if isinstance(data.grams[0], SparseForms):
+            self.elimination = ForMatrices(data.grams, self.a, self.triangles, state.dual_slacks, self.ratios)
+        else:
+            self.elimination = ForMultipliers(data.grams, self.a, self.triangles, roots, self.ratios)
+        self.solve = self.elimination.solve
         # What a step owes to what the equations miss, and how it answers to a change of tau.
-        missed = [_symmetric(X @ R @ inverse) for X, R, inverse in zip(G, self.dual, self.inverses, strict=True)]
-        self.missed = data.forms(missed)
-        self.per_tau = self.solve(self.products[1:, 0] - self.b, self.c)
+        self.moved = [_symmetric(X @ R @ inverse) for X, R, inverse in zip(G, self.dual, self.inverses, strict=True)]
+        self.missed = data.forms(self.moved)
+        self.of_objective = self.elimination.of_objective
+        self.per_tau = None if state.settled else self.solve(self.of_objective[1:] - self.b, self.c)
 
     def _positive(self, numbers: Numbers) -> Numbers:
         """Put 1 in the place of what belongs to an equality."""
         return numbers * self.data.loose + (1.0 - self.data.loose)
-
-    def solve(self, right: Numbers, level: Numbers) -> tuple[Numbers, Numbers]:
-        """Return dy and df with ``M dy - a df = right`` and ``a' dy = level``."""
-        u = solve_lower(self.triangle, right * self.scales)
-        df = solve_upper(self.level_triangle, solve_lower(self.level_triangle, level - self.levels.T @ u))
-        return solve_upper(self.triangle, u + self.levels @ df) * self.scales, df
 
     def direction(self, centering: float, aim: float, second: State | None = None) -> State:
         """Return the step to products of a share of their mean.
@@ -281,23 +267,31 @@ class _Equations:
             scalar, kappa = scalar - second.slacks * second.multipliers, kappa - second.tau * second.kappa
         by_form = data.forms(wanted) - self.missed * aim
         slacks = scalar / self._positive(state.multipliers) - state.slacks
-        dy, df = self.solve(by_form[1:] + slacks - self.primal * aim, self.level * aim)
+        dy, df, moved = self.solve(by_form[1:] + slacks - self.primal * aim, self.level * aim)
         d_tau = d_kappa = state.kappa * 0.0
-        if not state.settled:
+        if self.per_tau:
             of_kappa = kappa / state.tau - state.kappa
-            both = self.products[1:, 0] + self.b
-            y_tau, f_tau = self.per_tau
+            both = self.of_objective[1:] + self.b
+            y_tau, f_tau, moved_tau = self.per_tau
             owed = of_kappa - self.gap * aim - by_form[0] + _inner(both, dy) - _inner(self.c, df)
-            d_tau = owed / (self.products[0, 0] + state.kappa / state.tau - _inner(both, y_tau) + _inner(self.c, f_tau))
+            d_tau = owed / (
+                self.of_objective[0] + state.kappa / state.tau - _inner(both, y_tau) + _inner(self.c, f_tau)
+            )
             dy, df = dy + y_tau * d_tau, df + f_tau * d_tau
+            if moved is not None and moved_tau is not None:
+                moved = [V + V_tau * d_tau for V, V_tau in zip(moved, moved_tau, strict=True)]
             d_kappa = of_kappa - state.kappa / state.tau * d_tau
         dual_slacks = tuple(
             S - own[0] * d_tau + R * aim for S, own, R in zip(data.combined(dy), data.grams, self.dual, strict=True)
         )
-        grams = tuple(
-            W - _symmetric(X @ dZ @ inverse)
-            for W, X, dZ, inverse in zip(wanted, state.grams, dual_slacks, self.inverses, strict=True)
-        )
+        factors = [*zip(state.grams, self.inverses, strict=True)]
+        if moved is None:
+            lost = [_symmetric(X @ dZ @ inverse) for (X, inverse), dZ in zip(factors, dual_slacks, strict=True)]
+        else:
+            # These have more correct digits than what the multipliers give.
+            of_tau = [_symmetric(X @ own[0] @ inverse) for (X, inverse), own in zip(factors, data.grams, strict=True)]
+            lost = [V - C * d_tau + R * aim for V, C, R in zip(moved, of_tau, self.moved, strict=True)]
+        grams = tuple(W - change for W, change in zip(wanted, lost, strict=True))
         return State(grams, df, slacks - self.ratios * dy, dy, dual_slacks, d_tau, d_kappa)
 
     def longest(self, step: State) -> tuple[float, float]:
@@ -362,8 +356,7 @@ class _Equations:
         if (missing[loose] > _LITTLE * rounded(self.state.slacks)[loose]).any():
             return False
         # What equalities miss asks for a change of the Gram matrices, which is to be a small share of them.
-        owed = rounded(solve_lower(self.triangle, self.primal * (1.0 - self.data.loose) * self.scales))
-        if owed @ owed > _LITTLE**2 * self.mean:
+        if self.elimination.owed(self.primal * (1.0 - self.data.loose)) > _LITTLE**2 * self.mean:
             return False
         return all(_shrinking(self.left_triangles, dual, []) < _LITTLE for dual in (self.dual, [-R for R in self.dual]))
 
@@ -405,14 +398,3 @@ def _sum(parts: Iterable[Numbers]) -> Numbers:
 
 def _like(numbers: Numbers, doubles: Array) -> Numbers:
     return DoubleDouble(doubles) if isinstance(numbers, DoubleDouble) else doubles
-
-
-def _diagonal(numbers: Numbers) -> Numbers:
-    if isinstance(numbers, DoubleDouble):
-        return DoubleDouble(np.diag(numbers.high), np.diag(numbers.low))
-    return np.diag(numbers)
-
-
-def power_of_two(numbers: Array) -> Array:
-    """Round to powers of two, by which anything is multiplied exactly."""
-    return np.exp2(np.round(np.log2(numbers)))

@@ -1,4 +1,4 @@
-"""From an interior-point method's hints to what is proved about a program's value."""
+"""Proofs of both sides of a program's value, from an interior-point method's approximate solution."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from fedtheory.worst_case._free_directions import Products, lifted, null_squares
 from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
 from fedtheory.worst_case._invariances import Direction
 from fedtheory.worst_case._rays import Ray, doubled, free_motion, near, verify_ray
+from fedtheory.worst_case._recession import moved_inside, without_slack
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Basis, Form, Vector
 
@@ -59,7 +60,7 @@ _MOST_HINTS = 12
 @final
 @dataclass(frozen=True)
 class Proof:
-    """What is proved about the value of a program; what is None has no proof.
+    """Proofs about the value of a program; None stands for a missing proof.
 
     Attributes
     ----------
@@ -182,11 +183,10 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
             coordinates = first_coordinates(reduced)
             data = coordinates.data(pairs=False)
             found, _ = _along(data, beginning(data), found, coordinates, narrow, _MOST_FAILURES)
-            if not _is_enough(found, narrow):
-                found = _without_null_squares(reduced, narrow)
-            if not _is_enough(found, narrow):
-                whole = _proved(first_coordinates(reduced), narrow)
-                found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
+            for further in (_reduced_further, _as_it_is):
+                if not _is_enough(found, narrow):
+                    more = further(reduced, narrow)
+                    found = more if more.empty or more.infinite else _better(more, found.point, found.multipliers)
         return _of_the_whole(program, reduced, dropped, found)
 
 
@@ -275,17 +275,26 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
     return found
 
 
-def _without_null_squares(program: Program, narrow: float) -> Proof:
-    """Prove what can be proved with the products of null squares as free numbers."""
-    reduced, dropped = without(program, null_squares(program))
-    if not dropped:
+def _reduced_further(program: Program, narrow: float) -> Proof:
+    """Prove what can be proved without inequalities that have to be slack, with products of null squares as numbers."""
+    freed, dropped = without(program, null_squares(program))
+    reduced, kept, recessions = without_slack(freed)
+    if not (dropped or recessions):
         return Proof(program)
     proved = _proved(first_coordinates(reduced), narrow, again=False)
-    found = _better(replace(Proof(program), contradiction=proved.contradiction), multipliers=proved.multipliers)
+    contradiction, multipliers = (
+        one and _padded(one, kept, len(program.inequalities)) for one in (proved.contradiction, proved.multipliers)
+    )
+    found = _better(replace(Proof(program), contradiction=contradiction), multipliers=multipliers)
     with suppress(OracleError, ArithmeticError):
         if proved.point is not None and not proved.infinite:
-            found = _better(found, point=lifted(program, reduced, dropped, proved.point))
+            point = moved_inside(reduced, recessions, proved.point)
+            found = _better(found, point=lifted(program, freed, dropped, point))
     return found
+
+
+def _as_it_is(program: Program, narrow: float) -> Proof:
+    return _proved(first_coordinates(program), narrow)
 
 
 def _padded(multipliers: Multipliers, places: Sequence[int], size: int) -> Multipliers:

@@ -1,4 +1,4 @@
-r"""Error feedback: the client stores the error of the compressor and adds it to the next message."""
+r"""Error feedback: compression errors are stored and sent later."""
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases
@@ -87,7 +87,7 @@ def ef_distance(
     compression_error: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback whose memories start at zero.
+    r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback with initial memories of zero.
 
     .. math::
         (1+s)z^{2R}\|w_0-w^*\|^2

@@ -1,4 +1,4 @@
-r"""EF21: clients send compressed differences of their gradients, which the server adds up; clients may differ."""
+r"""EF21: clients send compressed changes of their gradients."""
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases

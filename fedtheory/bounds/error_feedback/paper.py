@@ -1,4 +1,4 @@
-"""Definitions shared by the statements about compressed communication: paper, symbols, hypotheses, rate."""
+"""Definitions shared by the bounds on compressed communication."""
 
 from fedtheory.arithmetic.functions import maximum, square_root
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex

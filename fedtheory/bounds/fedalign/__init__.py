@@ -1,4 +1,4 @@
-r"""FedALIGN (Ravi, Shomorony): convergence of federated averaging that also uses matching non-priority clients.
+r"""FedALIGN (Ravi, Shomorony): convergence with priority clients and matching non-priority clients.
 
 The objective ``F = sum_{k in P} p_k F_k`` covers only the priority clients P, whose weights sum to 1. The shares p_k of
 the other clients are relative to the same total. In rounds in which client k is included, ``I_k = 1``. With

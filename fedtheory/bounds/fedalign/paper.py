@@ -1,4 +1,4 @@
-"""Definitions shared by the statements of FedALIGN: paper, symbols, hypotheses, and the schemes that they cover."""
+"""Definitions shared by the bounds of FedALIGN."""
 
 from dataclasses import replace
 from fractions import Fraction

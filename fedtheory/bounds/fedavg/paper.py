@@ -1,4 +1,4 @@
-"""Definitions shared by the statements about plain federated averaging: paper, symbols, hypotheses."""
+"""Definitions shared by the bounds on federated averaging."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-r"""Federated averaging without bounded gradients: a round of all clients, and a step of sampled clients.
+r"""Federated averaging without bounded gradients: rounds of all clients, and sampled steps.
 
 These inequalities are not in the paper. Their multipliers were suggested by certified worst cases of a round
 (``fedtheory.worst_case.fedavg``); the proofs are on the theory page about worst cases. With exact gradients,

@@ -1,4 +1,4 @@
-"""Definitions shared by the forms of FedProx's theorem: paper, symbols, hypotheses on clients and their solutions."""
+"""Definitions shared by the forms of FedProx's theorem."""
 
 from fedtheory.theorem.assumptions import Hypothesis, Smooth
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE

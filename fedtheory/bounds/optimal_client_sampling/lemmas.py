@@ -1,4 +1,4 @@
-"""Optimal Client Sampling: the lemmas of its theorems (second moments, drift and Lemma 21).
+"""Optimal Client Sampling: second moments, client drift and Lemma 21.
 
 Notation: client i has the weight w_i (W is the largest, S2 the sum of squares) and noise constants M and sigma2. The
 server moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``. ``Delta_i`` is the gradient g_i (DSGD) or the
@@ -46,7 +46,7 @@ _UNBIASED = Hypothesis(
     options=("gradient_noise", "relative_noise"),
 )
 def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands:
-    r"""Compute ``E |G - grad f|^2`` exactly: the variance of the sampling plus the error of the weighted mean.
+    r"""Return ``E |G - grad f|^2``: sampling variance plus variance of the average over all clients.
 
     .. math::
         E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
@@ -69,7 +69,7 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
     options=("any",),
 )
 def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Scalar, gamma: Scalar) -> Summands:
-    r"""Compute ``E |G|^2`` for independent sampling exactly: identity (6) in terms of gamma.
+    r"""Return ``E |G|^2`` for independent sampling: identity (6) in terms of gamma.
 
     .. math::
         E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
@@ -103,7 +103,7 @@ def dsgd_second_moment(
     relative_noise: Scalar,
     sigma2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |G|^2`` for DSGD; an equality if Assumption 7 is one.
+    r"""Bound on ``E |G|^2`` for DSGD; an equality if Assumption 7 is an equality.
 
     .. math::
         E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
@@ -225,7 +225,7 @@ def fedavg_second_moment(
     relative_noise: Scalar,
     sigma2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |G|^2`` for FedAvg with R local steps, whose noise and local gradients are correlated.
+    r"""Bound on ``E |G|^2`` for FedAvg with R local steps, where local noise and local gradients are correlated.
 
     .. math::
         E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2

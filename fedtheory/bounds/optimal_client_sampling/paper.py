@@ -1,4 +1,4 @@
-"""Definitions shared by the statements of Optimal Client Sampling: paper, symbols, domains, hypotheses."""
+"""Definitions shared by the bounds of Optimal Client Sampling."""
 
 from dataclasses import replace
 

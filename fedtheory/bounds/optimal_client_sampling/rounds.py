@@ -1,4 +1,4 @@
-"""Optimal Client Sampling over many rounds, in which gamma^k is random (notation of the package).
+"""Optimal Client Sampling over many rounds, with random gamma^k.
 
 The recursions can be unrolled with ``recursion.unroll``. ``smallest_gamma``, which limits the step size, must be a
 lower bound in every round (m/n always is). ``mean_inverse_gamma`` must be at least ``E[1/gamma^k]``. The value
@@ -72,7 +72,7 @@ def dsgd_contraction(
     sigma2: Scalar,
     objective_gap: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for use in every round.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
@@ -172,7 +172,7 @@ def fedavg_contraction(
     sigma2: Scalar,
     objective_gap: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for use in every round.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
         \Big(1-\frac{\mu\eta}2\Big)E\|r^k\|^2

@@ -1,4 +1,4 @@
-"""Definitions shared by the statements of Power-of-Choice: paper, symbols, hypotheses, and the schemes they cover."""
+"""Definitions shared by the bounds of Power-of-Choice."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Power-of-Choice without Assumption 3.4: the inequality of a whole round (notation of power_of_choice).
+"""Power-of-Choice without Assumption 3.4: inequality of a whole round.
 
 It is not in the paper. Its multipliers were suggested by the dual of the semidefinite program for the worst case.
 """
@@ -16,7 +16,7 @@ __all__ = ["one_round", "round_coefficients"]
 
 
 class RoundCoefficients(NamedTuple):
-    """Coefficients of ``distance2 * E |u - w*|^2 + objective_gap * Gamma + sigma2 * sigma^2``, the bound of a round."""
+    """Coefficients of a round's bound ``distance2 * E |u - w*|^2 + objective_gap * Gamma + sigma2 * sigma^2``."""
 
     distance2: Any
     objective_gap: Any

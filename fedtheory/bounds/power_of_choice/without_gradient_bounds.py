@@ -1,4 +1,4 @@
-r"""Power-of-Choice without Assumption 3.4, in whole rounds (notation of power_of_choice).
+r"""Power-of-Choice without Assumption 3.4: convergence over many rounds.
 
 If a client's loss is high at the round's start, it stays high during the local steps (``loss_after_step``). The
 diagonal skew at the start is therefore used for all steps of the round. With a fixed step size, ``x = eta L``,

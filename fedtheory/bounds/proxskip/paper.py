@@ -1,4 +1,4 @@
-"""Definitions shared by the statements about ProxSkip: paper, symbols, hypotheses."""
+"""Definitions shared by the bounds on ProxSkip."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE

@@ -1,4 +1,4 @@
-"""ProxSkip with the exact contraction of a gradient step: a sharper bound for every step size."""
+"""ProxSkip with the exact contraction of gradient steps: a sharper bound for every step size."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY

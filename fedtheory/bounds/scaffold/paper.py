@@ -1,4 +1,4 @@
-"""Definitions shared by the statements about SCAFFOLD: paper, symbols, hypotheses, and sums over a round."""
+"""Definitions shared by the bounds on SCAFFOLD."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is

@@ -1,4 +1,4 @@
-"""Stochastic gradients that differ at the minimizer: steps of sampled clients, and rounds of all clients."""
+"""Stochastic gradients with bounded heterogeneity at the minimizer: sampled clients, and local steps."""
 
 from fedtheory.bounds.sgd.fixed_step import fixed_step_distance as fixed_step_distance
 from fedtheory.bounds.sgd.local_steps import local_steps_round as local_steps_round

@@ -1,4 +1,4 @@
-r"""One stochastic gradient step: the exact worst-case distance from w* for every step size.
+r"""Exact bounds for one step of stochastic gradients, for every step size.
 
 With one drawn client, two quadratics in two dimensions attain the bound for every step size, distance and
 heterogeneity; an example of PEPit states it for the step size 1/L.

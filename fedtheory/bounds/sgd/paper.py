@@ -1,4 +1,4 @@
-"""Definitions shared by the statements about heterogeneity at the minimizer: paper, symbols, hypotheses."""
+"""Definitions shared by the bounds with heterogeneity at the minimizer."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.domains import NONNEGATIVE

@@ -1,4 +1,4 @@
-"""Normalized averaging of quadratics converges linearly to its stationary point if the rounds are short enough."""
+"""Linear convergence of normalized averaging on quadratics to its stationary point."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS

@@ -1,4 +1,4 @@
-"""Definitions shared by the statements about stationary points: paper, symbols, hypotheses."""
+"""Definitions shared by the bounds on stationary points."""
 
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
