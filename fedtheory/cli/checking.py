@@ -36,7 +36,7 @@ def check_certificate(arguments: argparse.Namespace) -> int:
         say(sentence)
         return code
     try:
-        # The theorem is written anew, so that nothing but the statement below and its proof is run.
+        # The theorem is written again, so that Coq runs only the statement below and its proof.
         text = file_of_certificate(arguments.file, NAME)
         version = _checked_by_coq(text)
     except (_NotChecked, ValueError) as error:
@@ -81,7 +81,7 @@ def _checked_by_coq(text: str) -> str:
 
 
 def _run(folder: str, end: float, *command: str) -> str:
-    """Run a command until some time, and return what it says."""
+    """Run a command with a time limit, and return its output."""
     try:
         answer = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, check=False, timeout=max(end - time.monotonic(), 0.1)

@@ -35,7 +35,7 @@ __all__ = ["UnknownConstant", "for_run"]
 
 
 class UnknownConstant(AssumptionViolated):
-    """A constant of a theorem is not known for a run and must be given as an argument."""
+    """A constant of a theorem is unknown for a run and must be given as an argument."""
 
 
 # The number of replicates and the records do not matter to a theorem. Every other option does: all bounds reject a new
