@@ -62,7 +62,7 @@ def cost_strategies(config: Any, sample_counts: Any, num_classes: int) -> dict[s
 
 
 def federation(config: Any, concentration: float, partition: Any) -> Any:
-    """Partition digits, a tenth held out by each client, or images with a test set; every client keeps one batch."""
+    """Partition digits, a tenth held out by each client, or images with a test set; a full batch always remains."""
     how = {"concentration": concentration, "min_samples": config.digits_batch + 1}
     return ft.SoftmaxFederation(dealt(config.data, config.digits_clients, partition, **how))
 
