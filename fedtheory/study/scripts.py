@@ -1,9 +1,9 @@
 """Common functions of study scripts: command line, progress, checks, table, and output files.
 
-A study consists of a question with a frozen configuration and a function that computes data. Figures, table rows and
-checks are made from the data, so that they can be made again from stored results. A script ends with::
+A study has a frozen configuration and a function that computes data. Figures, table rows and checks are computed from
+these data, so that stored results can be displayed again. A script ends with::
 
-    STUDY = study.Study(name="my_question", config=Config(), quick=Config(num_rounds=20), run=run, ...)
+    STUDY = study.Study(name="my_study", config=Config(), quick=Config(num_rounds=20), run=run, ...)
 
     if __name__ == "__main__":
         study.main(STUDY)
