@@ -114,7 +114,7 @@ def test_the_same_configuration_makes_the_same_bytes(tmp_path):
 @pytest.mark.parametrize("content", ["{", '{"config": 3}'])
 def test_a_folder_of_somebody_else_is_refused(tmp_path, content):
     (tmp_path / "metadata.json").write_text(content)
-    with pytest.raises(FileExistsError, match=r"holds"):
+    with pytest.raises(FileExistsError, match="contains something else"):
         study.produce(TOY, TOY.quick, tmp_path)
     assert names(tmp_path) == {"metadata.json"}
 
