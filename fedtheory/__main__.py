@@ -1,6 +1,6 @@
 """The command line: ``fedtheory list | show | bound | worst | verify | hunt | check | study | warm``.
 
-``python -m fedtheory ...`` is the same.
+``python -m fedtheory ...`` is equivalent.
 """
 
 import importlib
@@ -34,18 +34,18 @@ _FUNCTIONS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; return 0, or 1 if a verdict is not the expected one. Wrong usage leaves with 2 and one line."""
+    """Run a command; return 0, or 1 if a verdict is not the expected one. Wrong usage exits with 2 and one line."""
     try:
         opened()
         try:
             code = _run(argv)
         finally:
-            flushed()  # after --help, too, which leaves with SystemExit
+            flushed()  # also after --help, which exits with SystemExit
     except KeyboardInterrupt:
         warn("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
-        # The reader has ended, as in `fedtheory list | head`. What is still to be flushed at the exit is discarded.
+        # The reader has ended, as in `fedtheory list | head`; output that would be flushed at exit is discarded.
         nowhere()
         return 0
     except OSError as error:
@@ -82,7 +82,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def run() -> NoReturn:
-    """Run the command of this process and leave with its code."""
+    """Run the command of this process and exit with its code."""
     sys.exit(main())
 
 

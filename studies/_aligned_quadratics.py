@@ -1,4 +1,4 @@
-"""What the study of FedALIGN on quadratics measures for one threshold in one world."""
+"""Measurements of the study of FedALIGN on quadratics."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ WORLDS, BOUNDS, ANNEALED = ("pooled", "private"), ("recursion", "corrected", "pr
 
 
 def errors_by_threshold(config: Any, progress: study.Progress) -> "Dataset":
-    """Run every threshold in both worlds, replay who was included, and evaluate the bounds after every round."""
+    """Run every threshold in both worlds, replay the inclusions, and evaluate the bounds after every round."""
     strategies = _thresholds(config)
     settings = {world: prepared(config, pooled=world == "pooled") for world in WORLDS}
     cases = [(world, name) for world in WORLDS for name in strategies]
@@ -115,7 +115,7 @@ def _federation(config: Any, *, pooled: bool) -> "Prioritized":
 
 
 def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
-    """Measured error, what was included, theta and rho with limits, and bounds, at the end of every round."""
+    """Measured error, number of included clients, theta and rho with limits, and bounds, at the end of every round."""
     config, aligned = setting.config, setting.aligned
     strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, threshold)
     run_of: dict[str, Any] = {

@@ -1,7 +1,7 @@
-"""What workload A of the performance study, and rand among a million clients, take at least: bare loops.
+"""Bare loops: minimal times of workload A of the performance study, and of rand among a million clients.
 
-No rules, slots, recordings or choice of clients: ``python studies/_bare_loops.py`` times what no simulator that
-draws with NumPy's generators can do without, in nanoseconds of the processor for a round. A round of rand reads ten
+The loops have no rules, slots, recordings or choice of clients. ``python studies/_bare_loops.py`` prints nanoseconds
+of processor time per round, a lower limit for simulators that draw with NumPy's generators. A round of rand reads ten
 places of the alias table, ten rows of two cache lines, and ten counts.
 """
 
@@ -46,7 +46,7 @@ def _evaluate_and_step(rows: Any, model: Any, d: int, m: int, num_rounds: int) -
                 share = 1e-5 * rows[k, 0]
                 share += 1e-5 * rows[k, 0] * (1.0 - share)
                 change += share * (rows[k, i + 2] - model[i])
-            model[i] += change / m + 1e-300 * worst  # so that nothing is left out as unused
+            model[i] += change / m + 1e-300 * worst  # prevents the compiler from removing unused results
     return float(model[0])
 
 
@@ -64,7 +64,7 @@ def _rank(losses: Any, m: int, num_rounds: int) -> int:
 
 
 def bare_rounds(num_clients: int, num_rounds: int) -> None:
-    """Draw, evaluate, step and rank as often as so many rounds of workload A do."""
+    """Draw, evaluate, step and rank as often as workload A does in the given number of rounds."""
     _, d, m, draws = next(row for row in WORKLOADS if row[0] == num_clients)
     rng = np.random.default_rng(0)
     _draw(rng, round(draws * num_rounds / 100))
@@ -116,7 +116,7 @@ def _train(rows: Any, counts: Any, chosen: Any, model: Any) -> None:
 
 @njit(nogil=True)
 def _rand(alias: Any, rows: Any, counts: Any, rng: Any, lead: int, num_rounds: int) -> float:
-    """Draw so many rounds ahead of naming the clients drawn, and name them so many ahead of training them."""
+    """Draw some rounds before the clients are looked up, and look them up some rounds before they are trained."""
     uniforms, chosen = np.zeros((lead + 1, 10)), np.zeros((lead + 1, 10), np.int64)
     model = np.zeros(rows.shape[1] - 2)
     for t in range(num_rounds + 2 * lead):
@@ -133,7 +133,7 @@ def _rand(alias: Any, rows: Any, counts: Any, rng: Any, lead: int, num_rounds: i
 
 
 def floors_of_many(num_rounds: int = 100_000) -> list[dict[str, float]]:
-    """Nanoseconds of a round of rand, a row for each number of clients; with a lead memory is asked a round ahead."""
+    """Nanoseconds of a round of rand, a row for each number of clients; with a lead, memory is prefetched."""
     rng, rows = np.random.default_rng(0), []
     for num_clients in (1_000, 1_000_000):
         clients, counts = rng.normal(3.0, 1.0, (num_clients, 12)), np.zeros(num_clients, np.int64)

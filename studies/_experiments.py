@@ -1,4 +1,4 @@
-"""Several experiments in one data set, and long runs that are kept in a folder."""
+"""Several experiments in one data set, and a folder that stores long runs."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ def joined(parts: "Mapping[str, Dataset]") -> "Dataset":
 
 
 def part(data: "Dataset", name: str) -> "Dataset":
-    """Return one of the experiments, with its own names."""
+    """Return one of the experiments, with its original names."""
     begin = f"{name}_"
     own = data[[variable for variable in data.data_vars if str(variable).startswith(begin)]]
     own = own.drop_attrs()
@@ -34,7 +34,7 @@ def part(data: "Dataset", name: str) -> "Dataset":
 
 
 def kept(folder: str | None, name: str, function: "Callable[..., Dataset]", seed: int, **arguments: Any) -> "Dataset":
-    """Return what a function returns, from a folder of that name and seed if the same call has ended before."""
+    """Return the result of a function, read from a folder if the same call has been completed before."""
     if folder is None:
         return function(seed=seed, **arguments)
     grid = {argument: [value] for argument, value in arguments.items()}

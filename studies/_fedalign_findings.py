@@ -1,4 +1,4 @@
-"""What the experiments of FedALIGN show: accuracies at the end, checks, and numbers in words."""
+"""Results of the experiments of FedALIGN: final accuracies, checks, and sentences."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def at_the_end(here: "Dataset", *, averaged: bool = False) -> Any:
-    """Accuracy after the last round, or over the last tenth of the rounds where they jump from round to round."""
+    """Accuracy after the last round, or the mean over the last tenth of the rounds if accuracies fluctuate."""
     if averaged:
         return here["accuracy"].where(here["round"] > 0.9 * here["round"].max(), drop=True).mean("round")
     return here["accuracy"].isel(round=-1)
@@ -25,7 +25,7 @@ def gain(final: Any, over: str = ALONE) -> Any:
 
 
 def clearly_behind(final: Any) -> str:
-    """How many of the intervals of the gains over both rivals are below zero."""
+    """Count the intervals of the gains over both rivals that are below zero."""
     upper = [
         mean_and_limits(gain(final.sel(scenario=name), over))[2]
         for name in final["scenario"]

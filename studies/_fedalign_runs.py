@@ -1,4 +1,4 @@
-"""Runs of FedALIGN beside the priority clients alone and all clients, on shards of images and with noisy helpers."""
+"""Runs of FedALIGN, of priority clients only and of all clients, on shards of images and with noisy helpers."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ LEVELS = ("low", "medium", "high")
 
 
 class Scenario(NamedTuple):
-    """What a run varies; updates are those applied in a round, and fraction is the share of clients that takes part."""
+    """Settings of a run: ``updates`` are applied per round, and ``fraction`` is the share of participants."""
 
     name: str
     num_priority: int
@@ -48,7 +48,7 @@ DIGITS = (
     Scenario("18 priority, partial", 18, fraction=0.3),
     Scenario("4 priority, FedProx", 4, proximal_weight=1.0),
 )
-# What is matched, how often the accumulated update is applied in a round, and features in [0, 1] or large ones.
+# The matched quantity, updates applied per round, and features in [0, 1] or large ones.
 ARMS = {
     "three updates": Scenario("large features", 0, ACCURACY, updates=3.0),
     "accuracy": Scenario("large features", 0, ACCURACY),
@@ -60,7 +60,7 @@ ARMS = {
 def _trained(config: Any, fed: Any, scenario: Scenario, eps: float, seed: Any, **how: Any) -> tuple[Any, Any, Any]:
     """Train with a threshold after a warm-up of a tenth of the rounds; return federation, strategy and run.
 
-    The first clients have priority; threshold 0 leaves all others out, and infinity includes all.
+    The first clients have priority; threshold 0 excludes all others, and infinity includes them.
     """
     aligned = ft.federation.prioritize(fed, np.arange(fed.num_clients) < scenario.num_priority)
     takes_part: Any = (
@@ -109,7 +109,7 @@ def _pictures(config: Any) -> Any:
 
 
 def _fashion(config: Any, pictures: Any, number: int) -> dict[str, Any]:
-    """Accuracies and clients included, scenario by scenario and strategy by strategy."""
+    """Accuracies and numbers of included clients, by scenario and strategy."""
     deal, training = np.random.SeedSequence([config.seed, number]).spawn(2)
     x, y = pictures[0]
     parts = ft.datasets.shard_partition(y, config.num_clients, 2, rng=np.random.default_rng(deal))
@@ -117,7 +117,7 @@ def _fashion(config: Any, pictures: Any, number: int) -> dict[str, Any]:
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
 
     def trained(scenario: Scenario, eps: float) -> dict[str, Any]:
-        # What is matched makes no difference to training alone, or with all clients.
+        # Training alone or with all clients does not depend on the matched quantity.
         key = (*scenario[1:2], *scenario[3:], eps, scenario.match if eps == config.threshold else "")
         if key not in known:
             known[key] = _on_fashion(config, fed, pictures[1], scenario, eps, fresh(training))
@@ -197,7 +197,7 @@ def _classes(data: Any, clients: Any) -> Any:
 
 
 def _accuracy(data: Any, models: Any, classes: Any) -> Any:
-    """Share of the held-out images of some classes that models of shape (n, v) get right, shape (n,)."""
+    """Accuracy of models of shape (n, v) on the held-out images of some classes, shape (n,)."""
     rows = np.isin(data.test_labels, classes)
     inputs = np.column_stack([data.test_features[rows], np.ones(rows.sum())])
     logits = inputs @ models.reshape(len(models), data.num_classes, -1).transpose(0, 2, 1)
@@ -205,7 +205,7 @@ def _accuracy(data: Any, models: Any, classes: Any) -> Any:
 
 
 def _local_models(config: Any, data: Any, aligned: dict[str, Any], seed: Any) -> Any:
-    """Mean accuracy on own classes of the common and of the local model, for clients included last and the others."""
+    """Mean accuracy of the common and the local models on each client's classes, by inclusion in the last round."""
     first, scores = DIGITS[0].num_priority, []
     for k in range(first, data.num_clients):
         alone = ft.fedavg(
@@ -220,7 +220,7 @@ def _local_models(config: Any, data: Any, aligned: dict[str, Any], seed: Any) ->
 
 
 def arms(config: Any, progress: study.Progress) -> "Dataset":
-    """Vary what is matched, how often updates are applied, and the scale of features, one at a time."""
+    """Vary the matched quantity, the number of updates per round, and the scale of features, one at a time."""
     import xarray
 
     cells = [(n, s) for n in range(config.arm_instances) for s in config.shards_per_client]
@@ -239,7 +239,7 @@ def arms(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def _noisy_digits(config: Any) -> Images:
-    """Return the images; digits have no test set, and get noise that makes them as hard as FashionMNIST."""
+    """Return the images; digits have no test set, and receive noise that makes them as hard as FashionMNIST."""
     if config.data != ("digits",):
         return read_images(config.data, 0, 0)
     images = digits()
@@ -247,7 +247,7 @@ def _noisy_digits(config: Any) -> Images:
 
 
 def _arms(config: Any, pictures: Images, number: int, per_client: int) -> list[Any]:
-    """Accuracy and others included, for every number of priority clients, arm, and who trains."""
+    """Accuracy and number of included others, by number of priority clients, arm and strategy."""
     deal, training = np.random.SeedSequence([config.seed, number]).spawn(2)
     found = []
     for first in config.arm_priority:
@@ -255,7 +255,7 @@ def _arms(config: Any, pictures: Images, number: int, per_client: int) -> list[A
         for arm in ARMS.values():
             data, test = arm_shards(config, pictures, per_client, fresh(deal), stable=arm.name == "features in [0, 1]")
             for eps in (0.0, config.threshold):
-                # What is matched makes no difference to training alone.
+                # Training alone does not depend on the matched quantity.
                 key = (arm.updates, arm.name, eps, arm.match if eps else "")
                 if key not in known:
                     known[key] = _arm(config, data, test, arm._replace(num_priority=first), eps, fresh(training))
@@ -270,9 +270,9 @@ def arm_shards(config: Any, pictures: Images, per_client: int, seed: Any, *, sta
     if len(test[1]) == 0:
         held, train = np.split(rng.permutation(labels.size), [int(0.4 * labels.size)])
         images, labels, test = images[train], labels[train], [images[held], labels[held]]
-    # For a linear model features of digits times 3.5 are as if they were enlarged to 28 x 28 pixels.
+    # For a linear model, features of digits times 3.5 have the effect of images enlarged to 28 x 28 pixels.
     x, x_test = (one if stable else config.enlarged * (one - 0.1307) / 0.3081 for one in (images, test[0]))
-    # Uni-class: the cuts fall between classes, each of which has its share of the shards.
+    # Uni-class: the cuts are at the class boundaries, and each class has its share of the shards.
     cut = ft.datasets.shard_partition(labels, config.num_shards, 1, rng=rng)
     drawn = rng.integers(len(cut), size=(config.num_clients, per_client))
     rows = [np.concatenate([cut[i] for i in own]) for own in drawn]
@@ -302,7 +302,7 @@ def weighted_accuracy(models: Any, images: Any, labels: Any, shares: Any) -> flo
 
 
 def noisy(config: Any, progress: study.Progress) -> "Dataset":
-    """Run on Synthetic(1, 1) with ten others whose data are noisy copies of the priority clients' pooled data."""
+    """Run on Synthetic(1, 1) with ten others, whose data are noisy copies of the pooled priority data."""
     import xarray
 
     names = list(_thresholds(config))
@@ -320,24 +320,24 @@ def noisy(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def _thresholds(config: Any) -> dict[str, tuple[float, str]]:
-    """Return threshold and what is matched, by name."""
+    """Return the threshold and the matched quantity, by name."""
     losses = {f"FedALIGN {eps:g}": (eps, "loss") for eps in config.noisy_thresholds}
     accuracies = {f"accuracy {eps:g}": (eps, ACCURACY) for eps in config.noisy_thresholds[:1]}
     return {ALONE: (0.0, "loss"), **losses, **accuracies, EVERYBODY: (float("inf"), "loss")}
 
 
 def _noisy(config: Any, number: int) -> list[dict[str, dict[str, Any]]]:
-    """Return what every strategy did at every noise level of one instance."""
+    """Return the results of every strategy at every noise level of one instance."""
     data_seed, noise_seed, run_seed = np.random.SeedSequence([config.seed, number]).spawn(3)
     first = ft.datasets.synthetic(1.0, 1.0, 10, data_seed, max_samples=config.max_samples)
     found: list[dict[str, dict[str, Any]]] = []
     for skew in config.skews:
-        # A seed sequence remembers what was spawned from it: every use gets a fresh copy.
+        # Spawning changes a seed sequence, so that every use gets a fresh copy.
         noise: dict[str, Any] = {"label_noise_skew": skew, "irrelevant_skew": skew, "rng": fresh(noise_seed)}
         fed = ft.SoftmaxFederation(ft.datasets.with_misaligned_clients(first, 10, **noise))
         results = {}
         for name, (eps, match) in _thresholds(config).items():
-            # The priority clients alone do not see the noise of the others.
+            # Training of the priority clients alone does not depend on the noise of the others.
             known = found and name == ALONE
             results[name] = found[0][name] if known else _with_noise(config, fed, eps, match, fresh(run_seed))
         found.append(results)
@@ -350,10 +350,10 @@ def _with_noise(config: Any, fed: Any, eps: float, match: str, seed: Any) -> dic
         record=("loss", "models", "selected"),
     )  # fmt: skip
     warmup, loss = config.num_rounds // 10, run.loss[0]
-    # The last model is recorded, too, after which no client is selected.
+    # The last model is also recorded; no client is selected after it.
     cohorts = run.recorded("selected")[0, warmup:-1]
     return {
-        # Means over the rounds after the warm-up, since a run on mini-batches jumps from round to round.
+        # Means over the rounds after the warm-up, since mini-batches make the rounds fluctuate.
         "loss": loss[warmup + 1 :].mean(),
         "accuracy": aligned.federation.accuracy(run.models[0])[warmup + 1 :].mean(),
         "loss_before": loss[warmup],

@@ -1,4 +1,4 @@
-"""Power-of-Choice, its variants and active federated learning on dealt images: what selection saves and costs."""
+"""Power-of-Choice, its variants and active federated learning on partitioned images: costs and savings of selection."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ def _trained(config: Any, fed: Any, strategy: Any, step_size: float, seed: Any, 
 
 
 def costs(config: Any, progress: study.Progress) -> "Dataset":
-    """Count rounds to an early and a late accuracy, and what is sent and evaluated, on every partition."""
+    """Count rounds to an early and a late accuracy, and communication and evaluations, on every partition."""
     import xarray
 
     jobs = [(c, i) for c in config.concentrations for i in range(config.cost_instances)]
@@ -62,7 +62,7 @@ def cost_strategies(config: Any, sample_counts: Any, num_classes: int) -> dict[s
 
 
 def federation(config: Any, concentration: float, partition: Any) -> Any:
-    """Deal digits, of which every client holds a tenth out, or images that have a test set; a batch is left."""
+    """Partition digits, a tenth held out by each client, or images with a test set; a full batch always remains."""
     how = {"concentration": concentration, "min_samples": config.digits_batch + 1}
     return ft.SoftmaxFederation(dealt(config.data, config.digits_clients, partition, **how))
 
@@ -84,7 +84,7 @@ def _costs(config: Any, concentration: float, index: int) -> dict[str, Any]:
 
 
 def turns(config: Any, progress: study.Progress) -> "Dataset":
-    """Train with all clients available and with two groups that take turns, on every partition."""
+    """Train with all clients available and with two alternating groups, on every partition."""
     import xarray
 
     jobs = [(c, i) for c in config.concentrations for i in range(config.turn_instances)]
@@ -109,7 +109,7 @@ def _turn_strategies(config: Any) -> dict[str, Any]:
 
 
 def _turns(config: Any, concentration: float, index: int) -> list[list[list[float]]]:
-    """Accuracies over the first and the last tenth of the rounds in percent, and the last loss over the first."""
+    """Percent of accuracy over the first and the last tenth of the rounds, and the last loss over the first."""
     partition, training = np.random.SeedSequence([config.seed, index]).spawn(2)
     fed, turning = federation(config, concentration, partition), ft.selection.AlternatingGroups(0.1)
     found = []
@@ -129,7 +129,7 @@ def _numbers(run: Any, accuracy: Any) -> list[float]:
 
 
 def checks_of_costs(data: "Dataset") -> dict[str, study.Check]:
-    """Test what is sent and evaluated, and that accuracies differ little."""
+    """Test communication and evaluations, and that accuracies differ little."""
     up, down, evaluated = (data["costs"].sel(cost=cost) for cost in COSTS)
     names = [str(name) for name in data["strategy"].values]
     few, asking, silent = names[1], names[2:4], names[4]
@@ -150,7 +150,7 @@ def checks_of_costs(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_turns(data: "Dataset") -> dict[str, study.Check]:
-    """Test that taking turns costs little, and that all strategies learn."""
+    """Test that alternating groups cost little accuracy, and that all strategies learn."""
     final = data["found"].sel(number="final").mean("instance")
     lost = float((final.sel(availability=ALWAYS) - final.sel(availability=TURNS)).max())
     lead = float((final - final.sel(strategy=RAND)).max())
@@ -163,7 +163,7 @@ def checks_of_turns(data: "Dataset") -> dict[str, study.Check]:
 
 
 def ratios(data: "Dataset", concentration: float) -> dict[str, Any]:
-    """Early rounds over the mean of those of random selection with many clients, on each partition, as in Table 1."""
+    """Early rounds divided by the mean of those of random selection with many clients, by partition, as in Table 1."""
     rounds = data["rounds"].sel(concentration=concentration, phase=PHASES[0])
     many, names = data["strategy"].values[0], ("pow-d", "cpow-d", "rpow-d", "afl, plain losses")
     shown = [name for name in map(str, data["strategy"].values) if name.startswith(names)]

@@ -1,4 +1,4 @@
-"""Runs of Power-of-Choice's deep network on FashionMNIST: settings, what is run where, and one run."""
+"""Runs of Power-of-Choice's deep network on FashionMNIST: settings, plan, and single runs."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,7 +13,7 @@ from fedtheory import study
 if TYPE_CHECKING:
     from xarray import Dataset
 
-# The supplementary code draws every partition with this seed, whatever seed it is started with.
+# The supplementary code draws every partition with this seed, for every seed of the run.
 _SEED_OF_THE_CODE = 2020
 BASE, SAME, CODE, PASS = "as published", "the same clients", "the code's partition", "one pass"
 TENTH, SHORT, RERUN = "a tenth of the step", "a sixth of the step, one pass", "as a public rerun"
@@ -63,7 +63,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Size:
-    """How much is trained."""
+    """Sizes of the runs."""
 
     images: str = "fashion-mnist"
     """Images: fashion-mnist, a folder with its four files, or digits for a small trial."""
@@ -141,7 +141,7 @@ def strategies(config: Any) -> dict[str, Any]:
     }
 
 
-# Settings, strategies by number, on how many of the concentrations and of the partitions, and whether to the end.
+# Settings, strategies by number, numbers of concentrations and partitions, and whether to run all rounds.
 MAIN, TABLES, WIDER = (1, 2), (3, 4, 5), (0, 7, 8, 9, 10)
 PLAN = (
     ((BASE,), (*MAIN, *TABLES), 2, 3, True),
@@ -161,7 +161,7 @@ PLANNED = tuple(dict.fromkeys(name for names, *_ in PLAN for name in names))
 
 
 def planned(config: Any) -> list[tuple[str, float, int, str, bool]]:
-    """Return what is run: setting, concentration, seed, strategy, and whether to the end."""
+    """Return the planned runs: setting, concentration, seed, strategy, and whether to run all rounds."""
     unknown = [name for name in config.settings if name not in SETTINGS]
     if unknown:
         message = f"settings must be among {', '.join(SETTINGS)}, got {unknown[0]}"
@@ -181,7 +181,7 @@ def planned(config: Any) -> list[tuple[str, float, int, str, bool]]:
 
 
 def fashion(config: Any, progress: study.Progress) -> "Dataset":
-    """Train what is planned, or read what is kept; short runs have the bits with which whole ones begin."""
+    """Train the planned runs, or read stored ones; short runs are bit-identical to the start of complete ones."""
     import xarray
 
     jobs = planned(config)
@@ -270,7 +270,7 @@ def _federation(setting: Setting, size: Size, concentration: float, seed: int, s
         if not (isinstance(strategy, ft.selection.PowerOfChoice) and isinstance(strategy.num_candidates, int)):
             message = f"the same clients in every round must be those of random selection or pow-d, got {strategy}"
             raise ValueError(message)
-        # Only these clients have a weight, so that all of them are drawn in every round.
+        # Only these clients have positive weights, so that all of them are drawn in every round.
         drawn = np.random.default_rng([seed, 4]).choice(
             num_clients, strategy.num_candidates, p=data.weights, replace=False
         )
@@ -283,7 +283,7 @@ def _federation(setting: Setting, size: Size, concentration: float, seed: int, s
 def _data(
     images: str, num_clients: int, batch_size: int, concentration: float, shift: float, scale: float, seed: int | None
 ) -> Any:
-    """Deal the images, with the common test set as held-out samples of the first client."""
+    """Partition the images, with the common test set as held-out samples of the first client."""
     (x, y), (test_x, test_y) = _images(images)
     if seed is None:
         parts = _partition_of_the_code(y, num_clients, concentration)
@@ -314,7 +314,7 @@ def _partition_of_the_code(labels: Any, num_clients: int, concentration: float) 
 
 def _images(name: str) -> Any:
     if name != "digits":
-        # In double precision, before anything is subtracted.
+        # In double precision, before any subtraction.
         found = ft.datasets.fashion_mnist(None if name == "fashion-mnist" else name)
         return [(np.rint(255.0 * x) / 255.0, y) for x, y in found]
     data = ft.datasets.digits(1, 0, test_fraction=0.2)
@@ -322,7 +322,7 @@ def _images(name: str) -> Any:
 
 
 def _accuracy_dropping(fed: Any, model: Any, rng: np.random.Generator) -> float:
-    """Return the share of test samples that the network gets right when it still drops units."""
+    """Return the test accuracy of the network with dropout."""
     inputs, place = fed.data.test_features, 0
     for shape, rate in zip(fed.shapes, (*fed.dropout, None), strict=True):
         matrix = model[place : place + shape[0] * shape[1]].reshape(shape)

@@ -1,4 +1,4 @@
-"""Numbers of Power-of-Choice's runs on FashionMNIST, beside those of its Tables 1 and 2, and in words."""
+"""Numbers of Power-of-Choice's runs on FashionMNIST, with those of its Tables 1 and 2, as tables and sentences."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ class Runs:
         return [(str(setting), float(alpha), str(name)) for setting, alpha, name in self._found]
 
     def chosen(self, setting: str, concentration: float, name: str, *, whole: bool = True) -> dict[int, Any]:
-        """Accuracies by the seed of the partition: of runs to the end, or of the first rounds of all runs."""
+        """Accuracies by the seed of the partition: of complete runs, or of the first rounds of all runs."""
         found = self._found[setting, concentration, name]
         if whole:
             return {seed: found[seed] for seed in sorted(found) if np.isfinite(found[seed]).all()}
@@ -76,20 +76,20 @@ class Runs:
 
 
 def shown(values: Any, digits: int) -> str:
-    """Mean, with limits where there are several partitions; how many there are if some are missing."""
+    """Mean, with limits if there are several partitions, and their number if some are missing."""
     if not np.isfinite(values).all():
         return f"reached {np.isfinite(values).sum()} times of {values.size}"
     return with_limits(values, digits) if values.size > 1 else f"{values[0]:.{digits}f}"
 
 
 def lead(runs: Runs, setting: str, concentration: float) -> Any:
-    """How much more accurate pow-d ends than random selection, on the same partitions."""
+    """Return the final accuracy of pow-d less that of random selection, on the same partitions."""
     rand, pow_d = _main(runs)
     return runs.differences((setting, concentration, pow_d), (setting, concentration, rand))
 
 
 def leads(runs: Runs, concentration: float) -> dict[str, Any]:
-    """Leads of pow-d by setting, of runs to the end; where few clients were not run, with many."""
+    """Leads of pow-d by setting, of complete runs; with many clients if there is no run with few."""
     found, (rand, pow_d) = {}, _main(runs)
     wide = [name for name in runs.strategies if "m = " in name and name != rand][:2]
     for setting in runs.settings:
@@ -125,7 +125,7 @@ def _in_order(runs: Runs) -> list[str]:
 
 
 def rows_of_fashion(data: "Dataset") -> list[dict[str, Any]]:
-    """One row per setting, concentration and strategy; the paper's numbers beside."""
+    """One row per setting, concentration and strategy, with the paper's numbers."""
     runs, rows = Runs(data), []
     order = list(_in_order(runs))
     for setting, concentration, name in sorted(runs.keys, key=lambda key: (runs.settings.index(key[0]), key[1])):
@@ -148,12 +148,12 @@ def rows_of_fashion(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
-    """Test that all runs learn; of runs to the end also that losses fall, and that dropped units cost accuracy."""
+    """Test that all runs learn and, for complete runs, that losses decrease and that dropout costs accuracy."""
     runs, accuracy = Runs(data), data["accuracy"].values
     whole = np.isfinite(accuracy).all(axis=1)
     late = runs.last(accuracy[whole])
     gained = float((late - accuracy[whole, 0]).min())
-    # A client that is never drawn may fare worse and worse.
+    # The loss of a client that is never drawn may increase.
     drawn = np.array(["same clients" not in str(name) for name in data["setting"].values])
     ratios, dropping = data["loss_ratio"].values, data["dropping"].values
     fallen, lost = float(ratios[whole & drawn].max()), float((late - dropping[whole]).mean())
@@ -250,7 +250,7 @@ def _said_of_changes(runs: Runs) -> list[str]:
     base = (BASE, 0.3, rand)
     for setting in runs.settings:
         key = (setting, 0.3, rand)
-        # The code's partition is another one, so that nothing pairs with it.
+        # The code's partition is a different one, so that differences cannot be paired.
         if (
             setting in (BASE, CODE)
             or key not in runs.keys

@@ -1,4 +1,4 @@
-"""GreedyFed and its rivals on digits: the entries of its tables, and GreedyFed's lead when one number is changed."""
+"""GreedyFed and its rivals on digits: entries of its tables, and GreedyFed's lead after single changes."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -139,7 +139,7 @@ def rows_of_digits(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def rows_of_leads(data: "Dataset") -> list[dict[str, Any]]:
-    """One row per change: the largest mean lead, until when there is one, and the end."""
+    """One row per change: the largest mean lead, the round until which there is one, and the final lead."""
     rows, rounds = [], data["round"].values
     for place, (name, lead) in enumerate(zip(data["change"].values, lead_on_digits(data), strict=True)):
         mean, top = lead.mean(axis=0), int(lead.mean(axis=0).argmax())
@@ -159,7 +159,7 @@ def rows_of_leads(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_digits(data: "Dataset") -> dict[str, study.Check]:
-    """Test that everything trained; the rows say who is ahead."""
+    """Test that all runs trained; the rows compare the algorithms."""
     last = data["accuracy"].isel(round=-1, setting=0).mean("seed")
     least = float(last.min() - data["accuracy"].isel(round=0).mean())
     everything = bool(np.isfinite(data["accuracy"].values).all())
@@ -209,7 +209,7 @@ def said_of_digits(data: "Dataset") -> list[str]:
 
 
 def said_of_leads(data: "Dataset") -> list[str]:
-    """Numbers of leads when one number is changed."""
+    """Numbers of leads after single changes of the setting."""
     rows = {row["entry"]: row for row in rows_of_leads(data)}
     end = {name: lead[:, -1] for name, lead in zip(rows, lead_on_digits(data), strict=True)}
     slow, rounds = rows["step_size=0.01"], int(data["round"][-1])

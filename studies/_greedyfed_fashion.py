@@ -1,4 +1,4 @@
-"""GreedyFed's tables on FashionMNIST: runs that are kept, their entries beside the paper's, and in words."""
+"""GreedyFed's tables on FashionMNIST: stored runs, and entries with those of the paper, in tables and text."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ RIVALS = ("UCB", "S-FedAvg", "FedAvg", "FedProx", "Power-of-Choice")
 
 
 def planned(config: Any) -> list[tuple[str, str, int]]:
-    """Return what is run: variant, setting and seed; all variants of all algorithms in the settings to choose in."""
+    """Return the planned runs: variant, setting and seed; variants are chosen in the settings that have all of them."""
     refuse_unknown(config, settings=SETTINGS, choices=SETTINGS, variants=EVERY)
     return [
         (variant, setting, k)
@@ -45,7 +45,7 @@ def planned(config: Any) -> list[tuple[str, str, int]]:
 
 
 def tables(config: Any, progress: study.Progress) -> "Dataset":
-    """Count draws, deal the images, and train what is missing."""
+    """Count draws, partition the images, and train the missing runs."""
     import xarray
 
     from fedtheory.datasets.class_shares import underflowing_shares
@@ -53,7 +53,7 @@ def tables(config: Any, progress: study.Progress) -> "Dataset":
     jobs = planned(config)
     variants = [name for name in EVERY if any(name == job[0] for job in jobs)]
     rounds = np.arange(0, config.fashion.num_rounds + 1, config.fashion.record_every)
-    # What was not run is not a number.
+    # Missing runs are NaN.
     found = np.full((len(config.settings), len(variants), config.num_seeds, rounds.size), np.nan)
     curves: dict[tuple[str, str, int], Any] = {}
     for variant, setting, k in progress(jobs, "runs of the tables"):
@@ -91,7 +91,7 @@ def best(entry: Any, algorithm: str) -> str:
 
 
 def lead(entry: Any, rival: str, *, choosing: bool = False) -> Any:
-    """Accuracies of GreedyFed less a rival's seed by seed, of the first variants of both or of the best ones."""
+    """Accuracy of GreedyFed less that of a rival by seed, for the first variants of both or for the best ones."""
     first = {name.partition(", ")[0]: name for name in FIRST}
     names = [best(entry, name) if choosing else first[name] for name in ("GreedyFed", rival)]
     return paired(*(entry.sel(variant=name) for name in names))
@@ -118,15 +118,15 @@ def rows_of_fashion(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
-    """Test that everything trained, and that draws underflow as often as the law says."""
+    """Test that all runs trained, and that draws underflow with the frequency that the law predicts."""
     first, last = data["accuracy"].isel(round=0).mean(), data["accuracy"].isel(round=-1).mean("seed")
-    # What was not run has no number at all; what was run has all numbers, with all seeds.
+    # A missing run has no numbers; a run has all of them, with all seeds.
     ran = np.isfinite(data["accuracy"].values)
     whole = ran.all(axis=(2, 3))
     least, everything = float(last.min()), bool((whole == ran.any(axis=(2, 3))).all() and whole.any(axis=1).all())
     counts = data["draws"].values
     wanted, observed = ft.datasets.underflow_probability(1e-4, 10), counts[0] / counts.sum()
-    # Hoeffding: a right sampler is farther away with probability 1e-9.
+    # Hoeffding: a correct sampler deviates more with probability at most 1e-9.
     off = np.sqrt(np.log(2e9) / (2 * counts.sum()))
     one_class = float((data["shares"].sel(base=SINGLE).max("class") == 1).mean())
     return {
@@ -144,7 +144,7 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
 
 
 def draw_shares(axes: Any, data: "Dataset") -> None:
-    """Draw a bar for each client as drawn, which is cut where its next class begins."""
+    """Draw a bar of class shares for each client."""
     shares = data["shares"].sel(base=DRAWN).values[:30]
     shares = shares[np.lexsort((shares.argmax(axis=1), -shares.max(axis=1)))]
     places, below = np.arange(len(shares)), np.zeros(len(shares))
@@ -237,7 +237,7 @@ def _said_of_all(data: "Dataset") -> list[str]:
     size = len(found[DRAWN])
 
     def ahead(base: str, rivals: tuple[str, ...] = RIVALS, *, choosing: bool = False) -> int:
-        # Two means can be equal to the image.
+        # Two means can be exactly equal.
         return sum(all(lead(one, rival, choosing=choosing).mean() > 1e-9 for rival in rivals) for one in found[base])
 
     def off(base: str, *, choosing: bool) -> str:

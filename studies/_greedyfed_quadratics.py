@@ -68,7 +68,7 @@ def _pair(config: Quadratics, seed: int, p: float, start: float) -> Any:
 
 
 def law(p: Any, start: Any, first: Any) -> Any:
-    """Gap that two clients at distance 1 end with, by the closed form."""
+    """Return the final gap of two clients at distance 1, by the closed form."""
     worse = (first == 0) & (start**2 < 2 * (1 - p) ** 2 - p**2)
     return np.where(worse, p**2, (1 - p) ** 2) / 2
 
@@ -115,7 +115,7 @@ def place_of_no_pull(fed: Any, cohorts: Any, eta: float, steps: int) -> Any:
 
 
 def agreement(data: "Dataset") -> float:
-    """Share of runs with two clients that end where the law says."""
+    """Share of runs with two clients that end at the predicted gap."""
     predicted = law(data["p1"].values[:, None, None], data["start"].values[None, :, None], data["first"].values)
     return float(np.mean(np.abs(data["pair_gap"].values - predicted) < 1e-9))
 
@@ -131,7 +131,7 @@ def rows_of_quadratics(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_quadratics(data: "Dataset") -> dict[str, study.Check]:
-    """Test the law of two clients, that latest values lock in, and where models are then."""
+    """Test the law of two clients, that latest values keep their choice, and the resulting models."""
     share = agreement(data)
     latest = data["late"].values[:, STRATEGIES.index("GreedyFed, latest")]
     greedy = data["late"].values[:, STRATEGIES.index("GreedyFed, mean")]

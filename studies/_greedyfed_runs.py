@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 ALGORITHMS = ("GreedyFed", "UCB", "S-FedAvg", "FedAvg", "FedProx", "Power-of-Choice", "Centralized")
-# Table, entry, what a setting's name begins with beyond its base ("" is the base itself), and the share of the rounds.
+# Table, entry, prefix of the setting's name ("" is the base), and the share of the rounds.
 ENTRIES = {
     "alpha = 0.0001": ("I: label skew", "", 1.0),
     "alpha = 0.1": ("I: label skew", "alpha = 0.1", 1.0),
@@ -57,7 +57,7 @@ FASHION = {
     for entry, row in _ROWS.items()
     for name, numbers in zip(ALGORITHMS, (*row, _OTHER_CENTRAL.get(entry, _CENTRAL)), strict=True)
 }
-# Means alone.
+# Means only.
 _MNIST = {
     "alpha = 0.0001": (94.06, 93.39, 91.94, 92.19, 92.18, 91.58, 95.37),
     "alpha = 0.1": (88.83, 87.70, 86.26, 88.86, 88.84, 88.27, 95.20),
@@ -73,13 +73,13 @@ _MNIST = {
 MNIST = {(row, name): value for row, values in _MNIST.items() for name, value in zip(ALGORITHMS, values, strict=True)}
 
 
-# A base is a law of the clients' classes; "as drawn" is that of 1e-4 with the underflow of double precision.
+# A base is a law of the clients' classes; "as drawn" is alpha = 1e-4 with the underflow of double precision.
 BASES = SINGLE, DRAWN = "one class", "as drawn"
 
 
 @dataclass(frozen=True)
 class Run:
-    """What runs have in common."""
+    """Settings that all runs share."""
 
     data: tuple[str, ...]
     """Images: fashion-mnist, digits, or four IDX files (images and labels to train on, and to test)."""
@@ -107,7 +107,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Setting:
-    """What makes clients differ."""
+    """Settings of the clients' heterogeneity."""
 
     base: str = SINGLE
     concentration: float = 1e-4
@@ -122,7 +122,7 @@ SETTINGS |= {
     for base in BASES
     for kind, value in (("x", 0.5), ("x", 0.9), ("sigma", 0.05), ("sigma", 0.1))
 }
-# What the paper reports is the best of an algorithm's variants.
+# The paper reports the best variant of each algorithm.
 VARIANTS: dict[str, dict[str, Any]] = {
     "GreedyFed": {
         name: {"averaging": name if name == "mean" else float(name)} for name in ("mean", "0", "0.1", "0.5", "0.9")
@@ -140,7 +140,7 @@ MAIN = ("FedAvg", "GreedyFed, mean")
 
 
 def refuse_unknown(config: Any, **known: Any) -> None:
-    """Refuse parameters of a configuration that hold an unknown word."""
+    """Raise for parameters of a configuration that contain an unknown word."""
     for name, words in known.items():
         unknown = [word for word in getattr(config, name) if word not in words]
         if unknown:
@@ -170,7 +170,7 @@ def _images(data: tuple[str, ...], num_server: int) -> Images:
 
 
 def deal_images(common: Run, how: Setting, seed: int) -> Dealt:
-    """Give each client its shares of the classes; split the test images between validation and test."""
+    """Partition the images by class shares; split the test images between validation and test."""
     images = _images(common.data, common.num_server).with_tests(common.num_server, seed)
     parts = ft.datasets.class_shares_partition(
         images.y, common.num_clients, how.concentration, min_samples=common.min_samples, underflow=how.base == DRAWN,
@@ -199,7 +199,7 @@ def deal(data: tuple[str, ...], num_server: int, num_clients: int, concentration
 
 
 def _halved(images: Images, parts: Any) -> Dealt:
-    """Give the server half of the test samples for validation, and half for the test; clients get their parts."""
+    """Split the test samples between validation and test at the server; clients keep their parts."""
     half, num_classes = len(images.y_test) // 2, int(max(images.y.max(), images.y_test.max())) + 1
     test = (images.x_test[half:], images.y_test[half:])
     clients = ft.federation.FederatedData.from_partition(images.x, images.y, parts, test=test, num_classes=num_classes)
@@ -228,7 +228,7 @@ def train(common: Run, dealt: Dealt, how: Setting, variant: str, seed: int) -> "
     central, proximal = name == "Centralized", changes.pop("proximal_weight", 0.0)
     pooled = ft.federation.FederatedData(data.features, data.labels, np.array([0, data.num_samples]), data.num_classes)
     fed = ft.PerceptronFederation(pooled if central else data, common.hidden)
-    # A central step sees as many samples as the chosen clients together see in one of theirs.
+    # The batch of a central step has as many samples as the chosen clients' batches together.
     central_batch = max(1, round(common.num_selected * data.num_samples / data.num_clients / batches))
     return ft.fedavg(
         fed,

@@ -19,7 +19,7 @@ class Images(NamedTuple):
     y_test: Any
 
     def with_tests(self, num_server: int, seed: int) -> "Images":
-        """Keep so many of the test images, drawn at random, for the server."""
+        """Keep a random subset of the test images for the server."""
         if not 2 <= num_server <= len(self.y_test):
             message = f"num_server must be in 2..{len(self.y_test)}, the test images, got {num_server}"
             raise ValueError(message)
@@ -28,7 +28,7 @@ class Images(NamedTuple):
 
 
 def without_tests(x: Any, y: Any) -> Images:
-    """Return images that have no test set of their own."""
+    """Return images without a test set."""
     return Images(x, y, x[:0], y[:0])
 
 
@@ -41,7 +41,7 @@ def digits() -> Images:
 
 
 def dealt(data: tuple[str, ...], num_clients: int, rng: Any, **how: Any) -> "ft.federation.FederatedData":
-    """Deal digits, of which every client holds some out, or images that have a test set; ``how`` as for digits."""
+    """Partition digits, of which every client holds out some, or images with a test set; ``how`` as for digits."""
     if data == ("digits",):
         return ft.datasets.digits(num_clients, rng, **how)
     x, y, *test = images_of(data)
@@ -58,7 +58,7 @@ def dealt(data: tuple[str, ...], num_clients: int, rng: Any, **how: Any) -> "ft.
 
 @lru_cache(maxsize=1)
 def images_of(data: tuple[str, ...]) -> Images:
-    """Return digits, without a test set, or images that have one; the last ones are cached."""
+    """Return digits, without a test set, or images with one; the last result is cached."""
     return digits() if data == ("digits",) else read_images(data, 0, 0)
 
 

@@ -32,7 +32,7 @@ def race(config: Any, progress: study.Progress) -> "Dataset":
     dims = ("problem", "federation", "algorithm", "round")
     return xarray.Dataset(
         {
-            # In single precision, so that what is stored stays small.
+            # In single precision to save space.
             "gap": (dims, found[..., 0, :].astype("f4")),
             "communications": (("problem", "federation", "round"), found[:, :, -1, 1].astype("i4")),
             "models": (("problem", "algorithm"), found[:, 0, :, 1, 1]),
@@ -219,7 +219,7 @@ def _simulated(eta: Q, local_steps: tuple[int, int], method: Any) -> float:
 
 
 def drawn(own: FixedPoints, progress: study.Progress, seed: int) -> "Dataset":
-    """Certify the worst steps of one drawn client, and let runs of two federations settle."""
+    """Certify the worst steps of one drawn client, and simulate the floors of two federations."""
     import xarray
 
     worst, promised = [], []
@@ -261,12 +261,12 @@ def _settled(own: FixedPoints, fed: "ft.QuadraticFederation", step_size: float, 
 
 
 def floor(step_size: Any, curvature: float) -> Any:
-    """Return the floor of zeta2 = 1 where the last factor has this curvature."""
+    """Return the floor for zeta2 = 1 if the last factor has this curvature."""
     return step_size / (0.1 * (2 - step_size * curvature))
 
 
 def checks_of_fixed_points(data: "Dataset") -> dict[str, study.Check]:
-    """Test the orders of the biases of averaging, and where drawn clients settle."""
+    """Test the orders of the biases of averaging, and the floors of drawn clients."""
     points, one = part(data, "fixed_points"), part(data, "drawn")
     known = np.isfinite(points["averaging, simulated"].values)
     off = max(float(abs(points[f"{name}, simulated"] / points[name] - 1).values[known].max())

@@ -1,4 +1,4 @@
-"""Theorems about rounds of SCAFFOLD, Scaffnew, compressed messages and FedProx beside certified worst cases."""
+"""Theorems about rounds of SCAFFOLD, Scaffnew, compressed messages and FedProx, compared with certified worst cases."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -64,9 +64,9 @@ MESSAGES = ("compressed gradients", "error feedback", "EF21")
 
 
 def scaffold(own: Theorems, progress: study.Progress) -> "Dataset":
-    """Prove the worst contraction of a round with all clients, beside the theorem and the worst of two quadratics.
+    """Prove the worst contraction of a round with all clients; compare with the theorem and with two quadratics.
 
-    The potential is the squared distance and eta^2 tau^2 times the mean squared error of the control variates.
+    The potential is the squared distance plus eta^2 tau^2 times the mean squared error of the control variates.
     """
     records, mu = [], Fraction(1, own.condition)
     jobs = [(tau, Fraction(number, 20)) for tau in own.local_steps for number in own.twentieths]
@@ -84,7 +84,7 @@ def scaffold(own: Theorems, progress: study.Progress) -> "Dataset":
 
 
 def scaffnew(own: Theorems, progress: study.Progress, seed: int) -> "Dataset":
-    """Enumerate all coins of few steps, simulate more of them, and bound both; add exact long-run rates."""
+    """Enumerate all coins of few steps, simulate more steps, and bound both; add exact long-run rates."""
     import xarray
 
     zero = vector(0)
@@ -169,7 +169,7 @@ def _three() -> "list[ft.QuadraticFederation]":
 
 
 def _left(own: Theorems, fed: "ft.QuadraticFederation", method: Any) -> float:
-    """Share of the first gap that is left."""
+    """Ratio of the final to the first gap."""
     found = ft.fedavg(
         fed, ft.selection.Full(), method=method, num_rounds=own.num_rounds, step_size=own.step_size,
         initial=fed.minimizer + 1.0, record_every=own.num_rounds,
@@ -178,7 +178,7 @@ def _left(own: Theorems, fed: "ft.QuadraticFederation", method: Any) -> float:
 
 
 def proximal(own: Theorems, progress: study.Progress) -> "Dataset":
-    """Certify the least progress of a round of FedProx, beside its theorem as published and with derived constants."""
+    """Certify the least progress of a round of FedProx; compare with its theorem, published and derived."""
     import xarray
 
     certified, derived, published = [], [], []
@@ -223,7 +223,7 @@ def tightness(data: "Dataset") -> dict[str, Any]:
 
 
 def _promised(certified: Any, promise: Any) -> Any:
-    """Divide certified by guaranteed progress, where some is guaranteed."""
+    """Divide certified by guaranteed progress if the latter is positive."""
     return (certified / promise.where(promise > 0)).values[(promise > 0).values]
 
 
@@ -270,7 +270,7 @@ def checks_of_theorems(data: "Dataset") -> dict[str, study.Check]:
 
 
 def sent_until(data: "Dataset", name: str) -> tuple[Any, Any]:
-    """Return rounds, and models that a client sends, until a millionth of the gap is left."""
+    """Return rounds, and models that a client sends, until the gap is a millionth of the first."""
     gap = data["gap"].sel(problem=QUADRATICS, algorithm=name).values
     first = (gap <= GOAL).argmax(axis=-1)[:, None]
     rounds, models = (np.take_along_axis(one, first, axis=-1)[:, 0] for one in sent(data, QUADRATICS, name))

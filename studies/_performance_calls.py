@@ -17,7 +17,7 @@ from fedtheory.worst_case._arguments import constants
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case.federated_averaging import averaged_rounds
 
-# How far apart probabilities of different programs may be.
+# Largest allowed difference between the probabilities of different programs.
 CLOSE = 1e-12
 _LABEL = "Shapley"
 _SHARE = 1.0 if has_avx512() else 0.7
@@ -50,8 +50,8 @@ def _probabilities(config: Any, progress: study.Progress) -> list[dict[str, Any]
     found = []
     for size in config.sampling_sizes:
         norms = np.exp(np.random.default_rng(config.seed).normal(size=size))
-        # Many calls in a row even at the longest: the memory of one result serves for the next, as in real use, and
-        # few of the calls find the caches as the other program left them.
+        # Many consecutive calls even for the largest size, so that memory is reused, as in real use, and few of the
+        # calls find the caches in the state that the other program left.
         budget, calls = size / 10, max(32, 20_000 // size)
         error = float(np.abs(ft.sampling.optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
         ours, sort, memory = (
@@ -94,7 +94,7 @@ def numpy_sort(norms: Any, budget: float) -> Any:
 
 
 def sum_and_copy(norms: Any, _: float) -> Any:
-    """Read the norms for a threshold, then read them again and write as many numbers: the least that memory allows."""
+    """Read the norms for a threshold, then read them again and write as many numbers: the minimal memory traffic."""
     return norms.sum(), norms.copy()
 
 
@@ -149,7 +149,7 @@ def by_logits(before: Any, models: Any, weights: Any, features: Any, labels: Any
 
 
 def worst_cases(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
-    """Time rounds and a horizon with their proofs, the assembly of a long program, and a round beside PEPit."""
+    """Time rounds and a horizon with their proofs, the assembly of a long program, and a round compared with PEPit."""
     sizes = [*map(Q, decaying_step_sizes(config.worst_case_steps, mu=0.1, L=1.0).tolist())]
     proved = (
         (_ROUND.format(_SHORT), 0.03, config.repetitions, partial(_round, _SHORT)),
@@ -158,7 +158,7 @@ def worst_cases(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
     )
     found = []
     for label, limit, times, ours in progress(proved, "worst cases"):
-        # Enclosures are to be 1e-5 wide, relative to their upper end.
+        # The required width of enclosures, relative to the upper end, is 1e-5.
         apart = ours().relative_width / 1e-5
         found.append(within(label, ours, limit, range(times)) | {"agreement": apart})
     label, ours = _ASSEMBLY.format(config.assembled_rounds), partial(assembly, config.assembled_rounds)
@@ -175,7 +175,7 @@ def _horizon(sizes: Any) -> Any:
 
 
 def assembly(num_rounds: int) -> Any:
-    """Write down rounds of five local steps of all clients as one program, without solving it."""
+    """Assemble rounds of five local steps of all clients as one program, without solving it."""
     given = constants(_SHORT * num_rounds, _STEP, **_CLASS)
     return first_coordinates(averaged_rounds(given, num_rounds=num_rounds).program()).data(pairs=False)
 
@@ -189,7 +189,7 @@ def beside_pepit(config: Any) -> list[dict[str, Any]]:
     found = []
     for label, (ours, theirs) in pairs.items():
         value = ours().value
-        # Ours is proved to 1e-5, PEPit's is what a solver says.
+        # Our value is proved to 1e-5; PEPit's is the answer of a solver.
         apart = abs(theirs() - value) / (1e-5 * value)
         rows = interleaved(label, ours, 1, {"PEPit": (theirs, 1)}, range(config.repetitions))
         found += [row | {"agreement": apart} for row in rows]
@@ -197,7 +197,7 @@ def beside_pepit(config: Any) -> list[dict[str, Any]]:
 
 
 def common(name: str, num_steps: int) -> Any:
-    """Prove the largest gap after so many steps of a method, from a squared distance or in a set of diameter 1."""
+    """Prove the largest gap after a number of steps of a method, from a squared distance or in a set of diameter 1."""
     p = ft.worst_case.Problem()
     f = p.function() if name == "proximal point" else p.function(L=1)
     if name == "Frank-Wolfe":
@@ -231,7 +231,7 @@ def pepit_common(name: str, num_steps: int) -> float:
 
 
 def pepit_round() -> float:
-    """Write the round client by client, as one does in PEPit."""
+    """Write the round client by client in PEPit."""
     from PEPit import PEP
     from PEPit.functions import SmoothStronglyConvexFunction
 

@@ -24,7 +24,7 @@ MEGABYTE = 1e6
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes that grow, each while the others stay where they begin."""
+    """Sizes that grow one at a time, while the others keep their first values."""
 
     num_clients: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
     """Clients K."""
@@ -104,7 +104,7 @@ def _task(config: Sizes, case: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 def _sizes(config: Sizes, case: dict[str, Any]) -> dict[str, int]:
     sizes = {axis: getattr(config, axis)[0] for axis in GROWING} | {case["axis"]: case["size"]}
-    if case["axis"] == "num_clients":  # many rounds, beside which setting up a million clients is short
+    if case["axis"] == "num_clients":  # many rounds, so that the setup of a million clients is short in comparison
         sizes["num_rounds"] = config.num_rounds[-1]
     return sizes
 
@@ -132,7 +132,7 @@ def _run(arrays: Any, arguments: dict[str, Any], **changed: Any) -> Any:
 
 
 def _timed(config: Sizes, case: dict[str, Any]) -> tuple[float, float]:
-    """Seconds of a run, and of setting it up once the system has found the memory."""
+    """Seconds of a run and of its setup, after memory was allocated once."""
     arrays, arguments = _task(config, case)
     _run(arrays, arguments, num_rounds=0)
     set_up = timed(lambda: _run(arrays, arguments, num_rounds=0), process_time)[0]
@@ -140,10 +140,10 @@ def _timed(config: Sizes, case: dict[str, Any]) -> tuple[float, float]:
 
 
 def _of_a_round(config: Sizes, case: dict[str, Any], whole: float, set_up: float) -> float:
-    """Seconds of a round of a replicate, from the smallest times of both: those of a difference would be too small."""
+    """Seconds per round and replicate, from the smallest times of run and setup, not the smallest difference."""
     arguments = _arguments(config, case)
     rounds = int(arguments["num_rounds"] * arguments["num_replicates"])
-    # On a busy machine setting up alone may take longer than all; then the round takes at most this.
+    # On a busy machine the setup alone may take longer than the run, whose time is then an upper limit.
     return (whole - set_up if whole > set_up else whole) / rounds
 
 
@@ -191,7 +191,7 @@ def rows_of_growth(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
-    """Test numbers that do not depend on the clock: clients evaluated, and memory."""
+    """Test the numbers that are not times: evaluated clients and memory."""
     clients = {strategy: curve for (axis, strategy), curve in curves(data).items() if axis == "num_clients"}
     asked = max(float(curve["models_down"].max()) for name, curve in clients.items() if name != EVERYBODY)
     every = clients[EVERYBODY]
@@ -223,7 +223,7 @@ def draw_clients(axes: Any, data: "Dataset") -> None:
 
 
 def draw_others(axes: Any, data: "Dataset") -> None:
-    """Draw the time of a round over that at the smallest size, against the factor by which a size grows."""
+    """Draw the time of a round relative to that at the smallest size, against the factor by which a size grows."""
     found = {axis: curve for (axis, _), curve in curves(data).items() if axis != "num_clients"}
     longest, most, ends = 1.0, 1.0, {}
     for place, (axis, curve) in enumerate(found.items()):

@@ -1,4 +1,4 @@
-"""Time of programs beside those one would otherwise write, and what a fresh process takes."""
+"""Times of our programs compared with alternatives, and of a fresh process."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Peers:
-    """How much is timed beside other programs."""
+    """Sizes of the comparisons with other programs."""
 
     num_clients: tuple[int, ...] = (30, 100)
     """Clients K of the quadratics; a tenth is selected out of three tenths of candidates."""
@@ -73,7 +73,7 @@ def workloads() -> tuple[Any, ...]:
 
 
 def peers(config: Peers, progress: study.Progress) -> "Dataset":
-    """Time everything and compare what the programs return."""
+    """Time all programs and compare their results."""
     rows = [
         {"floor": np.nan} | row | {"goal": workload.GOALS.get((row["workload"], row["peer"]), np.nan)}
         for workload in workloads()
@@ -128,7 +128,7 @@ def checks_of_peers(data: "Dataset") -> dict[str, study.Check]:
 
 
 def _shown(data: "Dataset") -> list[dict[str, Any]]:
-    """Rows about programs of others, as drawn."""
+    """Rows about other programs, in the order of the figure."""
     rows = (dict(zip(COLUMNS, row, strict=True)) for row in zip(*(data[name].values for name in COLUMNS), strict=True))
     return [
         row
@@ -165,7 +165,7 @@ def draw_peers(axes: Any, data: "Dataset") -> None:
 
 
 def speed(data: "Dataset") -> str:
-    """Say the time of a round, and how much longer others take."""
+    """Describe the time of a round, and how much longer other programs take."""
     quadratic = [row for row in _shown(data) if row["workload"].startswith("K = ")]
     ratios = [row["ratio"] for row in quadratic]
     return (

@@ -10,14 +10,14 @@ from _timing import has_avx512, interleaved
 from fedtheory import study
 
 _SHARE = 1.0 if has_avx512() else 0.7
-# Features, hidden units, batch, samples, and how many times as many steps make a run that its start-up does not blur.
+# Features, hidden units, batch, samples, and the factor of steps for which the start-up is negligible.
 _SHAPES = {"MLP 784-200-10, batch 32": (784, 200, 32, 512, 3), "MLP 64-32-10, batch 10": (64, 32, 10, 200, 30)}
 _GOALS = {"NumPy with BLAS": (1.0, 4.0), "JAX, double precision": (1.0, 1.5), "torch autograd": (1.0, 8.0)}
 GOALS = {(label, peer): goals[place] * _SHARE for place, label in enumerate(_SHAPES) for peer, goals in _GOALS.items()}
 
 
 def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
-    """Time one step of stochastic gradient descent; ours takes its own kernels, without BLAS, for both shapes."""
+    """Time one step of stochastic gradient descent; for both shapes ours uses its kernels without BLAS."""
     import fedtheory as ft
     from fedtheory.federation.client_data import FederatedData
     from fedtheory.selection.full import Full

@@ -1,4 +1,4 @@
-"""Workload A of the performance study: pow-d on isotropic quadratics, against what others would write."""
+"""Workload A of the performance study: pow-d on isotropic quadratics, compared with alternatives."""
 
 # mypy: allow-untyped-decorators, allow-untyped-calls
 import importlib.util
@@ -22,7 +22,7 @@ _GOALS = {
     "two threads": (1 / 1.7, 1 / 1.7),
 }
 GOALS = {(label, peer): both[i] for peer, both in _GOALS.items() for i, label in enumerate(("K = 30", "K = 100"))}
-# A run takes milliseconds: it is called so many times in a row, all but those of the slowest program.
+# Number of consecutive calls, since a run takes milliseconds; the slowest program runs once.
 _CALLS = 10
 # Rounds whose candidates NumPy draws in one call: they stay in the cache.
 _BLOCK = 25
@@ -99,7 +99,7 @@ class Workload(NamedTuple):
 
     @property
     def shares(self) -> Any:
-        """How far the local steps of each client lead towards its center: all of them are one affine map."""
+        """Share of the way to its center that each client's local steps cover; together they are one affine map."""
         return 1 - (1 - self.step_size * self.h) ** self.local_steps
 
 
@@ -126,7 +126,7 @@ def _one_replicate(work: Workload, num_rounds: int, rng: np.random.Generator) ->
 def numpy_batched(work: Workload, num_rounds: int, num_replicates: int, rng: np.random.Generator) -> Any:
     """All replicates in every NumPy call, and the candidates of many rounds drawn in one; gaps as above."""
     num_clients, dim = work.c.shape
-    # A model w is held as (w, |w|^2, 1): all negative losses are one product, and a move is one sum.
+    # A model w is held as (w, |w|^2, 1): all negative losses are one product, and a step is one sum.
     losses = np.vstack([(work.h[:, None] * work.c).T, -0.5 * work.h, -0.5 * work.h * np.sum(work.c**2, axis=1)])
     moves = np.column_stack([work.shares[:, None] * work.c, work.shares]) / work.num_selected
     models = np.ones((num_rounds + 1, num_replicates, dim + 2))
@@ -160,7 +160,7 @@ def numba_loop(work: Workload, num_rounds: int, num_replicates: int, rng: np.ran
 
 
 def alias_table(p: Any) -> tuple[Any, Any]:
-    """Walker's table: how much of each column is its own client's, and whose the rest is."""
+    """Walker's table: the share of each column that its client has, and the client with the remainder."""
     own, other = p * p.size, np.arange(p.size)
     small, large = [int(k) for k in np.flatnonzero(own < 1)], [int(k) for k in np.flatnonzero(own >= 1)]
     while small and large:
@@ -177,7 +177,7 @@ def compiled_rounds(
     h: Any, c: Any, shares: Any, own: Any, other: Any, curvature: float, minimizer: Any, m: int, d: int, rng: Any,
     gap: Any,
 ) -> None:  # fmt: skip
-    """Compute one replicate as one writes it in half an hour; ``gap`` takes the gap of each round."""
+    """Compute one replicate in a direct implementation; ``gap`` receives the gap of each round."""
     num_clients, dim = c.shape
     w, move, losses = np.zeros(dim), np.empty(dim), np.empty(d)
     candidates, drawn_in = np.empty(d, np.int64), np.full(num_clients, -1)

@@ -1,4 +1,4 @@
-"""Workload B of the performance study: pow-d on softmax regression, against what others would write."""
+"""Workload B of the performance study: pow-d on softmax regression, compared with alternatives."""
 
 import importlib.util
 from functools import partial
@@ -11,7 +11,7 @@ import fedtheory as ft
 from fedtheory import study
 
 _LABEL = "softmax"
-# Vectors half as long gain less.
+# Vectors of half this length gain less.
 WITHOUT_AVX512 = 0.7
 _SHARE = 1.0 if has_avx512() else WITHOUT_AVX512
 GOALS = {
@@ -149,7 +149,7 @@ def numpy_batched(work: Workload, num_rounds: int, rng: np.random.Generator) -> 
 def jax_rounds(work: Workload, num_rounds: int) -> Any:
     """Compile a round (scan over steps, vmap over clients) in double precision; batches are drawn with replacement.
 
-    A draw without replacement would need a permutation of the largest client per step, which is slower by far.
+    A draw without replacement would need a permutation of the largest client per step, which is much slower.
     """
     import jax
     import jax.numpy as jnp

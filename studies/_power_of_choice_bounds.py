@@ -24,7 +24,7 @@ REGIMES, SIDES = ("decaying", "fixed"), ("mean", "lower", "upper")
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """The instance, the start, the step sizes of both regimes, and the constants that the bounds share."""
+    """The instance, the initial model, the step sizes of both regimes, and the constants that the bounds share."""
 
     config: Any
     fed: Any
@@ -36,7 +36,7 @@ class Setting:
 
 
 def answer(config: Any, strategies: "dict[str, Strategy]", progress: study.Progress) -> "Dataset":
-    """Simulate strategies with both kinds of step sizes, and evaluate the bounds along the way."""
+    """Simulate strategies with both kinds of step sizes, and evaluate the bounds along the runs."""
     import xarray
 
     setting = _setting(config)
@@ -111,8 +111,8 @@ def _simulated(setting: Setting, strategy: Any, last: Any, regime: str) -> dict[
 
 
 def _safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float, float]:
-    """Return certified numbers: at most rho_bar and the diagonal skew, and at least rho_tilde."""
-    # The search sharpens the sides that are not needed here.
+    """Return certified lower bounds of rho_bar and the diagonal skew, and a certified upper bound of rho_tilde."""
+    # The search tightens sides that are not used here.
     skew = ft.exact.selection_skew(fed, law, num_models=100, least_ratios=least_ratios)
     return skew.rho_bar.lower, skew.rho_diagonal.lower, skew.rho_tilde.upper
 
@@ -172,7 +172,7 @@ CURVES = ("promise", "refined promise", "Theorem P", "Lemma W", "worst case", "w
 
 
 def gap_curves(config: Any, progress: study.Progress) -> "Dataset":
-    """Simulate every strategy, and compute what can be said about it from its constants."""
+    """Simulate every strategy, and compute its bounds from its constants."""
     import xarray
 
     problem, start = np.random.SeedSequence(config.seed).spawn(2)
@@ -241,8 +241,8 @@ def _curves(config: Any, fed: Any, initial: "Array", skew: tuple[float, float], 
 
 
 def _worst(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any], functions: str) -> "Array":
-    """Compose the rounds' worst cases from their proved upper ends: they are attained round after round."""
-    # Certificates are about rationals: floats are taken as the numbers that they are.
+    """Compose the worst cases of the rounds from their proved upper ends; they are attained in every round."""
+    # Certificates are about rationals, and floats are used as their exact values.
     constants: dict[str, Any] = {
         name: value if isinstance(value, int) else Fraction(value) for name, value in known.items()
     }

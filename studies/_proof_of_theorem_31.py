@@ -1,7 +1,7 @@
-"""The proof of Theorem 3.1 of Power-of-Choice as a chain of inequalities, and what each gives away on an instance.
+"""The proof of Theorem 3.1 of Power-of-Choice as a chain of inequalities, and the loss of each on an instance.
 
-All is for isotropic quadratics without gradient noise. The state of a run at the start of a round is a weighted set of
-models; every expectation over the cohort selected there is a sum over all cohorts.
+Quadratics are isotropic, and gradients have no noise. The state of a run at the start of a round is a weighted set of
+models; expectations over the selected cohort are sums over all cohorts.
 """
 
 from collections.abc import Iterable
@@ -54,7 +54,7 @@ class State(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """What the bounds take: G2 and the two skews are safe sides."""
+    """Arguments of the bounds: G2 and the two skews are certified on the safe side."""
 
     local_steps: int
     num_selected: int
@@ -94,7 +94,7 @@ class Values(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Values at the steps 0..tau of a round, and all models that it may end at: (P, C, v) from w*, with (P, C)."""
+    """Values at the steps 0..tau of a round, and final models less w*, (P, C, v), with probabilities, (P, C)."""
 
     values: list[Values]
     ends: Any
@@ -212,13 +212,13 @@ def _losses(fed: Any, known: Constants, now: Values, eta: float, drift: list[flo
 
 
 class Ledger(NamedTuple):
-    """Losses carried along the unrolled recursion (65) to every step, with the exact distances they are added to.
+    """Losses propagated by the recursion (65) to every step, with the exact distances.
 
     Attributes
     ----------
     carried, sampling
-        Carried losses, (T + 1, inequalities); and, where the models at the starts of rounds are samples, what their
-        mean differs from what the round before led to, carried along as well, (T + 1,).
+        Propagated losses, (T + 1, inequalities), and the propagated sampling errors of the models at the starts of
+        rounds, (T + 1,), which are zero if these are exact.
     distance2
         Exact ``E |w_bar_t - w*|^2``, (T + 1,).
     smallest
@@ -235,7 +235,7 @@ class Ledger(NamedTuple):
 
 
 def carry(fed: Any, known: Constants, etas: Any, rounds: Iterable[tuple[list[Values], Any]]) -> Ledger:
-    """Go through all rounds: values at the steps of each, and its step sizes."""
+    """Process all rounds, each with the values at its steps and its step sizes."""
     contraction = 1 - etas * fed.strong_convexity * (1 + 0.375 * known.rho_bar)
     history, distances = [np.zeros(len(INEQUALITIES) + 1)], [float("nan")]
     smallest, mismatch = np.full(len(INEQUALITIES), np.inf), 0.0

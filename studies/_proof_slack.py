@@ -1,4 +1,4 @@
-"""How much each inequality in the proof of Theorem 3.1 gives away, on quadratics where all cohorts are enumerated."""
+"""Loss of each inequality in the proof of Theorem 3.1, on quadratics with all cohorts enumerated."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ def exact_rounds(run: Run) -> Iterator[Stepped]:
     """Follow random selection in proportion to the weights, exactly.
 
     All values are quadratic in the model u at the start of the round, since the cohort does not depend on it. So 2 v
-    points with the mean and the covariance of u stand for its law; both are carried on exactly from round to round.
+    points with the mean and the covariance of u replace its law; both are propagated exactly over the rounds.
     """
     fed = run.fed
     cohorts = list(itertools.combinations_with_replacement(range(fed.num_clients), run.num_selected))
@@ -62,7 +62,7 @@ def exact_rounds(run: Run) -> Iterator[Stepped]:
 
 
 def _orders(cohort: tuple[int, ...]) -> int:
-    """In how many orders a cohort with copies can be drawn."""
+    """Return the number of orders in which a cohort with copies can be drawn."""
     return math.factorial(len(cohort)) // math.prod(math.factorial(cohort.count(k)) for k in set(cohort))
 
 
@@ -108,7 +108,7 @@ FRAME = ("(67)  smoothness, F - F* by L/2 |w - w*|^2", "(66)  induction", "(7)  
 
 
 def slack_of_the_proof(config: Any, progress: study.Progress) -> "Dataset":
-    """Follow both strategies and carry the losses of all inequalities along."""
+    """Follow both strategies and propagate the losses of all inequalities."""
     import xarray
 
     problem, start = np.random.SeedSequence(config.seed).spawn(2)
@@ -124,7 +124,7 @@ def slack_of_the_proof(config: Any, progress: study.Progress) -> "Dataset":
         f"pow-d, d = {config.proof_candidates}": (biased, rounds_from(setting, biased, paths)),
     }
     parts = [
-        # the loop reports its progress by the step sizes, since the rounds themselves are made one after the other
+        # progress is reported by step sizes, since the rounds are generated lazily
         _followed(setting, strategy, (values for values, _ in zip(steps, progress(setting.rounds, name), strict=True)))
         for name, (strategy, steps) in rounds.items()
     ]
@@ -132,7 +132,7 @@ def slack_of_the_proof(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def _followed(problem: Run, strategy: Any, rounds: Any) -> "Dataset":
-    """Carry the losses from step to step, and compare every step with the library's one-step bound."""
+    """Propagate the losses over the steps, and compare every step with the library's one-step bound."""
     import xarray
 
     fed, known = problem.fed, _constants(problem, strategy)
@@ -179,7 +179,7 @@ def _unrolled(problem: Run, known: proof.Constants, shown: Any) -> dict[str, Any
 
 
 def _expected(problem: Run, strategy: Any, shown: Any) -> Any:
-    """Exact gap by the moment recursion at the ends of rounds, NaN elsewhere: a second road for rand."""
+    """Exact gap by the moment recursion at the ends of rounds, NaN elsewhere: an independent computation for rand."""
     result, tau = np.full(len(shown), np.nan), problem.local_steps
     if isinstance(strategy.law(problem.fed.weights), ft.selection.Moments):
         gaps = ft.exact.expected_gap(
@@ -194,7 +194,7 @@ def levels(here: "Dataset") -> Any:
     """Bounds on the gap at one step: the gap itself, and the bound after every inequality in the proof's order."""
     half_L = here.attrs["half_L"]
     distance2, carried = float(here["distance2"]), here["carried"].values
-    # What sampling adds is no loss of the proof; it is part of the exact starting value of what follows.
+    # Sampling errors are no losses of the proof; they are part of the exact initial value of the later rounds.
     after = distance2 + float(here["sampling"]) + np.concatenate([[0.0], np.cumsum(carried)])
     ends = [half_L * float(here["induction"]), float(here["printed"])]
     return np.array([here.attrs["half_curvature"] * distance2, *(half_L * after), *ends])
@@ -206,13 +206,13 @@ def inequalities(data: "Dataset") -> list[str]:
 
 
 def losses(proof: "Dataset", name: str) -> Any:
-    """Return what each inequality adds to the bound at the last step, in units of the error."""
+    """Return the increase of the bound at the last step by each inequality, in units of the error."""
     found = levels(proof.isel(step=-1).sel(strategy=name))
     return np.diff(found) / found[0]
 
 
 def lemma_b2(here: "Dataset") -> tuple[float, float]:
-    """Factors by which G2, and then the step sizes, raise the side of (37) that they enter, but for its small start."""
+    """Factors by which G2, and then the step sizes, increase the side of (37) without its small initial term."""
     first = [str(name).startswith("(37)") for name in here["inequality"].values]
     jensen, cauchy, gradients, sizes = here["carried"].values[first]
     before = jensen + cauchy
@@ -220,7 +220,7 @@ def lemma_b2(here: "Dataset") -> tuple[float, float]:
 
 
 def chain_checks(proof: "Dataset") -> dict[str, study.Check]:
-    """Test that the chain of inequalities is complete, and that one of them alone is false."""
+    """Test that the chain of inequalities is complete, and that exactly one of them is false."""
     half, rand, smallest = proof.attrs["half_curvature"], proof.sel(strategy="rand"), proof["smallest"].min("strategy")
     total = proof["distance2"] + proof["sampling"] + proof["carried"].sum("inequality")
     negative = [str(label) for label in smallest["inequality"].values[smallest.values < -1e-12]]

@@ -1,4 +1,4 @@
-"""Random federations: in how many of them each selection rule is ahead of random selection, by heterogeneity."""
+"""Random federations: the share in which each selection rule is ahead of random selection, by heterogeneity."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,14 @@ from fedtheory import study
 if TYPE_CHECKING:
     from xarray import Dataset
 
-# Logarithms of the least and the most heterogeneity, and what is counted.
+# Logarithms of the least and the most heterogeneity, and the counted events.
 LEAST, MOST = -3.0, 1.0
 COUNTED = ("rounds", "floats")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the results depend on."""
+    """Settings of the results."""
 
     num_clients: int
     dim: int
@@ -32,7 +32,7 @@ class Setting:
 
 
 def strategies(setting: Setting) -> dict[str, Any]:
-    """Return the selection rules that are simulated; the last numbers of candidates also with last known losses."""
+    """Return the selection rules that are simulated; the last numbers of candidates also with stale losses."""
     m = setting.num_selected
     return {
         "uniform": ft.selection.Uniform(m),
@@ -60,7 +60,7 @@ def federation(setting: Setting, rng: np.random.Generator) -> tuple[Any, Any, fl
 
 
 def block(block: int, tau: int, seed: int, *, setting: Setting) -> "Dataset":
-    """Compare on some federations, the same for every tau."""
+    """Compare on some federations, which are the same for every tau."""
     import xarray
 
     rng = np.random.default_rng([seed, block])
@@ -83,7 +83,7 @@ def block(block: int, tau: int, seed: int, *, setting: Setting) -> "Dataset":
 
 
 def horizons(setting: Setting) -> list[int]:
-    """Return the rounds after which they are compared, powers of the root of two."""
+    """Return the rounds of comparison, powers of the square root of two."""
     return sorted({round(2 ** (i / 2)) for i in range(2 * int(np.log2(setting.num_rounds)) + 1)})
 
 
@@ -112,7 +112,7 @@ def _compared(
 
 
 def _foretold(setting: Setting, tau: int, fed: Any, initial: Any, rand: Any) -> dict[str, Any]:
-    """Return where the mean field is ahead, and where random selection is below the floor."""
+    """Return whether the mean field is ahead, and whether random selection is below the floor."""
     at, m, step = horizons(setting), setting.num_selected, setting.step_share / float(fed.smoothness)
     paid, fields, floors = 2 * m * setting.dim * np.array(at), [], []
     for d in setting.predicted:
@@ -125,7 +125,7 @@ def _foretold(setting: Setting, tau: int, fed: Any, initial: Any, rand: Any) -> 
 
 
 def _ahead(gaps: Any, cost: Any, rand: Any, at: list[int], paid: Any) -> Any:
-    """Return at which horizons errors are below those of random selection, at equal rounds and at equal cost."""
+    """Return the horizons at which errors are below those of random selection, at equal rounds and at equal cost."""
     affordable = np.searchsorted(cost, paid, side="right") - 1
     return np.stack([gaps[at] < rand[at], gaps[affordable] < rand[at]])
 
@@ -134,7 +134,7 @@ NUM_BINS, EARLY = 16, 8
 
 
 def counted(data: "Dataset") -> "Dataset":
-    """Count federations, and in how many of them each is ahead, in bins of heterogeneity."""
+    """Count federations, and those in which each rule is ahead, in bins of heterogeneity."""
     import xarray
 
     flat = data.stack(one=("block", "federation")).drop_vars(["one", "block", "federation"])

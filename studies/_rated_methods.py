@@ -1,4 +1,4 @@
-"""Six methods in the language of worst-case problems, each with a closed form that theory has for it."""
+"""Six methods as worst-case problems, each with a closed form from theory."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q
@@ -56,8 +56,8 @@ def fast_gradients(step: Q) -> "tuple[Problem, float]":
     f = p.function(L=L)
     best = f.minimizer()
     x = y = started(p, best)
-    gone = gone_y = Q(0)  # steps gone along a constant slope
-    left = left_y = Q(1)  # what is left on a parabola
+    gone = gone_y = Q(0)  # steps along a constant slope
+    left = left_y = Q(1)  # the remaining factor on a parabola
     for i in range(STEPS):
         share = Q(i, i + 3)
         before, x = x, y - step * f.gradient(y)
@@ -112,7 +112,7 @@ def error_feedback(step: Q) -> "tuple[Problem, float]":
 
 
 class Method(NamedTuple):
-    """A method, its longest step size, what is measured, and what its closed form is of the worst case."""
+    """A method, its largest step size, its measure, and the relation of the closed form to the worst case."""
 
     title: str
     problem: "Callable[[Q], tuple[Problem, float]]"

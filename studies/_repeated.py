@@ -1,4 +1,4 @@
-"""What studies of repeated runs share: means with confidence limits, and seeds that serve more than once."""
+"""Repeated runs: means with confidence limits, and seeds for repeated use."""
 
 from typing import Any
 
@@ -21,19 +21,19 @@ def with_limits(samples: Any, digits: int = 1, *, signed: bool = False) -> str:
 
 
 def mean_words(samples: Any, digits: int = 1) -> str:
-    """Mean and limits as words; how many there are if some are missing."""
+    """Mean and limits as words, with the number of samples if some are missing."""
     arrived = int(np.isfinite(samples).sum())
     return with_limits(samples, digits) if arrived == len(samples) else f"reached in {arrived} of {len(samples)}"
 
 
 def span(values: Any, digits: int = 1, *, between: str = " to ") -> str:
-    """Smallest and largest number as words; what is missing is left out."""
+    """Smallest and largest number as words, without missing ones."""
     found = np.asarray(values, dtype=np.float64)
     return between.join(f"{end:,.{digits}f}" for end in (np.nanmin(found), np.nanmax(found)))
 
 
 def fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:
-    """Copy a seed sequence that remembers nothing of what was spawned from it."""
+    """Copy a seed sequence as it was before any spawning."""
     return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
 
 
@@ -43,7 +43,7 @@ def geometric_limits(ratios: Any) -> Any:
 
 
 def geometric_words(ratios: Any, form: str = ".3g") -> str:
-    """Geometric mean and limits as words; how many there are if some are missing."""
+    """Geometric mean and limits as words, with the number of samples if some are missing."""
     found = np.asarray(ratios)
     arrived = int(np.isfinite(found).sum())
     if arrived < found.size:
@@ -60,7 +60,7 @@ def paired(first: Any, second: Any) -> Any:
     Raises
     ------
     ValueError
-        If one side lacks a number that the other has.
+        If a number is missing on one side only.
     """
     values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     there = [np.isfinite(one) for one in values]

@@ -1,4 +1,4 @@
-"""Optimal sampling probabilities beside the exact optimum, and correlated samplings with these probabilities."""
+"""Optimal sampling probabilities compared with the exact optimum, and correlated samplings with these probabilities."""
 
 import itertools
 from collections.abc import Callable
@@ -23,7 +23,7 @@ CLOSED, FOUR, PRECISE, BARE = (
 
 
 class _Answer(NamedTuple):
-    """How good an answer is: relative excess of its objective, residual of the conditions, largest error of p."""
+    """Quality of an answer: relative excess of its objective, residual of the conditions, largest error of p."""
 
     gap: float
     residual: float
@@ -93,7 +93,7 @@ def _excesses(norms: Any, m: float, most: int) -> list[float]:
 
 
 def checks_of_ways(data: "Dataset") -> dict[str, study.Check]:
-    """Test that the closed form is the optimum, and that rescalings come to it."""
+    """Test that the closed form is the optimum, and that rescalings converge to it."""
     own = np.abs(data["answer"].sel(way=CLOSED).values).max()
     gap, steps = float(data["answer"].sel(measure="gap").min()), np.diff(data["excess"].values, axis=-1)
     enough = int(np.ceil(data.attrs["expected_size"])) - 1
@@ -156,7 +156,7 @@ def matrices_of(config: Any, drawn: Any) -> tuple[list[Any], float]:
 
 
 def systematic(p: Any) -> Any:
-    """Return the law of a comb with teeth at distance 1 that falls on the probabilities laid one after the other."""
+    """Return the law of systematic sampling: a comb with teeth at distance 1 on the concatenated probabilities."""
     ends = np.cumsum(p)
     # The comb's offset u draws client i when a tooth u, u + 1, ... lies in [ends[i] - p[i], ends[i]).
     cuts = np.unique(np.concatenate([[0.0, 1.0], np.round(ends % 1, 14)]))
@@ -187,7 +187,7 @@ def sign_ratios(config: Any) -> Any:
     matrices, independent = matrices_of(config, drawn)
     products = drawn @ drawn.T
     patterns = np.array(list(itertools.product([1.0, -1.0], repeat=config.drawn_clients - 1)))
-    # Flipping all signs at once changes nothing, so the first client keeps its own.
+    # Flipping all signs at once has no effect, so the sign of the first client is fixed.
     signs = np.hstack([np.ones((len(patterns), 1)), patterns])
     ratios = []
     for matrix in matrices:

@@ -23,7 +23,7 @@ STRATEGIES = ("full", "full, longest steps", "uniform", "OCS", "AOCS", "OCS, lon
 
 
 class Setting(NamedTuple):
-    """A problem with a method: how long effective steps may be for a given gamma, and how they are split."""
+    """A problem with a method: the longest effective step for a given gamma, and its parts."""
 
     config: Any
     problem: str
@@ -60,7 +60,7 @@ def _setting(config: Any, problem: str, method: str) -> Setting:
     fed, initial = _problem(config, problem)
     if method == "DSGD":
         return Setting(config, problem, fed, initial, 1, 1.0)
-    # Theorems 17 and 18 ask for a long server step, and so for short local ones.
+    # Theorems 17 and 18 require a long server step, and therefore short local ones.
     return Setting(config, problem, fed, initial, config.local_steps, 1 / np.sqrt(fed.weights @ fed.weights))
 
 
@@ -99,9 +99,9 @@ def _answer(config: Any, problem: str, method: str, strategies: Sequence[str]) -
 
 
 def _summed_up(data: "Dataset") -> "Dataset":
-    """Add what needs every round: how near the bound comes, how far gaps are from OCS's, rounds and bits until a gap.
+    """Add summaries over all rounds: ratios of the bound, differences to OCS's gaps, rounds and bits until a gap.
 
-    That is a mean gap of twice what uniform sampling ends with; NaN if it is never reached.
+    This gap is twice the final mean gap of uniform sampling; NaN if it is never reached.
     """
     gap = data["gap"].sel(side="mean")
     below = gap <= 2 * data["third"].sel(strategy="uniform", side="mean").isel(part=-1)
@@ -166,12 +166,12 @@ def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
 
 
 def _bounded_by_theorem(setting: Setting, trajectory: Any) -> Array:
-    """Return the gap for quadratics, the squared gradient averaged over all rounds so far for wells."""
+    """Return the gap for quadratics, and for wells the squared gradient averaged over all past rounds."""
     if setting.problem == "quadratics":
         return np.asarray(trajectory.gap)
     squares = np.stack([np.sum(setting.fed.gradient(models) ** 2, axis=-1) for models in trajectory.models])
     averages = np.cumsum(squares, axis=1)[:, :-1] / np.arange(1, squares.shape[1])
-    # Before the first round there is nothing to average.
+    # There is no average before the first round.
     return np.concatenate([squares[:, :1], averages], axis=1)
 
 
@@ -235,7 +235,7 @@ def _bound(setting: Setting, step: float, gamma: Array) -> Array:
 
 
 def _increasing(*values: Any) -> study.Check:
-    """Whether each is larger than the one before, place by place."""
+    """Whether each array is larger than the previous one, elementwise."""
     words = (" < ".join(f"{value:.3g}" for value in column) for column in np.transpose(values))
     return study.Check(bool((np.diff(values, axis=0) > 0).all()), "; ".join(words))
 
@@ -273,7 +273,7 @@ def checks_of_runs(data: "Dataset") -> dict[str, study.Check]:
 
 
 def _savings(data: "Dataset") -> dict[str, study.Check]:
-    """Test that OCS saves rounds and bits when all take the longest steps that the theorems allow."""
+    """Test that OCS saves rounds and bits if all strategies take the longest steps that the theorems allow."""
 
     def most(what: str, name: str, others: tuple[str, ...]) -> study.Check:
         best = data[what].sel(strategy=list(others)).min("strategy")

@@ -12,7 +12,7 @@ ESTIMATORS = ("orders", "sweeps", "truncated", "GTG")
 
 
 def records(config: Any, skew: float, stage: int, num_players: int) -> list[dict[str, Any]]:
-    """Estimate the values of a game again and again; one record for each estimator and cost."""
+    """Estimate the values of a game repeatedly; one record for each estimator and cost."""
     table = _table(config, skew, stage, num_players)
     exact = ft.valuation.shapley(table, num_players)
     scale = float(np.sqrt(np.mean(exact**2)))
@@ -61,7 +61,7 @@ def _table(config: Any, skew: float, stage: int, num_players: int) -> Any:
 
 @lru_cache(maxsize=1)
 def _dealt(data: tuple[str, ...], skew: float, seed: int) -> "tuple[ft.federation.FederatedData, Any]":
-    """Clients' samples, and those that the server holds."""
+    """Return the samples of the clients and of the server."""
     if data == ("digits",):
         x, y, *_ = digits()
         order = np.random.default_rng(seed).permutation(len(y))

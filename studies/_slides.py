@@ -1,4 +1,4 @@
-"""What the figures of all studies share: the finding as their title, names beside curves, and means with intervals."""
+"""Parts of the figures of all studies: findings as titles, names at curves, and means with intervals."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -66,11 +66,11 @@ def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.
 
 
 def _spread(places: Any, sizes: Any) -> Any:
-    """Move places as little as is needed for labels of these sizes not to overlap."""
+    """Move positions as little as necessary, so that labels of these sizes do not overlap."""
     order = np.argsort(places, kind="stable")
     ends = np.cumsum(sizes[order]) - sizes[order] / 2
     free = np.asarray(places)[order] - ends
-    # Of the free parts the nearest increasing sequence: blocks that are out of order share their mean.
+    # The nearest increasing sequence of the free parts: blocks out of order are replaced by their mean.
     blocks: list[list[float]] = []
     for value in free:
         blocks.append([value, 1])

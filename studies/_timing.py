@@ -1,4 +1,4 @@
-"""Interleaved timing of peers against ours, on one thread."""
+"""Interleaved timing of our programs and others, on one thread."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ def timed(program: Callable[[], Any], clock: Callable[[], float] = time.perf_cou
 def interleaved(
     workload: str, ours: Callable[[], Any], size: int, peers: Programs, repetitions: Any
 ) -> list[dict[str, Any]]:
-    """Time ours and every peer in turn; each program comes with the number of units of work that a call does.
+    """Time ours and every peer in turn; each program has the number of units of work per call.
 
     Returns a record per peer: time of ours per unit, and the median, smallest and largest ratio within a repetition.
     """
@@ -46,7 +46,7 @@ def interleaved(
 
 
 def within(workload: str, ours: Callable[[], Any], limit: float, repetitions: Any) -> dict[str, Any]:
-    """Time ours against the seconds that a call may take."""
+    """Compare our time with a limit in seconds per call."""
     seconds = [timed(ours)[0] for _ in repetitions]
     return _record(workload, f"limit of {limit:g} s", seconds, limit / np.array(seconds))
 

@@ -1,4 +1,4 @@
-"""Client sampling of softmax models on dealt images, with a step size that is tuned for each method."""
+"""Client sampling for softmax models on partitioned images, with a step size tuned for each method."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ def _federation(config: Any, kind: int, seed: np.random.SeedSequence) -> Any:
         images.y, config.num_clients[kind], power=config.powers[kind], concentration=config.concentration,
         min_samples=-(-5 * config.batch_size // 4), rng=np.random.default_rng(deal),
     )  # fmt: skip
-    # Digits have no test set of their own.
+    # Digits have no test set.
     held_out: dict[str, Any] = {"test_fraction": 0.2, "rng": hold_out}
     if len(images.y_test):
         held_out = {"test": (images.x_test, images.y_test)}
@@ -104,12 +104,12 @@ def reached(data: "Dataset", name: str) -> Any:
 
 
 def lead_of(here: "Dataset", size: float, name: str = OPTIMAL) -> Any:
-    """How much more accurate a method ends than uniform sampling, on each data set."""
+    """Return the final accuracy of a method less that of uniform sampling, on each data set."""
     final = here["accuracy"].isel(round=-1).sel(size=size)
     return paired(final.sel(strategy=name), final.sel(strategy=UNIFORM))
 
 
 def shares_of_bits(here: "Dataset", size: float) -> tuple[float, float]:
-    """Bits that OCS sends to the target over those of uniform sampling, and of full participation."""
+    """Bits that OCS sends until the target, relative to uniform sampling and to full participation."""
     sent = reached(here, "bits").sel(size=size, strategy=[OPTIMAL, UNIFORM, FULL]).mean("instance", skipna=False)
     return float(sent[0] / sent[1]), float(sent[0] / sent[2])

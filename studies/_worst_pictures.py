@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Picture:
-    """How the worst federations train, and how finely they are drawn."""
+    """Settings of the training of worst federations and of their drawing."""
 
     num_points: int = 40
     """Grid points in each direction of a picture."""
@@ -60,7 +60,7 @@ def pictures(config: Picture, progress: study.Progress) -> "Dataset":
 
 
 def _larger(losses: "Array") -> "Array":
-    """Select the first client whose loss is the largest, up to the digits that an instance has."""
+    """Select the first client with the largest loss, up to the precision of an instance."""
     return np.eye(2)[[int(np.argmax(losses > losses.max() - 1e-4))]]
 
 

@@ -210,7 +210,7 @@ def data(labels, **changes):
         (
             lambda: ft.sampling.solver_probabilities([1.0, 2.0], 1, "CLARABEL", unit=[1j, 1]),
             TypeError,
-            "unit must hold real numbers, got an array of complex128",
+            "unit must contain real numbers, got an array of complex128",
         ),
         (
             lambda: ft.datasets.class_shares_partition([0, 1], 1, 1e308, min_samples=1),

@@ -294,7 +294,7 @@ def test_where_no_folder_can_be_written_code_is_compiled_with_one_warning(tmp_pa
         env=others | closed | named,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("1.0 6\n", 0), done.stderr
-    assert done.stderr.count("CacheWarning: compiled code cannot be kept") == 1
+    assert done.stderr.count("CacheWarning: compiled code cannot be cached") == 1
     assert "Traceback" not in done.stderr
 
 
@@ -303,7 +303,7 @@ def test_a_folder_that_fills_up_is_one_warning() -> None:
         raise OSError(28, "No space left on device")
 
     compiling.say_that_nothing_is_kept.cache_clear()
-    with pytest.warns(CacheWarning, match="compiled code cannot be kept"):
+    with pytest.warns(CacheWarning, match="compiled code cannot be cached"):
         compiling._at_most_a_warning(full)("signature", "code")
     compiling._at_most_a_warning(full)("signature", "code")
     compiling.say_that_nothing_is_kept.cache_clear()

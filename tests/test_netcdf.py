@@ -74,8 +74,8 @@ def test_any_numbers_and_any_text_come_back(values: list[Any]) -> None:
 
 UNSAVED: dict[str, tuple[Any, str]] = {
     "an empty dimension": ({"a": ("x", [])}, "the dimension x must have a length of at least 1 to be saved"),
-    "integers that no double holds": ({"a": ("x", [2**53 + 1])}, "a must hold integers of at most 2^53 to be saved"),
-    "the smallest integer": ({"a": ("x", [-(2**63)])}, "a must hold integers of at most 2^53 to be saved"),
+    "integers that no double holds": ({"a": ("x", [2**53 + 1])}, "a must contain integers of at most 2^53 to be saved"),
+    "the smallest integer": ({"a": ("x", [-(2**63)])}, "a must contain integers of at most 2^53 to be saved"),
     "complex numbers": ({"a": ("x", [1j])}, "a must be made of text, truth values, integers or doubles"),
     "dates": ({"a": ("x", np.array(["2000"], "M8[ns]"))}, "a must be made of text, truth values, integers or doubles"),
     "objects": ({"a": ("x", np.array([object()]))}, "a must be made of text, truth values, integers or doubles"),

@@ -45,7 +45,7 @@ def verified(factors: list[int]) -> Any:
         (lambda: variance([Fraction(1), Fraction(-2)], [Fraction(1), Fraction(1)]), "norms must be at least 0, got -2"),
         (lambda: availability.available_probabilities([1.0, 2.0], 1.0, [True] * 2, [0.5, 1.5]), "at most 1, got 1.5"),
         (lambda: estimator_variance([[0.5, 0.1], [0.1, 0.0]], TWO), "a positive diagonal, got 0.0"),
-        (lambda: skew(ALIKE, [0.5, 0.5], [[2.0], [1.0]]), "got 0/0 at a model that every client prefers"),
+        (lambda: skew(ALIKE, [0.5, 0.5], [[2.0], [1.0]]), "got 0/0 at a common minimizer of the clients"),
         (lambda: thresholds([1.0, np.nan, 2.0], 3), "threshold must be at least 0, got nan"),
         (lambda: _attendances([0.5, -0.5], 2, 1), r"attendance must be in \[0, 1\], got -0.5 to 0.5"),
         (lambda: _attendances([0.5, 1.5], 2, 1), r"attendance must be in \[0, 1\], got 0.5 to 1.5"),

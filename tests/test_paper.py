@@ -59,7 +59,7 @@ def test_symbols_are_explained_by_the_docstring_or_else_by_the_glossary():
         return {"all": num_rounds * local_steps * spread * mu}
 
     assert {name: symbol.meaning for name, symbol in own.symbols.items()} == {
-        "num_rounds": "Rounds made so far.",
+        "num_rounds": "Number of rounds so far.",
         "local_steps": "``E``: local steps per round.",
         "spread": "Spread of the clients, at most 1.",
         "mu": "Convexity of F.",
@@ -218,4 +218,4 @@ def test_a_formula_names_no_argument_as_code_does() -> None:
 def test_a_scheme_names_its_pair_and_says_where_it_has_a_memory():
     pair = "selection 'all' with aggregation 'mean'"
     assert str(Scheme("all", "mean")) == pair
-    assert str(Scheme("all", "mean", memoryless=False)) == f"{pair}, with a memory"
+    assert str(Scheme("all", "mean", memoryless=False)) == f"{pair}, with memory"

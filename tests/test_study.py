@@ -114,7 +114,7 @@ def test_the_same_configuration_makes_the_same_bytes(tmp_path):
 @pytest.mark.parametrize("content", ["{", '{"config": 3}'])
 def test_a_folder_of_somebody_else_is_refused(tmp_path, content):
     (tmp_path / "metadata.json").write_text(content)
-    with pytest.raises(FileExistsError, match=r"holds"):
+    with pytest.raises(FileExistsError, match="contains something else"):
         study.produce(TOY, TOY.quick, tmp_path)
     assert names(tmp_path) == {"metadata.json"}
 
@@ -131,7 +131,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_the_run(tmp_path):
 def test_a_changed_file_is_not_loaded(tmp_path):
     study.produce(TOY, TOY.quick, tmp_path)
     (tmp_path / "table.json").write_text(json.dumps({"rows": []}))
-    with pytest.raises(ValueError, match=r"got table\.json, which is another one than metadata\.json lists"):
+    with pytest.raises(ValueError, match=r"got table\.json, which differs from the one that metadata\.json lists"):
         study.load(tmp_path)
 
 
@@ -372,7 +372,9 @@ def test_results_by_other_sources_are_not_overwritten_unless_forced(tmp_path, mo
     study.produce(BARE, TOY.quick, tmp_path)
     study.produce(BARE, TOY.quick, tmp_path)
     monkeypatch.setattr(scripts, "source_digest", lambda function: "another")
-    with pytest.raises(FileExistsError, match="holds results of this configuration, by other sources: choose another"):
+    with pytest.raises(
+        FileExistsError, match="contains results of this configuration, by other sources: choose another"
+    ):
         study.produce(BARE, TOY.quick, tmp_path)
     study.produce(BARE, TOY.quick, tmp_path, force=True)
 
@@ -422,7 +424,7 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys, monk
     assert left.value.code == 1
     with pytest.raises(SystemExit):
         study.main(today, ["--show", str(tmp_path), "--quick"])
-    assert "--show shows results as they are, got other parameters beside it" in capsys.readouterr().err
+    assert "--show shows results as they are, got other parameters as well" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("renamed", [0, 3])
@@ -441,7 +443,7 @@ def test_a_study_that_was_killed_while_it_wrote_runs_again_without_force(tmp_pat
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path):
     def again(config, progress):
-        with pytest.raises(FileExistsError, match=r"only one study may write into .*, got a second one beside process"):
+        with pytest.raises(FileExistsError, match=r"only one study may write into .*, got another process,"):
             study.produce(TOY, config, tmp_path)
         return throw(config, progress)
 
@@ -519,7 +521,7 @@ def test_importing_the_harness_loads_nothing_heavy():
 @pytest.mark.parametrize("option", ["--out"])
 def test_what_is_no_path_is_refused_in_one_line(capsys, option):
     assert exit_code([option, "a\0b"]) == 2
-    assert capsys.readouterr().err == "toy: folder must be a path that the system can have, got PosixPath('a\\x00b')\n"
+    assert capsys.readouterr().err == "toy: folder must be a path that the system accepts, got PosixPath('a\\x00b')\n"
 
 
 def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):

@@ -58,7 +58,7 @@ EYE = [[0.5, 0.0], [0.0, 0.5]]
         (
             lambda: ft.sampling.estimator_variance(EYE, [["1"], ["2"]]),
             TypeError,
-            "vectors must hold real numbers, got an array of <U1",
+            "vectors must contain real numbers, got an array of <U1",
         ),
         (
             lambda: ft.sampling.variance_bound([1.0, 2.0], [0.5, 1.5], [1.0, 1.0]),

@@ -1,1 +1,1 @@
-"""Files: written whole or not at all, told apart by digests, and what produced them."""
+"""Files: written completely or not at all, identified by digests, with their provenance."""

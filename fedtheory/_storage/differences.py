@@ -1,4 +1,4 @@
-"""In which arrays two data sets differ, and by how much."""
+"""Differences between two data sets: which arrays differ, and by how much."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["data_differences"]
 
 
 def unlike(then: Any, now: Any) -> npt.NDArray[np.bool_]:
-    """Return where two arrays of one shape differ; NaN is like NaN.
+    """Return where two arrays of one shape differ; two NaN are equal.
 
     >>> unlike(np.array([1.0, np.nan, 3.0]), np.array([1.0, np.nan, 4.0]))
     array([False, False,  True])
@@ -21,7 +21,7 @@ def unlike(then: Any, now: Any) -> npt.NDArray[np.bool_]:
 
 
 def difference(name: str, then: Any, now: Any) -> str:
-    """Say how two arrays differ, nothing if they do not.
+    """Describe how two arrays differ; empty if they are equal.
 
     >>> difference("gap", np.array([1.0, 2.0]), np.array([1.0, 2.5]))
     'gap differs, by at most 2.0e-01 of its size'
@@ -41,7 +41,7 @@ def difference(name: str, then: Any, now: Any) -> str:
 
 
 def data_differences(then: Any, now: Any) -> list[str]:
-    """Say in which variables two data sets differ.
+    """Describe the variables in which two data sets differ.
 
     >>> import xarray
     >>> one, other = (xarray.Dataset({"gap": ("round", [1.0, end])}) for end in (2.0, 2.5))
@@ -60,6 +60,6 @@ def data_differences(then: Any, now: Any) -> list[str]:
 
 
 def _values(variable: Any) -> Any:
-    # What was a word is an object after it was read.
+    # Text is read as an array of objects.
     values = np.asarray(variable.values)
     return values.astype(str) if values.dtype.kind in "OSU" else values

@@ -1,4 +1,4 @@
-"""Write a set of files so that a folder never holds half a result: all of them beside their names, then renamed."""
+"""Write a set of files so that a folder never contains half a result: under temporary names, then renamed."""
 
 import contextlib
 import errno
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class OtherFileError(ValueError):
-    """Why a file is not what it should be, in words that follow its name."""
+    """Why a file is not the expected one, as a clause that follows its name."""
 
 
 LOCK = ".lock"
@@ -46,17 +46,17 @@ _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _NO_FOLDER = {errno.ENOENT, errno.ENOTDIR}
 # Metadata and tables take kilobytes.
 _LARGEST_JSON = 64 * 2**20
-# Python reads no more digits by default.
+# Python's default limit of digits.
 _MOST_DIGITS = 4300
-# Half of a pair of escapes, if the other half is missing, is text that cannot be written.
+# A lone surrogate escape is text that cannot be written.
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-# JSON has no numbers that are not finite.
+# JSON has no non-finite numbers.
 _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _NUMBERS = {word: float(number) for number, word in _WORDS.items()}
 
 
 def as_path(name: str, value: Any) -> Path:
-    """Return a path that was given; TypeError or ValueError for what the system takes for none.
+    """Return a path; TypeError or ValueError if the system does not accept it.
 
     >>> as_path("out", 3)
     Traceback (most recent call last):
@@ -70,7 +70,7 @@ def as_path(name: str, value: Any) -> Path:
     except UnicodeEncodeError:
         has_null = True
     if has_null:
-        message = f"{name} must be a path that the system can have, got {short(value)}"
+        message = f"{name} must be a path that the system accepts, got {short(value)}"
         raise ValueError(message)
     return Path(value)
 
@@ -78,7 +78,7 @@ def as_path(name: str, value: Any) -> Path:
 def publish(folder: Path, files: Mapping[str, bytes], index: str, about: Mapping[str, Any]) -> dict[str, Any]:
     """Write every file under a temporary name in the folder, flush it to the disk, and rename them all.
 
-    The file ``index`` comes last and holds ``about`` together with the digests of the others; it is returned.
+    The file ``index`` is the last; it contains ``about`` and the digests of the others, and is returned.
     """
     waiting: dict[str, Path] = {}
     try:
@@ -97,12 +97,12 @@ def publish(folder: Path, files: Mapping[str, bytes], index: str, about: Mapping
 
 
 def published(folder: Path, index: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return what an index holds, and the files that were written with it.
+    """Return the content of an index and the files that were written with it.
 
     Raises
     ------
     OtherFileError
-        In words that follow "got", if one of them is not there as it was written.
+        If a file is missing or has changed, with a message that follows "got".
     """
     known = read_json(folder / index)
     listed = known.get("files") if isinstance(known, dict) else None
@@ -117,7 +117,7 @@ def published(folder: Path, index: str) -> tuple[dict[str, Any], dict[str, bytes
         refuse_link(folder / name)
         found[name] = read_bytes(folder / name)
         if _digest(found[name]) != digest:
-            message = f"{name}, which is another one than {index} lists"
+            message = f"{name}, which differs from the one that {index} lists"
             raise OtherFileError(message)
     return known, found
 
@@ -127,14 +127,14 @@ def _digest(content: bytes) -> str:
 
 
 def place(path: Path, content: bytes, *, new: bool = False) -> None:
-    """Write one file under a temporary name beside it, flush it to the disk, and rename it.
+    """Write one file under a temporary name in the same folder, flush it to the disk, and rename it.
 
     Raises
     ------
     FileExistsError
-        If it is to be a new file and there is one of that name by then: of two processes that ask, one gets it.
+        If it must be new and already exists; of two simultaneous processes one succeeds.
     OSError
-        In a sentence about the file and its folder, if it cannot be written there.
+        If it cannot be written, in a sentence about the file and its folder.
     """
     waiting = _partial(path.parent, path.name)
     try:
@@ -149,13 +149,13 @@ def place(path: Path, content: bytes, *, new: bool = False) -> None:
 
 
 def _removed(waiting: Path) -> None:
-    with contextlib.suppress(OSError):  # where it could not be made it cannot be removed
+    with contextlib.suppress(OSError):  # it may not exist
         waiting.unlink()
 
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Let the system complain about a file by its own name, and not by the one under which it waits."""
+    """Make errors of the system name the file instead of its temporary name."""
     try:
         yield
     except OSError as error:
@@ -163,19 +163,19 @@ def _named(path: Path) -> Iterator[None]:
         if error.errno in _NO_ROOM:
             message = f"{path.parent} must have room for {path.name}, got {why}"
         elif error.errno in _NO_FOLDER:
-            message = f"{path} must be in a folder that exists, got {path.parent}, which is none"
+            message = f"{path} must be in a folder that exists, got {path.parent}, which does not exist"
         else:
             message = f"{path} must be a file that can be written, got {why}"
         raise OSError(error.errno, message) from error
 
 
 def deliver(path: Path, content: bytes) -> None:
-    """Write a file that the user named: whole or not at all, but straight into a device or a pipe."""
+    """Write a file that the user named: completely or not at all, or directly into a device or a pipe."""
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             stream.write(content)
     else:
-        # A link that was named is meant to lead where it does.
+        # A link that the user named is followed.
         place(path.resolve(), content)
 
 
@@ -183,27 +183,27 @@ def _take_name(waiting: Path, path: Path) -> None:
     try:
         os.link(waiting, path)
     except FileExistsError as error:
-        message = f"{path} must be a new file, got one that was written meanwhile"
+        message = f"{path} must be a new file, got one that was written in the meantime"
         raise FileExistsError(message) from error
-    except OSError:  # a file system without second names
+    except OSError:  # a file system without hard links
         waiting.replace(path)
 
 
 @contextlib.contextmanager
 def locked(folder: Path, only_one: str) -> Iterator[None]:
-    """Keep a folder for this process, which loses it when it ends; what a killed one left half written is removed.
+    """Lock a folder until this process ends; remove incomplete files of a killed process.
 
     Raises
     ------
     FileExistsError
-        If another process keeps it, in a sentence that begins with the words that are given; or if what has the name of
-        the lock is a link, or no plain file: a folder of another user may lead anywhere.
+        If another process has locked it, in a sentence that begins with the given words; or if the lock file is a link
+        or no plain file, since a folder of another user may contain malicious links.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
         lock = _locked_file(folder / LOCK)
     except BlockingIOError as error:
-        message = f"{only_one} {folder}, got a second one beside process {error.strerror}"
+        message = f"{only_one} {folder}, got another process, {error.strerror}"
         raise FileExistsError(message) from error
     with lock:
         for unfinished in folder.glob(".*.partial"):
@@ -212,7 +212,7 @@ def locked(folder: Path, only_one: str) -> Iterator[None]:
 
 
 def _locked_file(path: Path) -> IO[str]:
-    """Open a file and lock it; BlockingIOError if another process holds it, whose number is the ``strerror``."""
+    """Open a file and lock it; BlockingIOError if another process has locked it, with its number as ``strerror``."""
     lock = _opened_itself(path)
     try:
         if sys.platform == "win32":
@@ -224,7 +224,7 @@ def _locked_file(path: Path) -> IO[str]:
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with contextlib.suppress(OSError):  # on a full disk the number is missing, and the lock is held
+            with contextlib.suppress(OSError):  # on a full disk the number is missing, but the lock is held
                 lock.truncate(0)
                 os.write(lock.fileno(), str(os.getpid()).encode())
     except OSError as error:
@@ -235,37 +235,37 @@ def _locked_file(path: Path) -> IO[str]:
 
 
 def _opened_itself(path: Path) -> IO[str]:
-    """Open a file to be read and written, or make it; what is not a file of its own with one name is not touched."""
+    """Open a file for reading and writing, or create it; links and special files are rejected."""
     refuse_link(path)
     try:
         number = os.open(path, os.O_RDWR | os.O_CREAT | _not_followed(), 0o666)
     except OSError as error:
-        if error.errno == errno.ELOOP:  # it has become one meanwhile
+        if error.errno == errno.ELOOP:  # it was replaced by a link in the meantime
             refuse_link(path)
         raise
     opened = os.fdopen(number, "r+", encoding="utf-8")
     found = os.fstat(number)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         opened.close()
-        message = f"{path} must be a plain file of its own, got a second name of one or something else: remove it"
+        message = f"{path} must be a plain file without other names, got something else: remove it"
         raise FileExistsError(message)
     return opened
 
 
 def _not_followed() -> int:
-    # Windows has neither of the first two, and makes links for those only who may.
+    # Windows lacks the first two flags, and only privileged users can create links there.
     return getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def refuse_link(path: Path) -> None:
-    """Raise FileExistsError if a name in a folder that is written into leads elsewhere."""
+    """Raise FileExistsError if a name in an output folder is a link."""
     if path.is_symlink():
-        message = f"{path} must be no link, got one, which leads elsewhere: remove it"
+        message = f"{path} must not be a link, got one: remove it"
         raise FileExistsError(message)
 
 
 def writable(path: Path) -> None:
-    """Raise OSError unless a file of this name can be placed, before there is anything to place."""
+    """Raise OSError if a file of this name cannot be written, before there is a result to write."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     waiting = _partial(path.parent, path.name)
@@ -280,7 +280,7 @@ def _partial(folder: Path, name: str) -> Path:
 
 
 def _opened_new(path: Path) -> IO[bytes]:
-    """Make a file that nothing else has made; one of the name that was left behind, or a link, is removed unread."""
+    """Create a new file; a leftover or a link of this name is removed unread."""
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _not_followed(), 0o666), "wb")
 
@@ -293,7 +293,7 @@ def _flushed(path: Path, content: bytes) -> None:
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return a value as JSON; NumPy scalars become numbers, and numbers that are not finite become words.
+    """Return a value as JSON; NumPy scalars become numbers, and non-finite numbers become words.
 
     >>> json_bytes((1, math.inf)).split()
     [b'[', b'1,', b'"Infinity"', b']']
@@ -321,7 +321,7 @@ def read_json(path: Path) -> Any:
     Raises
     ------
     OtherFileError
-        In words that follow "got", with the file's name.
+        If it is no such file, with a message that contains the name and follows "got".
     """
     size = regular(path).stat().st_size
     if size > _LARGEST_JSON:
@@ -335,13 +335,13 @@ def read_json(path: Path) -> Any:
 
 
 def parsed_json(content: bytes) -> Any:
-    """Return what a text in JSON says.
+    """Return the value of a JSON text.
 
     Raises
     ------
     OtherFileError
-        In words that follow the name of the file: for other encodings than UTF-8, names that stand twice in an object,
-        numbers that are not finite or have thousands of digits, and nesting that Python does not follow.
+        For other encodings than UTF-8, duplicate names in an object, non-finite numbers, numbers with thousands of
+        digits, and nesting that is too deep; the message follows the name of the file.
 
     >>> parsed_json(b'{"a": [1, 2.5]}')
     {'a': [1, 2.5]}
@@ -407,9 +407,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def regular(path: Path) -> Path:
-    """Return the path of a file to read; a pipe or a device, on which reading may wait for ever, is refused.
+    """Return the path of a file to read; pipes and devices, on which reading may block, are rejected.
 
-    What does not exist is left to whoever opens it.
+    Missing files are reported by the function that opens them.
     """
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         mode = path.stat().st_mode

@@ -1,13 +1,13 @@
-"""One digest of everything that determines a result: values, functions with all that they refer to, and versions.
+"""One digest of everything that determines a result: values, functions with everything that they use, and versions.
 
-Results are taken for the same only if their digests are equal. So digests may differ where results do not, as after an
-unrelated edit in the file of a function, and must differ where results do. What cannot be digested has no identity, and
-raises `UnidentifiedError`.
+Two results are considered equal only if their digests are equal. Digests may therefore differ although the results do
+not, for example after an unrelated edit in the file of a function, but must differ if the results do. An object that
+cannot be digested has no identity and raises `UnidentifiedError`.
 
-The digest of a function covers its code with names and constants, its defaults and closure, the globals that it names
-and the attributes that it reads from modules, recursively. It covers the text of its module and of all modules of the
-user that are imported from there, and the versions of the libraries that it calls. It does not cover files, the
-environment, the time and a library's random state that a function reads, nor attributes that it looks up by text.
+The digest of a function covers its code with names and constants, its defaults and closure, the globals that it uses,
+and the attributes that it reads from modules, recursively. It covers the text of its module and of all user modules
+that are imported from there, and the versions of the libraries that it calls. It does not cover files, the
+environment, the time, the random state of libraries, or attributes that are looked up by text.
 """
 
 import ast
@@ -36,13 +36,13 @@ from fedtheory._storage.provenance import made_by, processor
 __all__ = ["UnidentifiedError", "identities", "identity", "source_digest"]
 
 _OWN = "fedtheory"
-# Classes of these have no state of their own.
+# Classes whose instances have no state.
 _WITHOUT_STATE = {"abc", "collections.abc", "enum", "typing", "typing_extensions"}
 _CONTAINERS = (object, dict, list, tuple, set, frozenset, int, float, complex, str, bytes, np.ndarray)
 _LIBRARIES = ("numpy", "scipy", "numba")
-# A function that calls one of these can refer to anything.
+# A function that calls one of these can use anything.
 _UNSEEN = (eval, exec, compile, globals, __import__, importlib.import_module)
-# Made by Python for each class, and not part of what it does.
+# Created by Python for each class, without effect on its behavior.
 _NOT_OF_A_CLASS = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "__annotate__",
     "__annotate_func__", "__annotations_cache__", "__firstlineno__", "__static_attributes__", "__slotnames__",
@@ -60,25 +60,25 @@ _DESCRIPTORS = (
 
 
 class UnidentifiedError(TypeError):
-    """What cannot be digested, in one sentence."""
+    """An object that cannot be digested, described in one sentence."""
 
 
 def identity(*values: Any, here: bool = True) -> str:
-    """SHA-256 of values and of the versions of fedtheory, Python and the libraries that it computes with.
+    """Return the SHA-256 of values and of the versions of fedtheory, Python and the libraries that it computes with.
 
     Parameters
     ----------
     values
-        Anything: numbers, text, arrays, containers, dataclasses and other objects, functions, classes.
+        Numbers, text, arrays, containers, dataclasses and other objects, functions, classes.
     here
-        Whether the texts of modules, the files of installed libraries and the processor count. Without them a worker on
-        another machine agrees with this process about what they both run.
+        Whether to include texts of modules, files of installed libraries and the processor count. Without them, workers
+        on other machines compute the same identity.
 
     Raises
     ------
     UnidentifiedError
-        For what has no value that can be read, as open files, generators and locks, and for functions that call
-        ``eval`` or the like.
+        For objects without a readable value, such as open files, generators and locks, and for functions that call
+        ``eval`` or similar functions.
 
     >>> identity(1, np.array([0.5])) == identity(1, np.array([0.5])), identity(1) == identity(1.0)
     (True, False)
@@ -91,7 +91,7 @@ def identity(*values: Any, here: bool = True) -> str:
 
 
 def identities(values: Iterable[Any], *, here: bool = True) -> list[str]:
-    """Return SHA-256 of each of some values alone, without versions of anything that it does not refer to."""
+    """Return the SHA-256 of each value separately, including only the versions that it depends on."""
     found = []
     for value in values:
         digest = _Digest(here=here)
@@ -105,17 +105,17 @@ def identities(values: Iterable[Any], *, here: bool = True) -> list[str]:
 
 
 class _Digest:
-    """A digest that is being made.
+    """A digest under construction.
 
-    An object that was visited before is represented by its number, so that cycles terminate and shared objects differ
-    from copies.
+    A visited object is represented by its number, so that cycles terminate and shared objects differ from
+    copies.
     """
 
     def __init__(self, *, here: bool) -> None:
         self.here, self.hash = here, hashlib.sha256()
         self.numbers: dict[int, int] = {}
         self.modules: set[str] = set()
-        self.kept: list[Any] = []  # alive, so that no other object gets its place in memory
+        self.kept: list[Any] = []  # kept alive, so that no other object gets its address
 
     @property
     def hexdigest(self) -> str:
@@ -128,7 +128,7 @@ class _Digest:
             self.hash.update(content)
 
     def value(self, value: Any) -> None:
-        """Add a value, whatever it is."""
+        """Add an arbitrary value."""
         kind = type(value)
         if kind in _ATOMS:
             self.add(kind.__name__, value if isinstance(value, str | bytes) else repr(value))
@@ -141,7 +141,7 @@ class _Digest:
             self.each(value)
         elif kind in (set, frozenset):
             self.unordered(kind.__name__, value)
-        elif kind is np.ndarray and not self.here:  # what a compiled function has sent is a copy there
+        elif kind is np.ndarray and not self.here:  # for a remote worker, arrays of compiled functions are copies
             self.array(value)
         elif not self.is_known(value):
             self.object(value)
@@ -151,7 +151,7 @@ class _Digest:
             self.value(value)
 
     def is_known(self, value: Any) -> bool:
-        """Add the number of an object that was met before; give it one otherwise."""
+        """Add the number of a visited object; otherwise assign one."""
         number = self.numbers.get(id(value))
         if number is not None:
             self.add("again", str(number))
@@ -182,7 +182,7 @@ class _Digest:
             self.value(value)
 
     def object(self, value: Any) -> None:
-        """Add an object of a kind that can be part of a cycle."""
+        """Add an object that can be part of a cycle."""
         if self.is_of_a_library(value):
             return
         if type(value) is np.ndarray:
@@ -204,7 +204,7 @@ class _Digest:
             self.instance(value)
 
     def callable(self, value: Any) -> bool:
-        """Add what wraps functions, and return whether it is such a thing."""
+        """Add a wrapper of functions, and return whether the value is one."""
         if isinstance(value, types.MethodType | types.BuiltinFunctionType) and value.__self__ is not None:
             self.method(value)
         elif isinstance(value, types.CellType):
@@ -235,7 +235,7 @@ class _Digest:
         return True
 
     def method(self, method: Any) -> None:
-        """Add a function and what it is bound to, or the name of one that a library's module offers as it is."""
+        """Add a function and the object to which it is bound, or only the name of a function of a library's module."""
         module = str(type(method.__self__).__module__)
         self.add("method", method.__name__)
         if _version(module) and _found(module, method.__name__) is method:  # as numpy.random.normal
@@ -244,7 +244,7 @@ class _Digest:
             self.each((getattr(method, "__func__", None), method.__self__))
 
     def module(self, name: str) -> None:
-        """Add the version of a library, or the texts of the user's modules that are reached from one of them."""
+        """Add the version of a library, or the texts of the user modules that are reached from a module."""
         self.add("module", name, _version(name))
         if self.here and name not in self.modules:
             self.modules.add(name)
@@ -255,17 +255,17 @@ class _Digest:
         self.module(str(kind.__module__))
         self.value(type(kind))
         self.each(kind.__bases__)
-        # Sorted: a class that was sent to another process has its attributes in another order.
+        # Sorted, since a class that was sent to another process has its attributes in another order.
         own = {name: value for name, value in sorted(vars(kind).items()) if name not in _NOT_OF_A_CLASS}
         self.mapping("attributes", {n: v for n, v in own.items() if not isinstance(v, types.MemberDescriptorType)})
 
     def is_of_a_library(self, value: Any) -> bool:
-        """Add the name of a function or class that is found in a library, and return whether that is so."""
+        """Add the name of a function or class of a library, and return whether it is one."""
         module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
         if not isinstance(module, str) or not isinstance(name, str) or not _version(module):
             return False
         if any(value is one for one in _UNSEEN):
-            message = f"a function that calls {name} cannot be identified, since it may refer to anything"
+            message = f"a function that calls {name} cannot be identified, since it may use anything"
             raise UnidentifiedError(message)
         if _found(module, name) is not value:
             return False
@@ -280,7 +280,7 @@ class _Digest:
         self.each((function.__defaults__, function.__kwdefaults__, function.__closure__))
         self.mapping("attributes", vars(function))
         known, names = function.__globals__, sorted(_names(function.__code__))
-        if _version(str(known.get("__name__", ""))):  # made by a library, whose version says what it refers to
+        if _version(str(known.get("__name__", ""))):  # made by a library, whose version determines what it uses
             return
         builtin = known.get("__builtins__", {})
         builtin = vars(builtin) if isinstance(builtin, types.ModuleType) else builtin
@@ -299,7 +299,7 @@ class _Digest:
         self.attributes(value, names, set())
 
     def attributes(self, value: Any, names: list[str], seen: set[int]) -> None:
-        """Add what a function may read from a module: the attributes that have one of the function's names."""
+        """Add the attributes of a module that a function may read: those with one of the names in the function."""
         if not isinstance(value, types.ModuleType) or id(value) in seen:
             return
         for name in names:
@@ -310,13 +310,13 @@ class _Digest:
                 self.attributes(found, names, seen | {id(value)})
 
     def code(self, code: types.CodeType) -> None:
-        """Add what a function does, and not where it stands."""
+        """Add the operations of a function, without its location."""
         counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
         self.add("code", code.co_name, code.co_code, getattr(code, "co_exceptiontable", b""))
         self.each((counts, code.co_consts, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars))
 
     def instance(self, value: Any) -> None:
-        """Add the class of an object and its state: all attributes, or for a library's class what it is pickled as."""
+        """Add the class of an object and its state: all attributes or, for a library's class, its pickled form."""
         kind = type(value)
         self.add("instance")
         self.value(kind)
@@ -330,7 +330,7 @@ class _Digest:
             self.each(list(part) if isinstance(part, Iterator) else part for part in found)
 
     def singleton(self, value: Any, name: str) -> None:
-        """Add what is pickled by its name alone."""
+        """Add an object that is pickled by name only."""
         module = pickle.whichmodule(value, name)  # type: ignore[attr-defined]
         if _found(module, name) is not value:
             message = f"an object of {_class_name(value)} cannot be identified, since its module does not have it"
@@ -344,10 +344,10 @@ class _Digest:
             if isinstance(value, base):
                 self.content(base, value)
         own, slots = dict(getattr(value, "__dict__", {})), dict(_slots(value))
-        if _version(str(kind.__module__)):  # of fedtheory, which keeps what follows from the rest
+        if _version(str(kind.__module__)):  # of fedtheory, whose other attributes follow from the rest
             own = {name: found for name, found in own.items() if not _is_cached_property(_static(kind, name))}
         self.mapping("state", slots | own)
-        # What a compiled base holds is not among the attributes.
+        # The content of a compiled base class is not among the attributes.
         if any(_may_hold_more(base) for base in kind.__mro__):
             self.each(list(part) if isinstance(part, Iterator) else part for part in _reduced(value)[1:])
 
@@ -409,50 +409,50 @@ def _class_name(value: Any) -> str:
 
 
 def _reduced(value: Any) -> Any:
-    """Return what an object is pickled as."""
+    """Return the pickled form of an object."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return value.__reduce_ex__(4)
-    except Exception as error:  # whatever a class raises that does not want to be pickled
+    except Exception as error:  # pickling may raise anything
         message = f"an object of {_class_name(value)} cannot be identified, since its state cannot be read"
         raise UnidentifiedError(message) from error
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """All names in a function and in those within it: of globals, attributes and modules."""
+    """Return all names in a function and its nested functions: of globals, attributes and modules."""
     within = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return {*code.co_names}.union(*map(_names, within))
 
 
 def _read(code: types.CodeType, *kinds: str) -> set[str]:
-    """Names that instructions of these kinds have, in a function and in those within it."""
+    """Return the names in instructions of these kinds, in a function and its nested functions."""
     own = {str(one.argval) for one in dis.get_instructions(code) if any(kind in one.opname for kind in kinds)}
     within = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return own.union(*(_read(one, *kinds) for one in within))
 
 
 def _imported_now(module: str) -> Any:
-    """Import what a function imports when it runs; None if that fails, which is then its matter."""
+    """Import a module that a function imports when it runs; None if that fails."""
     try:
         return importlib.import_module(module)
-    except Exception:  # whatever a module raises
+    except Exception:  # a module may raise anything
         return None
 
 
 def _attribute(module: types.ModuleType, name: str) -> Any:
-    """Return what a module has under a name, also what it loads only when that is read."""
+    """Return an attribute of a module, including one that is loaded when it is read."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return getattr(module, name, None)
-    except Exception:  # whatever a module raises
+    except Exception:  # a module may raise anything
         return None
 
 
 @lru_cache(maxsize=1024)
 def _version(module: str) -> str:
-    """Version of the library that a module belongs to, empty for the user's modules, which change without one."""
+    """Return the version of the library of a module; empty for user modules, which have none."""
     top = module.partition(".")[0]
     if top == _OWN:
         return made_by()
@@ -469,7 +469,7 @@ def _standard() -> Path:
 
 @lru_cache(maxsize=256)
 def _distribution(top: str) -> importlib.metadata.Distribution | None:
-    """Return the installed distribution that a package belongs to; one that is installed from its sources is none."""
+    """Return the installed distribution of a package; None for editable installations."""
     file = _file(top)
     if file is None or not {"site-packages", "dist-packages"} & set(file.parts):
         return None
@@ -482,26 +482,26 @@ def _distribution(top: str) -> importlib.metadata.Distribution | None:
 
 @lru_cache(maxsize=1024)
 def _files(module: str) -> str:
-    """Digest of the list of files of a distribution, with their digests: a version may be installed from others."""
+    """Digest of the file list of a distribution with the files' digests, since versions may be rebuilt."""
     found = _distribution(module.partition(".")[0])
     return "" if found is None else hashlib.sha256((found.read_text("RECORD") or "").encode()).hexdigest()
 
 
 def _file(module: str) -> Path | None:
-    """Return the file of a module, None if it has none, as in a notebook."""
+    """Return the file of a module, or None if it has none, as in a notebook."""
     loaded = sys.modules.get(module)
     name = getattr(loaded, "__file__", None)
     if loaded is None:
         try:
             specification = importlib.util.find_spec(module)
-        except Exception:  # whatever a package raises that is imported on the way
+        except Exception:  # importing a parent package may raise anything
             return None
         name = specification.origin if specification is not None and specification.has_location else None
     return None if name is None else Path(name).resolve()
 
 
 def _sources(module: str) -> dict[str, str]:
-    """Digests of the file of a user's module, and of all of the user's modules that are imported from there."""
+    """Return digests of the file of a user module and of all user modules that are imported from there."""
     found: dict[str, str] = {}
     waiting = [module]
     while waiting:
@@ -520,7 +520,7 @@ def _sources(module: str) -> dict[str, str]:
 
 
 def _imported(module: str, content: bytes, *, is_package: bool) -> list[str]:
-    """Names of the modules that a source may import, wherever in it."""
+    """Return the names of the modules that a source may import anywhere."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):
@@ -542,7 +542,7 @@ def _exists(module: str) -> bool:
 
 
 def _found(module: str, name: str) -> Any:
-    """Return what a module has under a name, None if there is nothing."""
+    """Return an attribute of a module, or None if it is missing."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -550,9 +550,9 @@ def _found(module: str, name: str) -> Any:
 
 
 def source_digest(function: Any) -> str:
-    """SHA-256 of the file of a function, of the user's modules that are imported from there, and of fedtheory.
+    """Return the SHA-256 of the file of a function, of the user modules that are imported from there, and of fedtheory.
 
-    The name of the module does not count: a script may be run, or imported under another name.
+    The name of the module is not included, since a script may be run, or imported under another name.
     """
     function = getattr(function, "func", function)  # of a partial one
     module = getattr(function, "__module__", None) or type(function).__module__

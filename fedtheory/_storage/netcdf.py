@@ -1,8 +1,8 @@
-"""Labelled arrays as netCDF-3 with 64-bit offsets: written by SciPy, read here as untrusted input.
+"""Labeled arrays as netCDF-3 with 64-bit offsets: written by SciPy, read here as untrusted input.
 
-The format has a header, which declares names, lengths, types and places of all arrays, and the arrays after it. It has
-no compression, links, groups or arrays of variable length. The header is parsed here, and not by SciPy, which reads
-what a header declares without comparing it with the length of the file.
+The format has a header, which declares names, lengths, types and positions of all arrays, followed by the arrays. It
+has no compression, links, groups or arrays of variable length. The header is not parsed by SciPy, which reads what a
+header declares without comparing it with the length of the file.
 """
 
 import io
@@ -26,7 +26,7 @@ _DIMENSIONS, _VARIABLES, _ATTRIBUTES = 10, 11, 12
 _CHARACTERS = 2
 _TYPES = {1: ">i1", _CHARACTERS: "S1", 3: ">i2", 4: ">i4", 5: ">f4", 6: ">f8"}
 _INT32 = np.iinfo(np.int32)
-# Doubles hold all integers up to here.
+# Doubles represent all integers up to this exactly.
 _EXACT = 2**53
 # The header has 31 bits for the number of bytes of an array.
 _MOST_BYTES = 2**31 - 4
@@ -43,22 +43,23 @@ class Variable(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a file holds."""
+    """The content of a file."""
 
     variables: dict[str, Variable]
     attrs: dict[str, Any]
 
 
 def netcdf_bytes(variables: Mapping[str, Variable], attrs: Mapping[str, Any]) -> bytes:
-    """Return the content of a file.
+    """Return the content of a file as bytes.
 
-    Text becomes UTF-8 and truth values become bytes, as xarray writes and reads them. Integers become 32-bit integers
-    if all fit, and otherwise doubles if all are exact; the attribute ``dtype`` has the type they come back in.
+    Text is stored as UTF-8 and booleans as bytes, like xarray does. Integers are stored as 32-bit integers if all fit,
+    and otherwise as doubles if all are exact; the attribute ``dtype`` is the type to which they are restored.
 
     Raises
     ------
     ValueError
-        For what the format cannot hold: an empty dimension, integers beyond 2^53, other types, arrays beyond 2 GiB.
+        For data that the format cannot represent: empty dimensions, integers beyond 2^53, other types, arrays beyond
+        2 GiB.
 
     >>> content = netcdf_bytes({"n": Variable(("k",), np.array([1, 2**40]))}, {"title": "counts"})
     >>> netcdf_content(content).variables["n"].values, netcdf_content(content).attrs
@@ -88,7 +89,7 @@ def netcdf_bytes(variables: Mapping[str, Variable], attrs: Mapping[str, Any]) ->
 
 
 def _storable(name: str, variable: Variable) -> tuple[tuple[str, ...], npt.NDArray[Any], dict[str, Any]]:
-    """Return dimensions, values and attributes as the format has them."""
+    """Return dimensions, values and attributes in the types of the format."""
     dims, values, attrs = variable.dims, np.asarray(variable.values), dict(variable.attrs)
     if values.dtype.kind == "U":
         try:
@@ -114,18 +115,18 @@ def _storable(name: str, variable: Variable) -> tuple[tuple[str, ...], npt.NDArr
 
 
 def _narrowed(name: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return integers as 32-bit ones, or as doubles if these are exact; ValueError otherwise."""
+    """Return integers with 32 bits, or as doubles if these are exact; ValueError otherwise."""
     if not values.size or (_INT32.min <= values.min() and values.max() <= _INT32.max):
         return values.astype(np.int32)
     largest = max(int(values.max()), -int(values.min()))
     if largest > _EXACT:
-        message = f"{name} must hold integers of at most 2^53 to be saved, got one of size {largest}"
+        message = f"{name} must contain integers of at most 2^53 to be saved, got one of size {largest}"
         raise ValueError(message)
     return values.astype(np.float64)
 
 
 def _name(text: str) -> str:
-    """Return a name as SciPy takes it, which writes one byte for each character, so that the file holds UTF-8."""
+    """Return a name encoded for SciPy, which writes one byte per character, so that the file contains UTF-8."""
     if not text or "/" in text or not text.isprintable():
         message = f"names to be saved must be printable, not empty, and without '/', got {text!r}"
         raise ValueError(message)
@@ -134,7 +135,7 @@ def _name(text: str) -> str:
 
 def _set_attributes(owner: Any, attrs: Mapping[str, Any]) -> None:
     for name, value in attrs.items():
-        if hasattr(owner, _name(name)):  # SciPy would take it for its own
+        if hasattr(owner, _name(name)):  # SciPy would mistake it for an internal one
             message = f"attributes to be saved must have other names than those of SciPy's files, got {name}"
             raise ValueError(message)
         setattr(owner, _name(name), _attribute(name, value))
@@ -151,15 +152,15 @@ def _attribute(name: str, value: Any) -> Any:
 
 
 def netcdf_content(content: bytes) -> Content:
-    """Return what a file holds.
+    """Return the content of a file.
 
-    Whatever the header declares is compared with the length of the file before it is read: arrays lie within the file
-    and, together, are no larger than it, so that reading takes little more memory than the file.
+    All declarations in the header are compared with the length of the file before anything is read: arrays must be
+    within the file and, together, not larger than it, so that reading takes little more memory than the file.
 
     Raises
     ------
     OtherFileError
-        In words that follow the name of the file, if it is not such a file, or not whole.
+        If the bytes are no such file or incomplete, with a message that follows the name of the file.
     """
     if content.startswith(_HDF5):
         message = "which is an HDF5 file, as earlier versions of fedtheory wrote: it is not read any more"
@@ -196,7 +197,7 @@ class _Header:
             self._refuse(f"two {what} have one name")
 
     def _bytes(self, number: int) -> bytes:
-        """Return the next bytes, and step over what fills the last word of four."""
+        """Return the next bytes, and skip the padding to a multiple of four."""
         end = self.place + number
         if end > len(self.content):
             self._refuse("its header ends early")
@@ -254,7 +255,7 @@ class _Header:
             self._refuse(f"{name} has an unknown dimension")
         names, shape = tuple(dims[place][0] for place in places), tuple(dims[place][1] for place in places)
         attrs, kind = self._attributes(), self._type()
-        self._bytes(4)  # the number of bytes, which type and shape say, too
+        self._bytes(4)  # the number of bytes, which follows from type and shape
         begin, size = self._number(8), math.prod(shape) * kind.itemsize
         self.bytes_left -= size
         if not all(shape) or len(set(names)) < rank or begin + size > len(self.content) or self.bytes_left < 0:
@@ -268,7 +269,7 @@ class _Header:
         return name, Variable(names[:-1], self._lines(values), attrs)
 
     def _lines(self, values: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-        """Return rows of characters as text, of which ASCII takes four times the bytes and no object for each."""
+        """Convert rows of characters to text; ASCII needs four times the bytes, but no object per row."""
         shape, length = values.shape[:-1], values.shape[-1]
         codes = values.view(np.uint8)
         if codes.max() < 128:
@@ -280,7 +281,7 @@ class _Header:
 
 
 def _as_it_was(found: Variable) -> Variable:
-    """Undo what `_storable` did to numbers."""
+    """Restore numbers that `_storable` converted."""
     values = found.values.astype(found.values.dtype.newbyteorder("="))
     attrs, kind = dict(found.attrs), found.attrs.get("dtype")
     if kind == "bool" and values.dtype == np.int8:
@@ -316,7 +317,7 @@ def dataset_bytes(data: "Dataset") -> bytes:
 
 
 def _plain(values: Any) -> npt.NDArray[Any]:
-    """Return text that pandas keeps as objects as an array of text."""
+    """Convert text that pandas stores as objects to an array of text."""
     found: npt.NDArray[Any] = np.asarray(values)
     is_text = found.dtype.kind == "O" and all(isinstance(one, str) for one in found.flat)
     return found.astype(np.str_) if is_text else found

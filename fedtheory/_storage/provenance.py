@@ -1,4 +1,4 @@
-"""What bits of a result can depend on beside its inputs: versions and the machine."""
+"""Versions and machine, on which the bits of a result may depend in addition to its inputs."""
 
 import hashlib
 import platform
@@ -11,7 +11,7 @@ __all__ = ["changes", "made_by", "processor", "provenance", "release"]
 
 def release() -> str:
     """Return the version of fedtheory."""
-    # Slow to import, and needed only where something is kept.
+    # The import is slow, and only needed when something is stored.
     from importlib.metadata import version
 
     return version("fedtheory")
@@ -19,7 +19,7 @@ def release() -> str:
 
 @lru_cache(maxsize=1)
 def made_by() -> str:
-    """Version of fedtheory with the beginning of a digest of its sources, which tells versions in the making apart."""
+    """Return the version of fedtheory with a digest of its sources, which identifies development versions."""
     root, found = Path(__file__).resolve().parents[1], hashlib.sha256()
     for file in sorted(root.rglob("*.py")):
         found.update(file.relative_to(root).as_posix().encode())
@@ -28,7 +28,7 @@ def made_by() -> str:
 
 
 def processor() -> str:
-    """Return the processor as the compiler names it, which chooses vector instructions by it."""
+    """Return the compiler's name of the processor, which determines its vector instructions."""
     from llvmlite.binding import get_host_cpu_name
     from numba import config
 
@@ -49,7 +49,7 @@ def provenance(*libraries: str) -> dict[str, str]:
 
 
 def changes(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Say what differs between two provenances, one sentence each.
+    """Describe the differences between two provenances, one sentence each.
 
     >>> changes({"numpy": "2.0", "python": "3.11"}, {"numpy": "2.1", "python": "3.11"})
     ('numpy was 2.0, is 2.1',)

@@ -1,1 +1,1 @@
-"""What every package uses: checks of arguments, words of messages, the console, compiled code."""
+"""Common parts of all packages: validation of arguments, formatting of messages, console, compiled code."""

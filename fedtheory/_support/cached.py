@@ -1,7 +1,7 @@
 """A property that is computed once.
 
-Type checkers are told that it is a property: as ``functools`` declares it, pyright refuses a federation where a
-Protocol with properties is wanted.
+For type checkers it is a property, since with the declaration in ``functools`` pyright rejects a federation as an
+implementation of a Protocol with properties.
 """
 
 from typing import TYPE_CHECKING

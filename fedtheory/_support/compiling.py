@@ -1,4 +1,4 @@
-"""The two ways in which this library compiles: both cached and without the GIL, one in exact IEEE arithmetic."""
+"""Compilation of functions: cached and without the GIL, in exact IEEE arithmetic or with reordered sums."""
 
 import hashlib
 import io
@@ -34,18 +34,18 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a small function into each of its callers, which spares the passing of arrays."""
+    """Compile a small function into each of its callers, which avoids passing arrays."""
     dispatcher: Function = _never_stale(numba.njit(nogil=True, inline="always")(function))
     return dispatcher
 
 
 def compiled_with_reordering(function: Function) -> Function:
-    """Compile as ``compiled`` does, but let sums be reordered and products fused, so that long sums run in parallel.
+    """Compile like ``compiled``, but allow reordered sums and fused products, so that long sums are vectorized.
 
-    Results still have the same bits on every run of one machine, as the function is always compiled into its callers:
-    a copy of its own is optimized in another way, and which of the two is called would depend on what was compiled and
-    what was kept. NaN, infinities and their comparisons keep their meaning. Splitting a constant into a large and a
-    small part does not work here: the parts may be added first.
+    Results are bit-identical in every run on one machine, since the function is always compiled into its callers. A
+    separate copy would be optimized differently, and which of the two is called would depend on the order of
+    compilation and on the cache. NaN, infinities and their comparisons keep their meaning. Splitting a constant into a
+    large and a small part does not work here, because the parts may be added first.
     """
     allowed = {"contract", "reassoc", "nsz", "arcp"}
     dispatcher: Function = _never_stale(numba.njit(nogil=True, fastmath=allowed, forceinline=True)(function))
@@ -54,9 +54,9 @@ def compiled_with_reordering(function: Function) -> Function:
 
 @cache
 def in_python(function: Any) -> Any:
-    """Return a compiled function of this package in plain Python, together with the compiled functions that it calls.
+    """Return a compiled function of this package, and the compiled functions that it calls, as Python functions.
 
-    Both have the same bits, unless sums may be reordered. Little work is done before compiling would begin.
+    Both give identical bits unless sums may be reordered. For small problems this is faster than compilation.
     """
     original = function.py_func if is_compiled(function) else function
     known = original.__globals__
@@ -70,10 +70,9 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 
 
 def _never_stale(dispatcher: Any) -> Any:
-    # numba's cache looks at the age of the function's own file only: after a change in a function that it calls from
-    # another module it would run the old one, and after a mere checkout it compiles everything again. Here a cached
-    # function belongs to the text of its file and of all files of this package that are imported from there, as they
-    # were when it was made.
+    # numba's cache only considers the age of the function's file: after a change in a called function of another module
+    # it would run the old code, and after a checkout it would compile everything again. Here a cached function depends
+    # on the text of its file, and of all files of this package that are imported from there, at its creation.
     if is_compiled(dispatcher):
         function = dispatcher.py_func
         dispatcher._cache = _LateCache(partial(_cache_of, function, _stamp(Path(function.__code__.co_filename))))
@@ -90,7 +89,7 @@ def _for_any_value(get_call_template: Callable[..., Any], args: Any, kws: Any) -
 def _cache_of(function: Callable[..., Any], stamp: str) -> Any:
     try:
         found = FunctionCache(function)
-    except RuntimeError:  # neither beside the library nor at home there is a folder to write to
+    except RuntimeError:  # neither the library's folder nor the home folder is writable
         say_that_nothing_is_kept()
         return NullCache()
     index = found._cache_file
@@ -102,7 +101,7 @@ def _cache_of(function: Callable[..., Any], stamp: str) -> Any:
 
 
 def _at_most_a_warning(save: Callable[..., None]) -> Callable[..., None]:
-    # A folder may fill up, or be closed, after it was found.
+    # A folder may become full or read-only later.
     def save_if_possible(signature: Any, compiled_code: Any) -> None:
         try:
             save(signature, compiled_code)
@@ -116,19 +115,19 @@ def _at_most_a_warning(save: Callable[..., None]) -> Callable[..., None]:
 def say_that_nothing_is_kept() -> None:
     """Warn, once in a process."""
     text = (
-        "compiled code cannot be kept, as no folder for it can be written: every process compiles anew "
-        "(NUMBA_CACHE_DIR names a folder that can)"
+        "compiled code cannot be cached, since no cache folder can be written: every process compiles again "
+        "(NUMBA_CACHE_DIR names another folder)"
     )
     warnings.warn(text, CacheWarning, stacklevel=2)
 
 
 def _readable(load_index: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
-    # The index names classes of this package, and to read it is to import them: one that was renamed since, or that
-    # only another process knows, must not end this one.
+    # Reading the index imports classes of this package that it names. A renamed class, or one that only another process
+    # has, must not end this process.
     def load() -> dict[Any, str]:
         try:
             return load_index()
-        except Exception:  # whatever importing somebody's module raises
+        except Exception:  # importing a user's module may raise anything
             return {}
 
     return load
@@ -150,11 +149,11 @@ def _digest(file: Path) -> str:
 
 @cache
 def _imports(file: Path) -> tuple[Path, ...]:
-    """Files of this package that a file imports when it is itself imported."""
+    """Return the files of this package that a file imports at import time."""
     found = []
     for source, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
         home = _ROOT.joinpath(*source.split("."))
-        # What is imported from a folder may be a file in it; what is imported from a file cannot.
+        # An import from a folder may be a file in it; an import from a file cannot.
         places = [home, *(home / name for name in re.findall(r"\w+", names))] if home.is_dir() else [home]
         for path in places:
             found += [kind for kind in (path.with_suffix(".py"), path / "__init__.py") if kind.is_file()]
@@ -163,9 +162,9 @@ def _imports(file: Path) -> tuple[Path, ...]:
 
 @final
 class _LateCache:
-    """Numba's cache of a function, made when it is first asked for anything.
+    """Numba's cache of a function, created at its first use.
 
-    Each looks for a folder that it can write to, and of a hundred functions that are imported a run calls ten.
+    Each cache searches for a writable folder, and a run calls only about ten of a hundred imported functions.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -176,13 +175,13 @@ class _LateCache:
 
 
 def _load_directly(known: Any) -> None:
-    """Let the cache of a compiled function load what it has without what only a compiler needs.
+    """Let the cache of a compiled function load code without the parts that only the compiler needs.
 
-    Before it loads anything, numba installs all that it can compile, and for each function of its own that is part of
-    the code, as the methods of random generators are, it imports the module of that function; one of them brings
-    ``scipy.linalg``. That is half of the time of a first call, and a compiler asks for all this by itself. What runs
-    needs numba's management of memory, and for each function an environment: its constants, and the globals of its
-    module, which only object mode reads. A numba that is not made like this loads as it does by itself.
+    Before loading, numba installs everything that it can compile, and imports the modules of its functions in the code,
+    such as methods of random generators; one of these imports ``scipy.linalg``. This takes half of the time of a first
+    call. The compiled code needs only numba's memory management and, for each function, an environment with its
+    constants and the globals of its module, which only object mode reads. With a different numba the default loading is
+    used.
     """
     file = known._cache_file
     by_itself, read = known.load_overload, file._load_data
@@ -211,7 +210,7 @@ class _Reader(pickle.Unpickler):
 
 
 def _environment(module: str, constants: list[Any], name: str) -> Any:
-    """Return the environment of a function, of numba's own with the name of its module alone."""
+    """Return the environment of a function; for numba's own functions it has only the name of the module."""
     if module in sys.modules or not module.startswith("numba."):
         return environment._rebuild_env(module, constants, name)
     known = environment.lookup_environment(name)

@@ -1,6 +1,6 @@
-"""What a command shows: a live progress display, one table, and complaints that fit on a line.
+"""Output of commands: a live progress display, a table, and error messages of one line.
 
-All text of commands leaves through ``say`` and ``warn``: none of a claim, a study or a file steers the terminal.
+All text of commands is written by ``say`` and ``warn``, so that no claim, study or file can control the terminal.
 """
 
 import contextlib
@@ -15,23 +15,23 @@ from fedtheory._support.wording import plain, written
 
 __all__ = ["first_sentence", "live_progress", "say", "show_table", "warn"]
 
-# Characters of a line of what is no terminal.
+# Width of lines that are not written to a terminal.
 _WIDEST = 10_000
 
 
 def say(*lines: str, end: str = "\n") -> None:
-    """Write lines to standard output, control characters as their escapes."""
+    """Write lines to standard output with escaped control characters."""
     sys.stdout.write("".join(f"{plain(line)}{end}" for line in lines))
 
 
 def warn(*lines: str) -> None:
-    """Write lines to standard error, control characters as their escapes."""
+    """Write lines to standard error with escaped control characters."""
     sys.stderr.write("".join(f"{plain(line)}\n" for line in lines))
 
 
 def first_sentence(panel: str) -> str:
-    """Return the complaint inside one of tyro's error panels, as one line."""
-    # tyro puts a title above its complaint and help below it, with rules between, framed and colored on a terminal.
+    """Return the error message in one of tyro's panels as one line."""
+    # tyro puts a title above the message and help below it, separated by rules, framed and colored on a terminal.
     lines = [line.strip(" │|") for line in re.sub(r"\x1b\[[0-9;]*m", "", panel).splitlines()]
     below_title = itertools.dropwhile(_is_rule, lines[1:])
     return " ".join([*itertools.takewhile(lambda line: not _is_rule(line), below_title), "(see --help)"])
@@ -43,9 +43,9 @@ def _is_rule(line: str) -> bool:
 
 @contextlib.contextmanager
 def live_progress() -> Iterator[Callable[..., Iterator[Any]]]:
-    """Show a bar for every wrapped loop on standard error while the context lasts; off a terminal, show nothing.
+    """Show a bar for every wrapped loop on standard error within the context; show nothing outside a terminal.
 
-    What is wrapped is counted by ``total``, or by its length.
+    The number of items is ``total``, or the length of the iterable.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -58,10 +58,10 @@ def live_progress() -> Iterator[Callable[..., Iterator[Any]]]:
 
 
 def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str = "") -> None:
-    """Print rows as one table: words to the left, numbers to the right with four digits.
+    """Print rows as one table: words left-aligned, numbers right-aligned with four digits.
 
-    On a terminal long columns fold, except the first one, which says what a row is about. In a pipe there are plain
-    columns, two blanks or more apart, however wide.
+    On a terminal long columns are folded, except the first one, which identifies the row. In a pipe columns are plain,
+    separated by at least two blanks, and of any width.
     """
     from rich import box
     from rich.console import Console
@@ -69,7 +69,7 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     if sys.stdout.isatty():
         Console().print(_table(rows, box.SIMPLE_HEAD, title, caption))
         return
-    page = io.StringIO()  # what takes the place of standard output may be able to write only
+    page = io.StringIO()  # a replacement of standard output may only support writing
     Console(file=page, width=_WIDEST).print(_table(rows, None))
     say(*filter(None, (title, *map(str.rstrip, page.getvalue().splitlines()), caption)))
 
@@ -79,7 +79,7 @@ def _table(rows: Sequence[Mapping[str, Any]], lines: Any, title: str = "", capti
     from rich.text import Text
 
     grid = Table(title=plain(title) or None, caption=plain(caption) or None, caption_justify="left", box=lines)
-    # Rich itself puts a blank beside the lines of a box.
+    # Rich adds a blank next to the lines of a box.
     grid.pad_edge, grid.show_edge, grid.padding = False, False, (0, 2 if lines is None else 1, 0, 0)
     for name, value in rows[0].items():
         side: Any = "left" if isinstance(value, str) else "right"

@@ -1,4 +1,4 @@
-"""Walk through the public modules of a package."""
+"""Iteration over the public modules of a package."""
 
 import importlib
 import inspect
@@ -15,7 +15,7 @@ class BrokenModuleWarning(UserWarning):
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
-    """Yield the public modules of a package and of the packages in it; warn of those that cannot be imported."""
+    """Yield the public modules of a package and its subpackages; warn about those that cannot be imported."""
     for info in pkgutil.iter_modules(package.__path__):
         if not info.name.startswith("_"):
             try:
@@ -29,10 +29,10 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def members(package: ModuleType, accept: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
-    """Pairs (qualified name, value) of the public values in a package's modules that ``accept`` takes."""
+    """Yield pairs (qualified name, value) of the public values in a package's modules that satisfy ``accept``."""
     for module in modules(package):
         for name, value in vars(module).items():
-            # Only what is called or made knows its home; a record's __module__ is that of its class.
+            # Only functions and classes have a module; a record's __module__ is that of its class.
             owner = value.__module__ if inspect.isroutine(value) or isinstance(value, type) else module.__name__
             if not name.startswith("_") and owner == module.__name__ and accept(value):
                 yield f"{module.__name__}.{name}", value

@@ -1,4 +1,4 @@
-"""An exponential that the processor can widen: numba calls the one of the C library number by number."""
+"""An exponential that can be vectorized; numba calls that of the C library for one number at a time."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""How far long work has come: a bar in a terminal or a notebook, a line now and then in a log."""
+"""Progress of long work: a bar in a terminal or a notebook, or occasional lines in a log."""
 
 import contextlib
 import sys
@@ -18,7 +18,7 @@ _PAUSE = 10.0
 
 @contextlib.contextmanager
 def reported(description: str, total: int, *, done: int = 0, delay: float = 0.0) -> Iterator[Report]:
-    """Yield a function of the number done (and a note), which shows both once ``delay`` seconds are over."""
+    """Yield a function of the number of finished items and a note, which are shown after ``delay`` seconds."""
     from rich.console import Console
 
     console, start = Console(stderr=True), time.monotonic()
@@ -75,7 +75,7 @@ def _log(description: str) -> Report:
 
 
 def _left(new: int, missing: int, seconds: float) -> str:
-    """Say how long the rest takes if it goes on as it has begun.
+    """Estimate the remaining time from the time so far.
 
     >>> _left(10, 25, 4.0), _left(0, 25, 4.0), _left(10, 0, 4.0)
     ('0:00:10 left', '', '')

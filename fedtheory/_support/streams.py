@@ -1,4 +1,4 @@
-"""Standard output that is closed or full, and processes that Ctrl-C must not reach."""
+"""Closed or full standard output, and worker processes without Ctrl-C."""
 
 import contextlib
 import errno
@@ -12,7 +12,7 @@ __all__ = ["deaf_to_interrupts", "flushed", "nowhere", "opened", "sentence"]
 
 
 def opened() -> None:
-    """Raise OSError if standard output was closed from the start; without standard error complaints go nowhere."""
+    """Raise OSError if standard output was closed at the start; without standard error messages are discarded."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
@@ -20,9 +20,9 @@ def opened() -> None:
 
 
 def flushed() -> None:
-    """Write out what standard output still holds; OSError if it does not take it, and then the rest goes nowhere.
+    """Flush standard output; OSError if that fails, and then the rest is discarded.
 
-    The interpreter would try again at its end, and show a traceback.
+    The interpreter would otherwise try again at exit and print a traceback.
     """
     try:
         sys.stdout.flush()
@@ -35,23 +35,23 @@ def flushed() -> None:
 
 
 def sentence(error: OSError) -> str:
-    """Return what an error of the system says, and of which file."""
+    """Return the message of a system error, with the file."""
     told = error.strerror or str(error)
     return f"{error.filename}: {told}" if error.filename else told
 
 
 def nowhere() -> None:
-    """Let what standard output still holds go nowhere."""
+    """Discard the buffered output."""
     with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be none
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
 def deaf_to_interrupts() -> Iterator[None]:
-    """Let processes that are started meanwhile not hear Ctrl-C, and this one hear it afterwards.
+    """Block Ctrl-C for processes that are started in this context; this process receives it afterwards.
 
-    What is blocked is inherited. A worker says for itself that it ignores Ctrl-C, but only once it has imported what it
-    needs; one that comes before would end it with a traceback.
+    Blocked signals are inherited. A worker ignores Ctrl-C only after its imports; an earlier one would end it with a
+    traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -1,7 +1,7 @@
-"""Compiled functions of users: indices are checked, and floats are not truncated to whole numbers.
+"""Strict compilation of users' functions: indices are checked, and floats are not truncated to integers.
 
-Numba converts what a function returns, and what it writes into an array, to the type that is wanted. A rule that
-returns 1.5 clients would return 1.
+Numba converts return values, and values that are written into an array, to the required type. A rule that returns 1.5
+clients would return 1.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -25,23 +25,23 @@ from fedtheory._support.compiling import is_compiled, say_that_nothing_is_kept
 __all__ = ["plain", "strict"]
 
 _WHOLE = (types.Integer, types.Boolean)
-# Attributes and methods of an array that give another view of it.
+# Attributes and methods of an array that return another view of it.
 _VIEWS = ("T", "flat", "ravel", "reshape", "transpose", "view")
 
 
 @lru_cache(maxsize=256)
 def strict(dispatcher: Any) -> Any:
-    """Compile a user's compiled function, and those that it calls by name, so that its mistakes are errors.
+    """Compile a user's compiled function, and those that it calls by name, so that its mistakes raise errors.
 
-    An index out of bounds is an IndexError, unless the author chose ``boundscheck``; a float where a whole number is
-    returned or written into an argument is a TypingError. Functions of this package stay as they are.
+    An index out of bounds raises IndexError, unless the author set ``boundscheck``. A float that is returned or written
+    in place of an integer raises TypingError. Functions of this package do not change.
     """
     return _strict(dispatcher, ())
 
 
 @lru_cache(maxsize=256)
 def plain(function: Any) -> Any:
-    """Return a function that numba compiles as one in Python, which calls strict versions of compiled functions."""
+    """Return a numba-compiled function as a Python function that calls strict versions of compiled functions."""
     return strict(function).py_func if is_compiled(function) else _calling_strictly(function, ())
 
 
@@ -53,7 +53,7 @@ def _strict(dispatcher: Any, callers: tuple[Any, ...]) -> Any:
     options = {"pipeline_class": _Strict, **options, "boundscheck": True if checks is None else checks}
     checked = numba.jit(**options)(_calling_strictly(function, (*callers, dispatcher)))
     if not isinstance(dispatcher._cache, NullCache):
-        # Numba's index does not record how a cached function was compiled: this one gets an index of its own.
+        # Numba's index does not record compilation options, so that the strict version needs another index.
         try:
             checked.enable_caching()
         except RuntimeError:
@@ -66,7 +66,7 @@ def _strict(dispatcher: Any, callers: tuple[Any, ...]) -> Any:
 
 
 def _calling_strictly(function: Any, callers: tuple[Any, ...]) -> Any:
-    """Return a copy of a function in which the names of compiled functions stand for their strict versions."""
+    """Return a copy of a function in which the names of compiled functions refer to their strict versions."""
     if not isinstance(function, FunctionType):
         return function
     code, known, cells = function.__code__, function.__globals__, function.__closure__
@@ -91,7 +91,7 @@ class _NothingTruncated(AnalysisPass):  # type: ignore[misc] # numba has no type
         AnalysisPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Raise TypingError where a float becomes a whole number unasked."""
+        """Raise TypingError if a float is implicitly converted to an integer."""
         for block in state.func_ir.blocks.values():
             for line in block.body:
                 if isinstance(line, ir.Return):
@@ -129,7 +129,7 @@ def _check_written(state: Any, line: Any) -> None:
 
 
 def _argument(func_ir: Any, variable: Any) -> str:
-    """Return the argument of which a variable is a view or a part; empty if it is none."""
+    """Return the argument of which a variable is a view or a part; empty if there is none."""
     seen: set[str] = set()
     waiting = [variable]
     while waiting:

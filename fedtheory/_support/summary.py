@@ -1,4 +1,4 @@
-"""A value summed up in a few lines: as text for a terminal, as a table for a notebook."""
+"""Short summaries of values: text for a terminal, a table for a notebook."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _WIDEST = 100
 @final
 @dataclass(frozen=True)
 class Summary:
-    """What a value is, and what is known about it by name; at most ten lines."""
+    """The kind of a value and its properties by name, in at most ten lines."""
 
     title: str
     rows: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Linear algebra on one thread, so that its sums, and with them the last bits, do not depend on how many there are."""
+"""Linear algebra in one thread, so that the last bits of sums do not depend on the number of threads."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 def pinned(solver: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Make a solver run with one BLAS thread, whatever the process has otherwise.
+    """Run a solver with one BLAS thread.
 
     >>> @pinned
     ... def solved(a, b):
@@ -31,7 +31,7 @@ def pinned(solver: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
 
 @cache
 def _libraries(_with_scipy: bool) -> Any:
-    # To find the libraries of the process takes a millisecond, longer than many a solver; SciPy brings one more.
+    # Finding the libraries of the process takes a millisecond, longer than many solvers; SciPy adds one more.
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

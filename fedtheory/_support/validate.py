@@ -1,4 +1,4 @@
-"""One helper per kind of argument: each returns the clean value or raises one sentence (what, wanted, got)."""
+"""Validation of arguments, one helper per kind: each returns the clean value or raises an error of one sentence."""
 
 import functools
 import inspect
@@ -49,12 +49,12 @@ __all__ = [
 ]
 
 LARGEST_SIZE = 10**9
-"""How many entries the largest array may have that an argument asks for: more is refused before memory is asked for."""
+"""Largest number of entries of an array that an argument may require; checked before memory is allocated."""
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 RNGLike = int | np.random.SeedSequence | np.random.Generator
-"""Where randomness comes from: a seed, a SeedSequence, or a Generator."""
+"""A source of randomness: a seed, a SeedSequence, or a Generator."""
 
 
 P = ParamSpec("P")
@@ -62,7 +62,7 @@ R = TypeVar("R")
 
 
 def names(function: Callable[P, R]) -> Callable[P, R]:
-    """Let the TypeError for an argument that a function does not have say which of its names is close."""
+    """Make the TypeError for an unknown argument name a similar argument."""
     parameters = inspect.signature(function).parameters
 
     @functools.wraps(function)
@@ -115,7 +115,7 @@ def _above(name: str, value: Any, wanted: str, *, strict: bool) -> Any:
 
 
 def one(name: str, value: Any) -> Any:
-    """Return a value that is one number, not an array of them."""
+    """Return a value that is one number, not an array."""
     if not isinstance(value, int | float | Fraction) and unmasked(name, value).ndim != 0:
         message = f"{name} must be one number, got an array of shape {np.shape(value)}"
         raise ValueError(message)
@@ -123,7 +123,7 @@ def one(name: str, value: Any) -> Any:
 
 
 def sequence(name: str, value: Any, what: str = "a sequence of numbers") -> list[Any]:
-    """Return the entries of a list, a tuple or an array of one dimension or more; words and bytes are none."""
+    """Return the entries of a list, tuple or array; strings and bytes are rejected."""
     if isinstance(value, np.ndarray):
         value = unmasked(name, value)
     fits = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
@@ -134,7 +134,7 @@ def sequence(name: str, value: Any, what: str = "a sequence of numbers") -> list
 
 
 def entries(name: str, value: Any) -> list[Any]:
-    """Return the entries of a sequence of finite real numbers, each as it was given."""
+    """Return the entries of a sequence of finite real numbers, unchanged."""
     found = sequence(name, value)
     for entry in found:
         one(name, finite(name, entry))
@@ -142,7 +142,7 @@ def entries(name: str, value: Any) -> list[Any]:
 
 
 def exact(name: str, value: Any, ndim: int) -> npt.NDArray[Any]:
-    """Return an array of finite real numbers: whole numbers and rationals stay exact, as objects."""
+    """Return an array of finite real numbers; integers and rationals stay exact, as objects."""
     raw = unmasked(name, value)
     if raw.dtype != object:
         return array(name, raw, ndim=ndim)
@@ -159,7 +159,7 @@ def exact(name: str, value: Any, ndim: int) -> npt.NDArray[Any]:
 
 
 def double(name: str, value: Any) -> float:
-    """Return one finite number in double precision; rationals that are too large are refused."""
+    """Return one finite number in double precision; rationals that are too large are rejected."""
     try:
         return float(one(name, finite(name, value)))
     except OverflowError as error:
@@ -173,7 +173,7 @@ def fraction(name: str, value: Any) -> float:
 
 
 def fractions(name: str, value: Any) -> Any:
-    """Return real numbers in [0, 1]; rationals stay what they are."""
+    """Return real numbers in [0, 1]; rationals stay exact."""
     number = nonnegative(name, value)
     beyond = number > 1
     if _some(beyond):
@@ -183,24 +183,24 @@ def fractions(name: str, value: Any) -> Any:
 
 
 def count(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
-    """Return a whole number in low..high; floats, booleans and arrays are refused."""
+    """Return an integer in low..high; floats, booleans and arrays are rejected."""
     return int(one(name, counts(name, value, low, high)))
 
 
 def size(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
-    """Return a whole number of things of which each takes memory, at most ``LARGEST_SIZE`` if not fewer."""
+    """Return a number of things that each need memory, at most ``LARGEST_SIZE``."""
     whole, most = count(name, value, low), LARGEST_SIZE if high is None else high
     return whole if whole <= most else count(name, whole, low, most)
 
 
 def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
-    """Return a whole number in low..high or an int64 array of them; floats and booleans are refused."""
+    """Return an integer in low..high or an int64 array of them; floats and booleans are rejected."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, np.ndarray):
         value = unmasked(name, value)
         if value.dtype.kind not in "iu":
-            message = f"{name} must hold whole numbers, got an array of {value.dtype}"
+            message = f"{name} must contain whole numbers, got an array of {value.dtype}"
             raise TypeError(message)
         if high is None and value.dtype == np.uint64:
             high = int(np.iinfo(np.int64).max)
@@ -216,7 +216,7 @@ def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
 
 
 def curvatures(mu: Any, L: Any) -> tuple[Any, Any]:
-    """Return strong convexity and smoothness: two finite, positive numbers, mu at most L."""
+    """Return strong convexity and smoothness: two finite positive numbers with mu <= L."""
     mu, L = one("mu", positive("mu", mu)), one("L", positive("L", L))
     if mu > L:
         message = f"L must be at least mu, got L={shown(L)} and mu={shown(mu)}"
@@ -230,7 +230,7 @@ def horizon(name: str, value: Any) -> int:
 
 
 def _some(bad: Any) -> bool:
-    # NumPy takes microseconds to look at one truth value
+    # NumPy takes microseconds for one truth value
     return bool(bad.any() if isinstance(bad, np.ndarray) else bad)
 
 
@@ -247,7 +247,7 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
     raw = unmasked(name, value)
     if raw.dtype.kind not in "iuf":
         got = f"an array of {raw.dtype}" if raw.ndim else f"{short(value)} of type {type(value).__name__}"
-        message = f"{name} must hold real numbers, got {got}"
+        message = f"{name} must contain real numbers, got {got}"
         raise TypeError(message)
     clean = np.array(raw, dtype=np.float64, order="C", copy=True)
     if ndim is not None and clean.ndim != ndim:
@@ -263,13 +263,13 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
 
 
 def extended(name: str, value: Any, *, shape: tuple[int, ...] | None = None, gaps: bool = False) -> Array:
-    """Return a float64 array of real numbers that may be infinite; NaN only where ``gaps`` may be left."""
+    """Return a float64 array of real numbers that may be infinite; NaN only if ``gaps``."""
     raw = unmasked(name, value)
     if raw.dtype.kind not in "iuf":
-        message = f"{name} must hold real numbers or infinities, got {short(value)} of type {type(value).__name__}"
+        message = f"{name} must contain real numbers or infinities, got {short(value)} of type {type(value).__name__}"
         raise TypeError(message)
     if not gaps and np.isnan(raw).any():
-        message = f"{name} must hold real numbers or infinities, got nan"
+        message = f"{name} must contain real numbers or infinities, got nan"
         raise ValueError(message)
     if shape is not None:
         _matches(name, raw, shape)
@@ -280,7 +280,7 @@ Number = TypeVar("Number", float, Array)
 
 
 def moderate(name: str, value: Number, largest: float) -> Number:
-    """Return numbers of which none is so large that what is computed from them overflows."""
+    """Return numbers that are small enough that results computed from them do not overflow."""
     bad = (value > largest) | (value < -largest)  # without a copy of a million clients' numbers
     if _some(bad):
         message = f"{name} must be at most {largest:g} in absolute value, got {_first(value, bad)}"
@@ -289,9 +289,9 @@ def moderate(name: str, value: Number, largest: float) -> Number:
 
 
 def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return an array; one that hides some of its entries is refused, since computing with it would show them.
+    """Return an array; masked arrays are rejected, since computations would use the hidden entries.
 
-    Bytes are no numbers, though NumPy reads those of a bytearray or a memoryview as such.
+    Bytes are no numbers, although NumPy interprets those of a bytearray or a memoryview as such.
     """
     if isinstance(value, bytes | bytearray | memoryview):
         message = f"{name} must be a number or an array, got {short(value)} of type {type(value).__name__}"
@@ -307,10 +307,10 @@ def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def mask(name: str, value: Any, shape: tuple[int | None, ...]) -> Mask:
-    """Return a fresh array of booleans; numbers are refused."""
+    """Return a fresh array of booleans; numbers are rejected."""
     raw = unmasked(name, value)
     if raw.dtype != np.bool_:
-        message = f"{name} must hold booleans, got an array of {raw.dtype}"
+        message = f"{name} must contain booleans, got an array of {raw.dtype}"
         raise TypeError(message)
     _matches(name, raw, shape)
     return raw.copy()
@@ -325,7 +325,7 @@ def _matches(name: str, value: npt.NDArray[Any], shape: tuple[int | None, ...]) 
 
 
 def probability_vector(name: str, value: Any, *, size: int | None = None, normalize: bool = False) -> Array:
-    """Return non-negative weights of sum 1 (to 1e-12); ``normalize=True`` divides by the sum instead of checking it."""
+    """Return nonnegative weights of sum 1 (to 1e-12); ``normalize=True`` divides by the sum instead of checking it."""
     weights = array(name, value, ndim=1, shape=None if size is None else (size,))
     if weights.size == 0:
         message = f"{name} must have at least one entry, got shape {weights.shape}"
@@ -333,7 +333,7 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
     if (weights < 0).any():
         message = f"{name} must be at least 0, got {_first(weights, weights < 0)}"
         raise ValueError(message)
-    with np.errstate(over="ignore"):  # which the sum says in one sentence
+    with np.errstate(over="ignore"):  # an overflow is reported below
         total = float(weights.sum())
     if not np.isfinite(total):
         message = f"{name} must have a finite sum, got entries up to {weights.max():g}"
@@ -350,7 +350,7 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
 
 
 def boolean(name: str, value: Any) -> bool:
-    """Return a truth value; numbers are refused."""
+    """Return a boolean; numbers are rejected."""
     if not isinstance(value, bool | np.bool_):
         message = f"{name} must be True or False, got {short(value)}"
         raise TypeError(message)
@@ -363,7 +363,7 @@ def text(name: str, value: Any) -> str:
 
 
 def instance(name: str, value: Any, kinds: Any, what: str) -> Any:
-    """Return a value of one of some classes."""
+    """Return an instance of one of the given classes."""
     if not isinstance(value, kinds):
         message = f"{name} must be {what}, got {_got(value)}"
         raise TypeError(message)
@@ -371,7 +371,7 @@ def instance(name: str, value: Any, kinds: Any, what: str) -> Any:
 
 
 def function(name: str, value: Any, of: str = "") -> Any:
-    """Return a function, of the arguments that are named."""
+    """Return a function; ``of`` describes its arguments."""
     if not callable(value):
         message = f"{name} must be a function{of and f' of {of}'}, got {_got(value)}"
         raise TypeError(message)
@@ -385,7 +385,7 @@ def _got(value: Any) -> str:
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
-    """Return one of the words on offer."""
+    """Return one of the given words."""
     if not isinstance(value, str) or value not in options:
         message = f"{name} must be one of {', '.join(map(repr, options))}, got {short(value)}"
         raise ValueError(message + (close_to(value, options) if isinstance(value, str) else ""))
@@ -393,7 +393,7 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
 
 
 def confidence(value: float) -> float:
-    """Return a probability of covering, between 0 and 1."""
+    """Return a coverage probability between 0 and 1."""
     number = double("confidence", value)
     if not 0 < number < 1:
         message = f"confidence must be between 0 and 1, got {number}"
@@ -402,7 +402,7 @@ def confidence(value: float) -> float:
 
 
 def seed_sequence(rng: RNGLike) -> np.random.SeedSequence:
-    """Return the seed sequence of an integer, a SeedSequence or a Generator (whose next child it is)."""
+    """Return the seed sequence of an integer, a SeedSequence or a Generator (its next child)."""
     if isinstance(rng, np.random.SeedSequence):
         return rng
     if isinstance(rng, np.random.Generator):
@@ -415,7 +415,7 @@ def seed_sequence(rng: RNGLike) -> np.random.SeedSequence:
 
 
 def generator(rng: RNGLike) -> np.random.Generator:
-    """Return a Generator: a given one as it is, otherwise a new one from the seed."""
+    """Return a Generator: the given one, or a new one from a seed."""
     if isinstance(rng, np.random.Generator):
         return rng
     return np.random.default_rng(seed_sequence(rng))

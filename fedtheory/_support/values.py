@@ -1,4 +1,4 @@
-"""Numbers given one by one as a value: it compares, hashes, and prints shortly however many there are."""
+"""Sequences of numbers as values that compare, hash, and have a short printed form."""
 
 from typing import Any, final
 from zlib import crc32
@@ -12,7 +12,7 @@ _SHOWN = 8
 
 @final
 class Listed(tuple[Any, ...]):
-    """A tuple that prints its first entries, and a checksum by which two long ones can be told apart.
+    """A tuple that prints its first entries and, if it is long, a checksum that identifies it.
 
     >>> Listed(range(1, 4)), Listed(range(1000))
     ((1, 2, 3), (0, 1, 2, ... 1000 entries, checksum 9bf1f4c6))
@@ -28,7 +28,7 @@ class Listed(tuple[Any, ...]):
 
 
 def listed(values: Any) -> Any:
-    """Return an array, a list or a tuple as nested tuples of Python's numbers; anything else as it is.
+    """Return arrays, lists and tuples as nested tuples of Python numbers; other values unchanged.
 
     >>> listed(np.array([[0.5, 1.0]])), listed(0.25)
     (((0.5, 1.0),), 0.25)

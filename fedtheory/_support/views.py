@@ -1,7 +1,7 @@
-"""Views of arrays without the questions that slices and reshaping ask, and memory asked for before it is read.
+"""Views of arrays without the checks of slices and reshaping, and prefetching of memory.
 
-The questions take a fifteenth of a lean round. Memory that no cache holds comes late: asked for beforehand, much of it
-is on its way at a time.
+The checks take a fifteenth of a short round. Memory outside the caches has a high latency; prefetching overlaps many
+requests.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
@@ -13,13 +13,13 @@ from numba.extending import intrinsic, overload
 
 __all__ = ["IN_CACHE", "matrix", "part", "prefetch"]
 
-IN_CACHE = 2**15  # an array of so many numbers, 256 kB, stays in a cache: to ask for it beforehand only takes time
+IN_CACHE = 2**15  # numbers in 256 kB; an array of this size stays in a cache, so that prefetching it only takes time
 
 
 def part(array, begin, size):
-    """View the entries, or rows, of a contiguous array from ``begin`` on, which must have so many.
+    """View ``size`` entries, or rows, of a contiguous array from ``begin`` on; the array must be long enough.
 
-    Compiled, the view must not outlive what holds the array.
+    In compiled code the view must not outlive the array's owner.
 
     >>> import numpy as np
     >>> part(np.array([2, 3, 5, 7, 11]), 1, 3)
@@ -29,9 +29,9 @@ def part(array, begin, size):
 
 
 def matrix(flat, begin, num_rows, num_columns):
-    """View entries of a contiguous array from ``begin`` on as a matrix; the array must have so many.
+    """View entries of a contiguous array from ``begin`` on as a matrix; the array must be long enough.
 
-    Compiled, the view must not outlive what holds the array.
+    In compiled code the view must not outlive the array's owner.
 
     >>> import numpy as np
     >>> matrix(np.array([2, 3, 5, 7, 11, 13, 17]), 1, 2, 3)
@@ -98,7 +98,7 @@ def _compiled_matrix(flat, begin, num_rows, num_columns):  # noqa: ARG001
 
 
 def prefetch(array, row, offset):
-    """Ask for the number that stands ``offset`` numbers after the beginning of a contiguous array's row."""
+    """Prefetch the number at position ``offset`` of a row of a contiguous array."""
 
 
 @intrinsic

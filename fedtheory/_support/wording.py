@@ -1,4 +1,4 @@
-"""Numbers and other values as a message prints them: short, and with the digits that matter."""
+"""Formatting of numbers and other values in messages: short, with their significant digits."""
 
 import difflib
 import math
@@ -11,7 +11,7 @@ from typing import Any
 __all__ = ["close_to", "outward", "plain", "short", "short_exponent", "shown", "told_apart", "written"]
 
 
-# What other libraries and papers call an argument.
+# Names of arguments in other libraries and papers.
 _SYNONYMS = {
     "step_size": ("lr", "learning_rate", "local_lr", "client_lr", "lr_client", "eta", "eta_l", "stepsize"),
     "server_step_size": ("lr_server", "server_lr", "global_lr", "server_learning_rate", "eta_g"),
@@ -29,12 +29,12 @@ _SYNONYMS = {
     "num_clients": ("n_clients", "clients", "K"),
 }
 
-# Control characters but for tabs and new lines, marks that reorder a line, and halves of characters.
+# Control characters except tabs and new lines, marks that reorder a line, and lone surrogates.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def plain(text: str) -> str:
-    r"""Write what would steer a terminal as its escape: text of a file or a claim may be somebody else's.
+    r"""Escape characters that would control a terminal, since text of a file or a claim is untrusted.
 
     >>> plain("title\x1b[2J")
     'title\\x1b[2J'
@@ -43,7 +43,7 @@ def plain(text: str) -> str:
 
 
 def shown(number: Any) -> str:
-    """Write a number for a message: long whole numbers and rationals by their size."""
+    """Format a number for a message: long integers and rationals by their order of magnitude."""
     if isinstance(number, int | Fraction) and max(abs(number.numerator), number.denominator) >= 10**20:
         digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
         return f"{'-' * (number < 0)}about 10^{digits:.0f}"
@@ -51,7 +51,7 @@ def shown(number: Any) -> str:
 
 
 def outward(number: Fraction, digits: int, *, up: bool) -> str:
-    """Write a rational with some digits, rounded up or down, so that what is proved of it stays true.
+    """Format a rational with some digits, rounded up or down so that a proved bound remains true.
 
     >>> outward(Fraction(2, 3), 3, up=False), outward(Fraction(2, 3), 3, up=True), outward(Fraction(1, 4), 3, up=True)
     ('0.666', '0.667', '0.25')
@@ -62,7 +62,7 @@ def outward(number: Fraction, digits: int, *, up: bool) -> str:
 
 
 def written(value: Any) -> str:
-    """Write a value as a person would: numbers that are not whole with four digits.
+    """Format a value for readers: numbers that are not integers with four digits.
 
     >>> [written(value) for value in (0.25, 1.5e-05, 3.0, 12, "x")]
     ['0.25', '1.5e-5', '3', '12', 'x']
@@ -73,7 +73,7 @@ def written(value: Any) -> str:
 
 
 def short_exponent(text: str) -> str:
-    """Write exponents without plus and zeros.
+    """Format exponents without plus signs and leading zeros.
 
     >>> short_exponent("1e-09"), short_exponent("2.5e+20")
     ('1e-9', '2.5e20')
@@ -82,13 +82,13 @@ def short_exponent(text: str) -> str:
 
 
 def short(value: Any) -> str:
-    """Write whatever was given for a message, cut where it gets long."""
+    """Format a given value for a message, truncated if it is long."""
     text = shown(value) if isinstance(value, int | Fraction) else " ".join(repr(value).split())
     return text if len(text) < 60 else f"{text[:50]}..."
 
 
 def told_apart(left: Any, right: Any) -> tuple[str, str]:
-    """Write two numbers with four digits, or with as many more as it takes to see which is larger.
+    """Format two numbers with four digits, or with as many more as distinguish them.
 
     >>> told_apart(0.3333333333, 0.25), told_apart(1.0000012, 1)
     (('0.3333', '0.25'), ('1.000001', '1'))
@@ -111,10 +111,10 @@ def _rounded(number: Any, digits: int) -> Any:
 
 
 def close_to(name: str, known: Iterable[str]) -> str:
-    """Say which known names, at most three, are close to one that is not: they contain it, or differ by a slip.
+    """Suggest at most three known names that are close to an unknown one: they contain it, or differ by a typing error.
 
-    Names of other libraries for the same thing are close, too. Only what tells names apart is compared: not the dashes
-    of options, nor the paper where it is right.
+    Names of the same thing in other libraries are also close. Dashes of options and a correct paper are ignored in the
+    comparison.
 
     >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
     ' (close: power-of-choice:lemma-b1)'

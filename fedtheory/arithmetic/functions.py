@@ -46,14 +46,14 @@ def maximum(left: Any, right: Any) -> Any:
         return Max(left, right)
     if isinstance(left, Rounded) or isinstance(right, Rounded):
         a, b = Rounded.of(left), Rounded.of(right)
-        # One that is surely the larger has its own error only; twice covers the rounding of the comparison.
+        # A surely larger argument contributes only its error; twice covers the rounding of the comparison.
         ahead, unsure = a.value - b.value, 2 * (a.error + b.error)
         error = np.where(ahead > unsure, a.error, np.where(-ahead > unsure, b.error, np.maximum(a.error, b.error)))
         return Rounded(np.maximum(a.value, b.value), error[()])
     left, right = _number("left", left), _number("right", right)
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         return np.maximum(left, right)
-    # A whole number among rationals becomes one, so that what is divided by it stays exact.
+    # An integer among rationals becomes a rational, so that quotients by it are exact.
     exact = isinstance(left, Fraction) or isinstance(right, Fraction)
     return Fraction(max(left, right)) if exact else max(left, right)
 
@@ -64,12 +64,12 @@ def logarithm(value: Any) -> Any:
     Parameters
     ----------
     value
-        Positive.
+        Positive number, array or expression.
 
     Returns
     -------
     number or array
-        Of the kind of the value; of a fraction a float.
+        Of the type of the argument; a float for a fraction.
 
     Raises
     ------
@@ -101,8 +101,7 @@ def square_root(value: Any) -> Any:
     Returns
     -------
     number or array
-        Of the kind of the value, but a Fraction of a whole number that is a square, and a float of rationals that are
-        none.
+        Of the type of the argument; a Fraction for squares of rationals, a float for other rationals.
 
     Raises
     ------
@@ -119,17 +118,17 @@ def square_root(value: Any) -> Any:
 
         return sqrt(value)
     if isinstance(value, Rounded):
-        # An interval around 0 may reach below it.
+        # The interval of a number near 0 may include negative numbers.
         return value.through(lambda x: np.sqrt(np.maximum(x, 0.0)))
     if isinstance(value, Real) and not isinstance(value, int | float | Fraction):
-        return value**0.5  # of a kind that has more digits than doubles
+        return value**0.5  # of a type with more digits than doubles
     value = validate.nonnegative("value", value)
     if not isinstance(value, int | Fraction):
         return Rounded.of(value).through(np.sqrt).plain()
     above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
     if (above**2, below**2) == (value.numerator, value.denominator):
         return Fraction(above, below)
-    # 64 binary digits, however large or small the value is.
+    # 64 binary digits for numbers of any size.
     return float(Fraction(math.isqrt(value.numerator * value.denominator << 128), value.denominator << 64))
 
 
@@ -139,12 +138,12 @@ def short_of_one(left: Any, right: Any) -> Any:
     Parameters
     ----------
     left, right
-        The factors: numbers, arrays or fractions.
+        Factors: numbers, arrays or fractions.
 
     Returns
     -------
     number or array
-        ``1 - left right``, of the kind of the factors.
+        ``1 - left right``, of the type of the factors.
 
     Raises
     ------
@@ -174,16 +173,16 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     .. math::
         (1-x)^n,\quad 1-(1-x)^n
 
-    Both have all their digits, however small x and n x are.
+    Both are accurate for any size of x and n x.
 
     Parameters
     ----------
     rate
-        x, at most 1.
+        Share x removed by a step, at most 1.
     num_steps
-        n, at least 0.
+        Number n of steps, at least 0.
     rest
-        ``1 - x``, where more digits of it are known than x has.
+        ``1 - x``, if it is known to more digits than follow from x.
 
     Returns
     -------
@@ -224,14 +223,14 @@ def _geometric(rate: Rounded, num_steps: Any, rest: Any) -> tuple[Rounded, Round
     power = (1 - rate if rest is None else Rounded.of(rest)) ** num_steps
     if not np.all(power.sharp()):
         power = power.better(_power_of_two_parts(rate, num_steps))
-    # log(1 - x) keeps the digits of a small x, which 1 - x loses.
+    # log(1 - x) is accurate for small x, unlike 1 - x.
     exponent = num_steps * rate.through(lambda x: np.log1p(-x))
     return power, (1 - power).better(-exponent.through(np.expm1))
 
 
 def _power_of_two_parts(rate: Rounded, num_steps: Any) -> Rounded:
-    """Return ``(1 - x)^n`` from 1 - x = a (1 + z) with a double a, whose powers have their digits for every n."""
-    # Where x is small a is 1, since the power of a rounded 1 - x may underflow before that of 1 + z brings it back.
+    """Return ``(1 - x)^n`` from 1 - x = a (1 + z) with a double a, whose powers are accurate for every n."""
+    # For small x, a is 1, since the power of a rounded 1 - x might underflow before that of 1 + z compensates.
     whole = Rounded(np.where(abs(rate.value) < _SMALL, 1.0, 1.0 - rate.value)[()])
     part = (1 - whole - rate) / whole
     reach = abs(part.value) + part.error
@@ -313,7 +312,7 @@ def mean(values: Any) -> Any:
 
 
 def _number(name: str, value: Any) -> Any:
-    """Return a number of whatever kind, or an array; infinity is one, since sums may overflow, and NaN is none."""
+    """Return a number of any type, or an array; infinity is allowed, since sums may overflow, but NaN is not."""
     if not isinstance(value, bool) and isinstance(value, Real):
         if not isinstance(value, int | Fraction) and math.isnan(value):
             message = f"{name} must be a number, got nan"
@@ -326,13 +325,13 @@ def _number(name: str, value: Any) -> Any:
 
 
 def _finite(name: str, value: Any) -> Any:
-    """Return a finite number of whatever kind, or an array of them."""
+    """Return a finite number of any type, or an array of them."""
     number = _number(name, value)
     return number if isinstance(number, Real) and abs(number) != math.inf else validate.finite(name, number)
 
 
 def _holds_numbers(value: Any) -> bool:
-    """Whether this is an array of rationals, symbols, or numbers of another kind."""
+    """Whether the argument is an array of rationals, symbols, or numbers of another type."""
     if not isinstance(value, np.ndarray) or value.dtype != object:
         return False
     return all(_is_symbolic(entry) or (isinstance(entry, Real) and not isinstance(entry, bool)) for entry in value.flat)

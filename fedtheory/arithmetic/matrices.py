@@ -13,14 +13,14 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 __all__: list[str] = []
 
 Exact = Any
-"""Array of rationals, or of whole numbers without a limit."""
+"""Array of rationals, or of integers of any size."""
 Sparse = Mapping[int, Fraction]
 _WIDE = 4
-"""With so many rows for each column, linear equations are replaced by their normal equations."""
+"""Number of rows per column from which linear equations are replaced by their normal equations."""
 
 
 def over_common(numbers: Iterable[Fraction]) -> tuple[Exact, int]:
-    """Write rationals as whole numbers over their least common denominator, shape (n,).
+    """Write rationals as integers over their least common denominator, shape (n,).
 
     >>> over_common([Fraction(1, 2), Fraction(1, 3)])
     (array([3, 2], dtype=object), 6)
@@ -45,7 +45,7 @@ def product(left: Exact, right: Exact) -> Exact:
 
 
 def whole_product(left: Exact, right: Exact) -> Exact:
-    """Multiply matrices of whole numbers, shapes (n, k) and (k, m).
+    """Multiply matrices of integers, shapes (n, k) and (k, m).
 
     >>> whole_product(np.array([[2, 3]]), np.array([[5], [7]])).tolist()
     [[31]]
@@ -66,7 +66,7 @@ def inverse(matrix: Exact) -> Exact:
 
 
 def solved(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Return the only solution of a square system of equations; a ``ValueError`` if there is none, or more than one.
+    """Return the unique solution of a square system of equations; ValueError if there is none, or more than one.
 
     ``x + y = 3`` and ``x - y = 1``:
 
@@ -83,7 +83,7 @@ def solved(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> tup
 
 
 def independent(columns: Sequence[Sparse]) -> list[int]:
-    """Numbers of the columns that are no combination of those before them.
+    """Return the numbers of the columns that are no combination of earlier ones.
 
     >>> one = Fraction(1)
     >>> independent([{0: one}, {0: 2 * one}, {0: one, 1: one}])
@@ -93,7 +93,7 @@ def independent(columns: Sequence[Sparse]) -> list[int]:
 
 
 def kernel(columns: Sequence[Sparse]) -> list[dict[int, Fraction]]:
-    """Return combinations of columns that are 0, by column number: of each that is one of those before it.
+    """Return vanishing combinations of columns, by column number, for each column that depends on earlier ones.
 
     >>> one = Fraction(1)
     >>> kernel([{0: one}, {0: 2 * one}, {0: one, 1: one}])
@@ -123,7 +123,7 @@ def solve_exactly(columns: Sequence[Sparse], target: Sparse) -> dict[int, Fracti
     """
     table, pivots = _reduced([*columns, target])
     if len(columns) in pivots:
-        message = f"the target must be a combination of {len(columns)} columns, but it is none"
+        message = f"the target must be a combination of the {len(columns)} columns, got another vector"
         raise ArithmeticError(message)
     return _column(table, pivots, len(columns), 1)
 
@@ -131,7 +131,7 @@ def solve_exactly(columns: Sequence[Sparse], target: Sparse) -> dict[int, Fracti
 def is_semidefinite(matrix: Iterable[Iterable[Any]]) -> bool:
     """Whether a symmetric matrix of rationals or integers is positive semidefinite.
 
-    A symmetric matrix has real eigenvalues only. So none is negative if and only if the coefficients of its
+    A symmetric matrix has only real eigenvalues. None of them is negative if and only if the coefficients of its
     characteristic polynomial alternate in sign.
 
     >>> is_semidefinite([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]])
@@ -148,9 +148,9 @@ def is_semidefinite(matrix: Iterable[Iterable[Any]]) -> bool:
 
 
 def root(matrix: Iterable[Iterable[Any]]) -> list[list[float]]:
-    """Return the rows v_i of a matrix with ``v_i v_j`` the entry (i, j) of a positive semidefinite matrix of rationals.
+    """Return rows v_i such that ``v_i v_j`` is the entry (i, j) of a positive semidefinite matrix of rationals.
 
-    Elimination is exact, so that also a row that is tiny beside others has all digits of doubles.
+    Elimination is exact, so that rows that are much smaller than others are accurate as well.
 
     >>> root([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(2)]])
     [[2.0, 0.0], [1.0, 1.0]]
@@ -175,12 +175,12 @@ def root(matrix: Iterable[Iterable[Any]]) -> list[list[float]]:
 
 
 def _reduced(columns: Sequence[Sparse]) -> tuple[fmpq_mat, list[int]]:
-    """Return the reduced row echelon form, and the columns that hold its leading ones."""
+    """Return the reduced row echelon form and its pivot columns."""
     numbers = {row: number for number, row in enumerate(dict.fromkeys(row for column in columns for row in column))}
     if not numbers:
         return fmpq_mat(0, len(columns)), []
     if len(numbers) > _WIDE * len(columns):
-        # A' A has the kernel of A, and so the same reduced form.
+        # A' A has the kernel of A, and therefore the same reduced form.
         rows: dict[int, list[tuple[int, Fraction]]] = {}
         for number, column in enumerate(columns):
             for row, c in column.items():
@@ -205,7 +205,7 @@ def _reduced(columns: Sequence[Sparse]) -> tuple[fmpq_mat, list[int]]:
 
 
 def _column(table: fmpq_mat, pivots: Sequence[int], number: int, sign: int) -> dict[int, Fraction]:
-    """Return a column of a reduced form as a combination of those with leading ones."""
+    """Return a column of a reduced form as a combination of pivot columns."""
     found = {pivot: table[row, number] for row, pivot in enumerate(pivots) if pivot < number}
     return {pivot: sign * _fraction(c) for pivot, c in found.items() if c}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 __all__ = ["DIGITS", "Rounded", "one_minus_product"]
 
-DIGITS = 2.0**-40  # relative error, 9.1e-13, up to which a result counts as known
+DIGITS = 2.0**-40  # relative error, 9.1e-13, up to which a result counts as accurate
 _UNIT = 2.0**-53
 _TINY = 2.0**-1072  # a few subnormal numbers
 _UNDERFLOW = 1e-290  # products below it may lose digits of their own rounding error
@@ -19,16 +19,16 @@ _SLACK = 1 + 2.0**-48  # for the rounding of the error bounds themselves
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """A number (or array) with a bound on its distance from the exact result; NaN stands for no bound.
+    """A number (or array) with a bound on its distance from the exact result; NaN means that there is no bound.
 
-    Sums, products and quotients keep an error of 0 where they are exact. ``value`` is what plain floating-point
-    arithmetic gives.
+    Exact sums, products and quotients keep an error of 0. ``value`` is the result of plain floating-point
+    arithmetic.
     """
 
     value: Any
     error: Any = 0.0
 
-    # NumPy leaves mixed arithmetic to this class, and refuses its own functions, which would lose the error.
+    # NumPy then uses this class for mixed arithmetic, and rejects its functions, which would ignore the error.
     __array_ufunc__ = None
 
     @staticmethod
@@ -74,7 +74,7 @@ class Rounded:
         return _bounded(quotient, spread / room + underflow, 0.0)
 
     def __pow__(self, exponent: Any) -> "Rounded":
-        """Return a power; the exponent counts as exact."""
+        """Return a power; the exponent is assumed to be exact."""
         p = Rounded.of(exponent).value
         if np.ndim(p) == 0 and p == 2:
             return self * self
@@ -122,37 +122,37 @@ class Rounded:
         return (self.value != 0) | (self.error != 0)
 
     def known(self) -> Any:
-        """Whether the value has its digits, that is a relative error of at most ``DIGITS``; entry by entry."""
+        """Whether the value is accurate, to a relative error of at most ``DIGITS``; elementwise."""
         return np.isfinite(self.value) & (self.error <= DIGITS * abs(self.value))
 
     def sharp(self) -> Any:
-        """Whether the value is good to 32 units in the last place; entry by entry."""
+        """Whether the value is accurate to 32 units in the last place; elementwise."""
         return self.error <= 64 * _UNIT * abs(self.value)
 
     def better(self, other: "Rounded") -> "Rounded":
-        """Return this number where it is sharp, elsewhere the one of smaller error."""
+        """Return this number where it is sharp, and elsewhere the one with the smaller error."""
         mine = self.sharp() | np.isnan(other.error) | (self.error <= other.error)
         return Rounded(np.where(mine, self.value, other.value)[()], np.where(mine, self.error, other.error)[()])
 
     def outward(self, side: str) -> Any:
-        """Return the value where it is known, and elsewhere the end of its interval on the honest side.
+        """Return the value where it is accurate, and elsewhere the end of its interval on the safe side.
 
-        An upper bound is rounded up, a lower bound down; where nothing is known, to infinity of that sign.
+        An upper bound is rounded up and a lower bound down; without an error bound, to infinity of that sign.
         """
         sign = {"upper": 1.0, "lower": -1.0}[side]
         end = self.value + sign * self.error
         nothing = np.isnan(end) | (end == -sign * np.inf)
-        # The end was rounded itself: the next number is beyond it.
+        # The end was rounded itself, so that the next number is beyond it.
         beyond = np.where(nothing, sign * np.inf, np.nextafter(end, sign * np.inf))
         return _plain(np.where(self.known(), self.value, beyond))
 
     def plain(self) -> Any:
-        """Return the value alone, a float or an array."""
+        """Return the value, a float or an array."""
         return _plain(self.value)
 
 
 def one_minus_product(a: Rounded, b: Rounded) -> Rounded:
-    """Return ``1 - a b``; close to ``a b = 1`` the rounding of the product is known exactly, and taken back."""
+    """Return ``1 - a b``; near ``a b = 1`` the rounding error of the product is computed exactly and removed."""
     plain = 1 - a * b
     product = a.value * b.value
     value = (1.0 - product) - _product_rounding(a.value, b.value, product)

@@ -1,4 +1,4 @@
-"""The door of the functions that return a theorem's step sizes."""
+"""Validation that is shared by the functions that return a theorem's step sizes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["curvatures", "for_each_step"]
 
 
 def curvatures(mu: Any, L: Any) -> tuple[float, float]:
-    """Return strong convexity and smoothness, positive in doubles, too, and mu at most L."""
+    """Return mu and L as positive doubles with mu <= L."""
     exact = dict(zip(("mu", "L"), validate.curvatures(mu, L), strict=True))
     mu, L = (validate.positive(name, validate.double(name, value)) for name, value in exact.items())
     return mu, L
@@ -24,7 +24,7 @@ def for_each_step(num_steps: Any, size: Callable[[Any], Any]) -> Array:
     Raises
     ------
     ValueError
-        If T is no count, or more than memory holds, or a step size is beyond the range of doubles.
+        If T is not a nonnegative integer, exceeds the memory, or a step size is beyond the range of doubles.
     """
     with np.errstate(all="ignore"):
         sizes = size(np.arange(validate.size("num_steps", num_steps, low=0)))

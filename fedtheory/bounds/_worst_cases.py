@@ -1,4 +1,4 @@
-"""Parts of worst cases of bounds: exact step sizes, refusals, and random constants, often at the ends of ranges."""
+"""Shared parts of the worst-case problems of bounds: exact step sizes, checks, and random constants."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
-    """Draw a whole number in low..high."""
+    """Draw an integer from ``low`` to ``high``, both included."""
     return int(rng.integers(low, high + 1))
 
 
@@ -22,7 +22,7 @@ def pick(rng: np.random.Generator, options: list[Any]) -> Any:
 
 
 def tenths(rng: np.random.Generator, low: int, high: int) -> Fraction:
-    """Draw a whole number of tenths."""
+    """Draw a multiple of 1/10 from ``low/10`` to ``high/10``."""
     return Fraction(whole(rng, low, high), 10)
 
 
@@ -33,23 +33,23 @@ def curvatures(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def draw_class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw the constants of a class."""
+    """Draw mu, L, a squared distance and an objective gap."""
     return curvatures(rng) | {"distance2": tenths(rng, 1, 90), "objective_gap": tenths(rng, 1, 30)}
 
 
 def step_size(rng: np.random.Generator, longest: Fraction) -> Fraction:
-    """Draw a step size; in a third of the draws it is the longest."""
+    """Draw a step size; a third of the draws are the longest one."""
     share: Fraction = pick(rng, [Fraction(1), tenths(rng, 1, 9), tenths(rng, 1, 9)])
     return share * longest
 
 
 def as_fractions(sizes: Array) -> list[Fraction]:
-    """Return a statement's step sizes, which are floats, as the numbers that they are."""
+    """Convert floating-point step sizes to exact fractions."""
     return [*map(Fraction, sizes.tolist())]
 
 
 def require_0(given: Mapping[str, Any], *names: str, of: str) -> None:
-    """Refuse constants of a bound with which its worst case is not known."""
+    """Raise unless these constants are 0, because the worst case is only known then."""
     numbers = [given.get(name, 0) for name in names]
     if any(numbers):
         message = f"{' and '.join(names)} must be 0 for the worst case of {of}, got {' and '.join(map(str, numbers))}"

@@ -20,14 +20,14 @@ __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
 
 
 def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
-    """Sum of the step sizes already used in the round, for every step; shape (T,).
+    """Sum of the round's earlier step sizes, for every step; shape (T,).
 
     Parameters
     ----------
     step_sizes
-        Of all local steps, positive, shape (T,).
+        Step sizes of all local steps, positive, shape (T,).
     local_steps
-        Steps per round; the last round may be shorter.
+        Number of local steps per round; the last round may be shorter.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
     Raises
     ------
     ValueError
-        If a step size is not positive, or ``local_steps`` is not a whole number.
+        If a step size is not positive, or ``local_steps`` is not an integer.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
     """
     sizes = validate.positive("step_sizes", validate.array("step_sizes", step_sizes, ndim=1))
     tau = min(validate.count("local_steps", local_steps), max(sizes.size, 1))
-    # Round by round, because the difference of two long sums would lose digits.
+    # Summed within each round, because the difference of two long sums would lose digits.
     padded = np.zeros(-(-sizes.size // tau) * tau)
     padded[: sizes.size] = sizes
     rounds = padded.reshape(-1, tau)
@@ -59,42 +59,41 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
 def unroll(
     recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, **constants
 ) -> Array:
-    """Bounds on ``E |w_t - w*|^2`` for t = 0, ..., T: a one-step recursion applied T times.
+    """Bounds on ``E |w_t - w*|^2`` for t = 0, ..., T from T applications of a one-step recursion.
 
     Parameters
     ----------
     recursion
-        A one-step bound, affine in its first argument ``distance2``, with the summand ``contraction`` proportional to
-        it (such as ``power_of_choice.one_step``, its printed form, or ``power_of_choice.weighted_one_step``).
+        A one-step bound that is affine in its first argument ``distance2``, with the proportional part in its summand
+        ``contraction`` (for example ``power_of_choice.one_step`` or ``power_of_choice.weighted_one_step``).
     initial_distance2
         Squared distance of the first model from w*.
     step_sizes
         The step size of every local step, shape (T,).
     local_steps
-        Local steps per round; rounds begin at the multiples of it.
+        Number of local steps per round; rounds begin at its multiples.
     **constants
-        The other arguments of the recursion, each a number or an array of shape (T,) when it changes from step to step.
+        Other arguments of the recursion, each a number or, if it changes from step to step, an array of shape (T,).
 
     Returns
     -------
     Array
-        Shape (T + 1,).
+        Shape (T + 1,), squared distances.
 
     Raises
     ------
     AssumptionViolated
-        If a hypothesis of the recursion fails at some step, also one about all step sizes of a round; or if no run can
-        start at this distance under the given bound on gradients.
+        If a hypothesis of the recursion fails at some step, or one about all step sizes of a round, or if the bound on
+        gradients excludes this initial distance.
 
     Notes
     -----
-    A recursion ``Delta_{t+1} <= a Delta_t + b`` may have a negative slope a where steps are long. From
-    ``0 <= Delta_t <= U`` follows ``Delta_{t+1} <= max(a, 0) U + b``, and not ``a U + b``: the larger U is, the less an
-    upper bound that falls with Delta_t says. So slopes are clipped at 0.
+    The slope a of ``Delta_{t+1} <= a Delta_t + b`` may be negative for long steps. Slopes are therefore clipped at 0:
+    if ``0 <= Delta_t <= U``, then ``Delta_{t+1} <= max(a, 0) U + b``, but not necessarily ``a U + b``.
 
     Examples
     --------
-    A round of two steps 1/16 with the constants of ``power_of_choice.one_step``: the first goes to
+    A round of two steps 1/16 with the constants of ``power_of_choice.one_step``: the first step gives
     ``(7/8) 2 + 208/256 + 1/2 = 49/16``, the second to ``(7/8) 49/16 + 43 * 65/4096 + 208/256 + 1/2``.
 
     >>> from fedtheory.bounds.power_of_choice import one_step
@@ -109,7 +108,7 @@ def unroll(
             message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {shape}"
             raise ValueError(message)
     known = {"elapsed_step_size": elapsed_step_sizes(sizes, local_steps), "local_steps": local_steps}
-    validate.instance("recursion", recursion, Bound, "a bound of one step")
+    validate.instance("recursion", recursion, Bound, "a one-step bound")
     takes = inspect.signature(recursion).parameters
     wanted = {name: value for name, value in known.items() if name in takes}
     summands = recursion.terms(1.0, step_size=sizes, **wanted, **constants)
@@ -126,12 +125,12 @@ def unroll(
 
 
 def _against_the_run(recursion: Bound, constants: dict[str, Any], sizes: Array, local_steps: int) -> Iterator[str]:
-    """Yield what only the whole run shows: its step sizes, and whether its start is possible."""
+    """Yield violated hypotheses about all step sizes of a round and about the start of the run."""
     run = {"step_sizes": sizes, "local_steps": local_steps}
     steps = [known for known in recursion.hypotheses if isinstance(known, HalvingSteps)]
     yield from filter(None, (hypothesis.violation(run) for hypothesis in steps))
     if sizes.size:
-        # Constants that change from step to step meet the start with their first value.
+        # Constants that change from step to step enter with their first value.
         first = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in constants.items()}
         implied = consequences(recursion.hypotheses, tuple(first))
         yield from filter(None, (hypothesis.violation(first) for hypothesis in implied))
@@ -145,29 +144,29 @@ def unrolled_gap(
     Parameters
     ----------
     recursion
-        A bound on the squared distance after one step, such as ``power_of_choice.one_step``.
+        A one-step bound on the squared distance, such as ``power_of_choice.one_step``.
     initial_distance2
         Squared distance of the first model from w*.
     step_sizes
-        Of all local steps, shape (T,).
+        Step sizes of all local steps, shape (T,).
     local_steps
-        Steps per round.
+        Number of local steps per round.
     L
         Smoothness of F.
-    constants
-        What else the recursion takes, by name.
+    **constants
+        Other arguments of the recursion, as in ``unroll``.
 
     Returns
     -------
     Array
-        Shape (T + 1,), in units of F; entry 0 is of the first model.
+        Shape (T + 1,), in units of F; entry 0 belongs to the first model.
 
     Raises
     ------
     ValueError
-        If the recursion refuses its arguments.
+        If an argument of the recursion is invalid.
     AssumptionViolated
-        If one of its hypotheses does not hold.
+        If one of its hypotheses is violated.
 
     Examples
     --------

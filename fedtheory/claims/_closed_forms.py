@@ -1,8 +1,7 @@
-"""Multipliers in closed form: proofs of bounds without bounded gradients for any rational constants.
+"""Closed-form multipliers that prove bounds without bounded gradients for any rational constants.
 
-A semidefinite program's multipliers are numbers that a solver found for some constants. These were guessed from such
-numbers, or read off a proof. The checker of certificates takes them as it takes others, and trusts nothing but the
-program.
+The numerical multipliers of a semidefinite program hold for given constants only. The closed forms here were found from
+such numbers or from a proof. The certificate checker verifies them against the program like any other multipliers.
 """
 
 from collections import defaultdict
@@ -22,19 +21,19 @@ from fedtheory.worst_case.skewed_selection import skewed_round, skews
 __all__: list[str] = []
 
 _MINIMUM, _HOME, _START = range(3)
-# One constant is 1 and the other 0: what a bound says then is its coefficient.
+# One constant is 1 and the other 0, so that the value of the bound is its coefficient.
 _EACH: Mapping[str, Mapping[str, Fraction]] = {
     "distance2": {"distance2": Fraction(1), "objective_gap": Fraction(0)},
     "objective_gap": {"distance2": Fraction(0), "objective_gap": Fraction(1)},
 }
 Pairs = Mapping[tuple[int, int], Fraction]
-"""Multiplier of ``f_i >= f_j + ...`` by the numbers (i, j) of points: the minimizer, w*, and those along the path."""
+"""Multiplier of ``f_i >= f_j + ...`` by the indices (i, j) of points: the minimizer, w*, and the points of the path."""
 
 
 def prove_one_round(
     local_steps: int, step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any
 ) -> Fraction:
-    """Prove ``fedavg.one_round`` by the multipliers ``2 eta c^(2 tau - 1 - 2 s)``; return the number that they prove.
+    """Prove ``fedavg.one_round`` by the multipliers ``2 eta c^(2 tau - 1 - 2 s)``; return the proved value.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def prove_one_round(
 def prove_sampled_step(
     num_clients: int, num_selected: int, step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any
 ) -> Fraction:
-    """Prove ``fedavg.sampled_step`` by the multiplier ``2 eta c``; return the number that it proves.
+    """Prove ``fedavg.sampled_step`` by the multiplier ``2 eta c``; return the proved value.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def prove_sampled_step(
 
 
 def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Fraction:
-    """Prove ``fedavg.gap_after_step`` by the multipliers 1 and c, c; return the number that they prove.
+    """Prove ``fedavg.gap_after_step`` by the multipliers 1, c and c; return the proved value.
 
     Examples
     --------
@@ -83,9 +82,9 @@ def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, obj
 def prove_skewed_round(
     step_sizes: Sequence[Any], *, mu: Any, L: Any, distance2: Any, objective_gap: Any, rho_diagonal: Any, rho_tilde: Any
 ) -> Fraction:
-    """Prove Lemma W, ``power_of_choice.round_coefficients``, step by step; return the number that is proved.
+    """Prove Lemma W, ``power_of_choice.round_coefficients``, step by step; return the proved value.
 
-    The multipliers of the losses along the path are handed on to the loss at the round's start by Lemma F.
+    Lemma F transfers the multipliers of the losses along the path to the loss at the round's start.
 
     Examples
     --------
@@ -112,10 +111,10 @@ def prove_skewed_round(
 
 
 def _down_the_path(given: Constants) -> tuple[Fraction, Pairs]:
-    """Return the multiplier of the loss at the round's start, and those of pairs, from the last step to the first."""
+    """Return the multiplier of the loss at the round's start and those of pairs of points, last step first."""
     charged, later, pairs = Fraction(0), Fraction(1), dict[tuple[int, int], Fraction]()
     for s, eta in reversed(list(enumerate(given.steps, start=_START))):
-        # Lemma F: (1 - eta) of the step's descent, eta of the next loss, and |g|^2 <= 2 F where the step began.
+        # Lemma F: (1 - eta) times the step's descent, eta times the next loss, and |g|^2 <= 2 F at its start.
         pairs |= {(s + 1, s): (1 - eta) * charged, (s + 1, _MINIMUM): eta * charged + pairs.get((s + 1, _MINIMUM), 0)}
         pairs |= {(_HOME, s): 2 * eta * later, (s, _MINIMUM): 2 * eta**2 * later + eta * (1 - eta) * charged}
         charged = 2 * eta * (1 - eta) * later + (1 - eta) ** 2 * charged
@@ -124,7 +123,7 @@ def _down_the_path(given: Constants) -> tuple[Fraction, Pairs]:
 
 
 def _given(local_steps: int, step_size: Any, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Constants:
-    """Return constants in units in which L is 1."""
+    """Return the constants in units in which L is 1."""
     high = Fraction(L)
     sizes = [size * high for size in step_size] if isinstance(step_size, Sequence) else step_size * high
     gap = Fraction(objective_gap) / high
@@ -136,7 +135,7 @@ def _units(given: Constants) -> dict[str, Fraction]:
 
 
 def _along_the_path(given: Constants, by_gap: Fraction) -> Pairs:
-    """Return what makes the products of means cancel, and what bounds the gradients at w* by the objective gap."""
+    """Return the multipliers that cancel products of means and bound the gradients at w* by the objective gap."""
     eta, tau = given.steps[0], len(given.steps)
     pairs = {(_HOME, _MINIMUM): by_gap}
     for s in range(tau):
@@ -146,12 +145,12 @@ def _along_the_path(given: Constants, by_gap: Fraction) -> Pairs:
 
 
 def _proved(p: Problem, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pairs) -> Fraction:
-    """Check multipliers of a problem: of the constraints of its class, in their order, and of pairs of points."""
+    """Check multipliers of the class constraints, in order, and of pairs of points; return the proved value."""
     [clients], program = p.record.declared, p.program()
     gap, pairs = by_name["objective_gap"], [*permutations(range(len(clients.calls)), 2)]
-    if not clients.calls[0].at.coordinates:  # clients whose minimizer is w*, so that both are one point
+    if not clients.calls[0].at.coordinates:  # w* is the clients' minimizer, so that both are one point
         gap, by_pair = gap[1:], _united(by_pair)
-    # Where the objective gap is 0, what it bounds is at most 0 and has no name.
+    # If the objective gap is 0, its constraint is an unnamed "at most 0".
     named = {"distance2": iter(by_name["distance2"]), "objective_gap": iter(gap), "": iter(gap)}
     own = [next(named[one.name]) for one in program.inequalities[: -len(pairs)]]
     found = (*own, *(by_pair.get((i, j), Fraction(0)) for i, j in pairs))
@@ -159,7 +158,7 @@ def _proved(p: Problem, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pair
 
 
 def _united(by_pair: Pairs) -> Pairs:
-    """Give w* the multipliers of the minimizer, and number the points anew."""
+    """Merge the minimizer into w* and renumber the points."""
     found = defaultdict[tuple[int, int], Fraction](Fraction)
     for (one, other), multiplier in by_pair.items():
         found[max(one - 1, 0), max(other - 1, 0)] += multiplier

@@ -1,4 +1,4 @@
-"""Comparisons that claims share: steps of proofs, and bounds along exact runs."""
+"""Comparisons shared by claims: steps of proofs, and bounds along exact runs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -16,12 +16,12 @@ from fedtheory.verification.claims import Claim, claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 Chain = Sequence[Any]
-"""Numbers with relations between them, as a paper prints them: ``(a, "=", b, "<=", c)``."""
+"""Numbers with relations between them, as in print: ``(a, "=", b, "<=", c)``."""
 _RELATIONS: dict[str, Callable[..., Finding]] = {"<=": at_most, "=": equal_to, ">=": at_least}
 
 
 def compared(chain: Chain | list[Chain], instance: Mapping[str, Any]) -> Finding:
-    """Compare neighbors in one chain or in several; of several comparisons the instance has the number.
+    """Compare neighbors in one or several chains; several comparisons are numbered in the instance.
 
     >>> compared((1, "<=", 2), {}).ratio
     0.5
@@ -50,9 +50,9 @@ def step(
     looseness: float | None = None,
     **options: Any,
 ) -> Callable[[Callable[[Any], Chain | list[Chain]]], Claim]:
-    """Make the claim that a step of a proof holds in the situations that are drawn; its title is the docstring.
+    """Claim that a step of a proof holds in all drawn situations; the docstring is the title.
 
-    An inequality is attained up to one percent unless its looseness is given.
+    Unless ``looseness`` is given, an inequality must be attained up to one percent.
     """
     if kind == "inequality":
         looseness = looseness or 1.01
@@ -68,14 +68,14 @@ def step(
 
 
 def as_texts(given: Mapping[str, Any]) -> dict[str, str]:
-    """Return constants as texts that keep all digits."""
+    """Format constants without loss of digits."""
     return {name: str(value) for name, value in given.items()}
 
 
 def theorem_constants(drawn: Drawn, skew: str = "") -> dict[str, Any]:
-    """Constants that every form of the theorems takes, G2 the smallest for which the hypotheses hold on the run.
+    """Return the constants of all forms of the theorems; G2 is the smallest one that the run satisfies.
 
-    With the name of a skew also that one and rho_tilde.
+    If a skew is named, it and rho_tilde are included.
     """
     run = drawn.run
     skews = observed_skews(run) if skew else None
@@ -89,14 +89,14 @@ def theorem_constants(drawn: Drawn, skew: str = "") -> dict[str, Any]:
 
 
 def horizon_constants(drawn: Drawn, skew: str = "") -> dict[str, Any]:
-    """Constants of the theorems, with the squared distance at the start."""
+    """Return the constants of the theorems, with the initial squared distance."""
     return {**theorem_constants(drawn, skew), "initial_distance2": initial_distance2(drawn.run)}
 
 
 def at_steps(
     drawn: Drawn | DrawnAlignment, sides: Callable[[int], tuple[Any, Any]], steps: Iterable[int] | None = None
 ) -> Finding:
-    """Compare ``left <= right`` at every step of a run, or at those given; ``sides`` tells both."""
+    """Compare ``left <= right`` at all steps of a run or at the given ones; ``sides`` returns both sides."""
     return worst_of(
         at_most(*sides(step), instance={**drawn.instance, "step": step})
         for step in (range(drawn.run.num_steps) if steps is None else steps)
@@ -104,13 +104,13 @@ def at_steps(
 
 
 def one_step_distances(drawn: Drawn | DrawnAlignment, bound: Callable[[Fraction, int], Any]) -> Finding:
-    """Compare ``E |w - w*|^2`` after every step of a run with a bound on it from that before the step."""
+    """Compare ``E |w - w*|^2`` after every step of a run with a bound computed from its value before the step."""
     run = drawn.run
     return at_steps(drawn, lambda step: (distance2(run, step + 1), bound(distance2(run, step), step)))
 
 
 def expected_gaps(drawn: Drawn | DrawnAlignment, bound: Callable[[int], Any]) -> Finding:
-    """Compare ``E F(w_bar_T) - F*`` with a bound at every horizon of a run (at T = 0 it is just smoothness)."""
+    """Compare ``E F(w_bar_T) - F*`` with a bound at every horizon of a run (at T = 0 this is smoothness only)."""
     run = drawn.run
     return at_steps(drawn, lambda step: (gap(run, step), bound(step)), range(1, run.num_steps + 1))
 

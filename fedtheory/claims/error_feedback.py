@@ -1,4 +1,4 @@
-"""Compressed communication: error feedback, EF21 and compressed gradients, their proofs, runs and worst cases."""
+"""Claims about compressed communication (error feedback, EF21, compressed gradients): proofs, runs, worst cases."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from fedtheory.worst_case.compression import compressed_gradients
 
 @dataclass(frozen=True)
 class Constants:
-    """mu, L, s, a step size, the rate z of error feedback there, and the curvature at which it is attained."""
+    """mu, L, s, a step size, the rate z of error feedback for it, and the curvature that attains the rate."""
 
     mu: Fraction
     L: Fraction
@@ -33,22 +33,22 @@ class Constants:
 
     @property
     def known(self) -> dict[str, Fraction]:
-        """What bounds take."""
+        """Arguments of the bounds."""
         return self.of_class | {"step_size": self.step_size}
 
     @property
     def of_class(self) -> dict[str, Fraction]:
-        """What bounds take beside the step size."""
+        """Arguments of the bounds except the step size."""
         return {name: getattr(self, name) for name in ("mu", "L", "compression_error")}
 
     @property
     def instance(self) -> dict[str, str]:
-        """What bounds take, as texts."""
+        """Arguments of the bounds as text."""
         return as_texts(self.known)
 
 
 def draw_constants(rng: np.random.Generator, mu: Fraction | None = None, L: Fraction | None = None) -> Constants:
-    """Draw constants, and a step size at which the rate z is rational, on either side of the best one."""
+    """Draw constants and a step size, below or above the best one, at which the rate z is rational."""
     s = Fraction(whole(rng, 1, 9), 10)
     L = Fraction(whole(rng, 5, 30), 10) if L is None else L
     mu = L * Fraction(whole(rng, 1, 9), 10) if mu is None else mu
@@ -64,7 +64,7 @@ def draw_constants(rng: np.random.Generator, mu: Fraction | None = None, L: Frac
 
 
 class Drawn(NamedTuple):
-    """A federation, its first model, constants, and the numbers that define them."""
+    """A federation, its first model, the constants, and the numbers that define them."""
 
     fed: RationalQuadratics
     w: Vector
@@ -73,24 +73,24 @@ class Drawn(NamedTuple):
 
 
 def draw_run(rng: np.random.Generator, *, common: bool) -> Drawn:
-    """Draw a federation, with one minimizer for all clients if ``common``, a model, and constants."""
+    """Draw a federation, a model and constants; if ``common``, all clients have the same minimizer."""
     fed = draw_federation(rng, common_minimizer=common)
     w, constants = draw_model(rng, fed.dim), draw_constants(rng, fed.strong_convexity, fed.smoothness)
     return Drawn(fed, w, constants, {**format_federation(fed), "model": str(w), **constants.instance})
 
 
 def compressed(rng: np.random.Generator, x: Vector, error: Fraction) -> Vector:
-    """Return what some compressor makes of a vector: each entry is off by a share of it, up to the largest."""
+    """Return a random compression of a vector: each entry has a relative error of at most ``error``."""
     return Vector((1 + error * Fraction(whole(rng, -2, 2), 2)) * entry for entry in x)
 
 
 def apart(left: Sequence[Vector], right: Sequence[Vector]) -> list[Vector]:
-    """Return the differences of vectors, one by one."""
+    """Return the differences of vectors, elementwise."""
     return [x - y for x, y in zip(left, right, strict=True)]
 
 
 def squares(weights: Vector, vectors: Sequence[Vector]) -> Fraction:
-    """Return the weighted mean of squared lengths."""
+    """Return the weighted mean of the squared norms."""
     return inner(weights, list(map(norm2, vectors)))
 
 
@@ -102,7 +102,7 @@ def memory_potential(weights: Vector, away: Vector, memories: Sequence[Vector], 
 def ef_round_of(
     rng: np.random.Generator, drawn: Drawn, w: Vector, memories: Sequence[Vector]
 ) -> tuple[Vector, list[Vector]]:
-    """Take a round of error feedback."""
+    """Return the model and the memories after a round of error feedback."""
     fed, c = drawn.fed, drawn.constants
     wanted = [e + c.step_size * g for e, g in zip(memories, fed.gradients(w), strict=True)]
     sent = [compressed(rng, v, c.compression_error) for v in wanted]
@@ -112,7 +112,7 @@ def ef_round_of(
 def ef21_round_of(
     rng: np.random.Generator, drawn: Drawn, w: Vector, memories: Sequence[Vector]
 ) -> tuple[Vector, list[Vector]]:
-    """Take a round of EF21."""
+    """Return the model and the memories after a round of EF21."""
     fed, c = drawn.fed, drawn.constants
     w -= c.step_size * combination(fed.weights, memories)
     sent = [compressed(rng, change, c.compression_error) for change in apart(fed.gradients(w), memories)]
@@ -131,22 +131,22 @@ _TENTH = {"mu": Fraction(1, 10), "L": Fraction(1), "compression_error": Fraction
 
 
 def _top_1(x: Vector) -> Vector:
-    """Keep the entry of largest size, the first of several."""
+    """Keep the first of the entries of largest absolute value."""
     largest = max(range(len(x)), key=lambda i: abs(x[i]))
     return Vector(entry if i == largest else 0 for i, entry in enumerate(x))
 
 
 @claim(
     "error-feedback:ef-without-common-minimizer",
-    "Error feedback contracts its potential also if the clients have different minimizers",
-    Statement(_PAPER, "EF", "without a common minimizer, a guess", form="derived"),
+    "Error feedback contracts its potential even if the clients have different minimizers",
+    Statement(_PAPER, "EF", "without a common minimizer, a conjecture", form="derived"),
     "refuted conjecture",
-    remark="three clients |w|^2/2 + <h_k, w> that send the larger entry: the run leaves w* with empty memories",
+    remark="three clients |w|^2/2 + <h_k, w> that send the larger entry: the run leaves w* with memories of 0",
 )
 def ef_without_common_minimizer() -> Finding:
     eta = Fraction(9, 140)  # with a rational rate, 225/256
     wanted = [eta * tilt for tilt in (vector(3, 1), vector(-1, 2), vector(-2, -3))]
-    # At w* = 0 the potential is 0. In two dimensions the larger entry is off by at most (1/2)^(1/2) < 3/4.
+    # At w* = 0 the potential is 0. In two dimensions the larger entry has an error of at most (1/2)^(1/2) < 3/4.
     sent = list(map(_top_1, wanted))
     after = memory_potential(vector("1/3", "1/3", "1/3"), -1 * average(sent), apart(wanted, sent), Fraction(3, 4))
     known = {"mu": Fraction(1), "L": Fraction(2), "compression_error": Fraction(3, 4), "step_size": eta}
@@ -156,25 +156,25 @@ def ef_without_common_minimizer() -> Finding:
 @claim(
     "error-feedback:cgd-of-three-clients",
     "Compressed gradient descent of three clients with one minimizer converges at a short step size",
-    Statement(_PAPER, "CGD", "several clients, a guess", form="derived"),
+    Statement(_PAPER, "CGD", "several clients, a conjecture", form="derived"),
     "refuted conjecture",
     instances=(5, 50),
-    remark="<a_k, w>^2 + |w|^2/4 with the largest entry sent: the model is multiplied by 1 + 11 eta/6 for every eta",
+    remark="<a_k, w>^2 + |w|^2/4 if the largest entry is sent: the model is multiplied by 1 + 11 eta/6 for every eta",
 )
 def cgd_of_three_clients(rng: np.random.Generator) -> Finding:
     eta, x = Fraction(1, whole(rng, 1, 10**6)), vector(1, 1, 1)
     rows = (vector(-3, 2, 2), vector(2, -3, 2), vector(2, 2, -3))
     after = x - eta * average([_top_1(2 * (a @ x) * a + x / 2) for a in rows])
-    # The gap is a form that is the same along (1, 1, 1): it grows as |w|^2 does.
+    # The gap is a quadratic form with one value along (1, 1, 1), so that it grows like |w|^2.
     return at_most(norm2(after), norm2(x), instance={"step_size": str(eta)})
 
 
 @claim(
     "error-feedback:cgd-distance",
-    "Compressed gradient descent contracts distances at the rate of its losses",
-    Statement(_PAPER, "CGD", "for distances, a guess", form="derived"),
+    "Compressed gradient descent contracts distances at the rate at which it contracts losses",
+    Statement(_PAPER, "CGD", "for distances, a conjecture", form="derived"),
     "refuted conjecture",
-    remark="refuted by a certified worst case in which the distance grows",
+    remark="in a certified worst case the distance grows",
 )
 def cgd_distance() -> Finding:
     worst = compressed_gradients(1, Fraction(40, 31), gap=1, error="distance2", **_TENTH)
@@ -185,10 +185,10 @@ def cgd_distance() -> Finding:
 @claim(
     "error-feedback:cgd-published-step",
     "The best step size of compressed gradient descent is 2/((1 + s) (L + mu))",
-    Statement(_PAPER, "CGD", "the step size of a published script, a guess", form="derived"),
+    Statement(_PAPER, "CGD", "the step size of a published script, a conjecture", form="derived"),
     "refuted conjecture",
     instances=(5, 50),
-    remark="(1 - s) mu belongs in the place of (1 + s) mu; the factor of the script's step size is attained",
+    remark="(1 - s) mu is correct instead of (1 + s) mu; the rate of the script's step size is attained",
 )
 def cgd_published_step(rng: np.random.Generator) -> Finding:
     c = draw_constants(rng)
@@ -213,7 +213,7 @@ def best_step(c: Constants) -> Chain:
 
 @claim(
     "error-feedback:cgd-faster",
-    "At its best step size compressed gradient descent of one client is at least as fast as error feedback at its own",
+    "With the best step size of each, compressed gradient descent of one client is at least as fast as error feedback",
     error_feedback.cgd_gap,
     looseness=1.01,
     remark="with D = (L - mu)/(L + mu) the root q = (D + s)/(1 + s D) makes q^2 - (1 - s) D q - s negative",
@@ -228,7 +228,7 @@ def cgd_faster(rng: np.random.Generator) -> Finding:
 
 
 _MANY = (40, 2000)
-_ANY = "the multipliers and squares are those of the page; the vectors are any, so that no run can break the identity"
+_ANY = "multipliers and squares as in the documentation; the identity holds for arbitrary vectors, hence in every run"
 
 
 def _vectors(rng: np.random.Generator, count: int) -> list[Vector]:
@@ -236,7 +236,7 @@ def _vectors(rng: np.random.Generator, count: int) -> list[Vector]:
 
 
 class Weighted:
-    """Constants, and the weights of one to three clients; ``t`` is z - s/z."""
+    """Constants and the weights of one to three clients; ``t`` is z - s/z."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.c, self.weights = draw_constants(rng), draw_shares(rng, whole(rng, 1, 3))
@@ -252,22 +252,22 @@ class Weighted:
         return combination(self.weights, vectors)
 
     def square(self, vectors: Sequence[Vector]) -> Fraction:
-        """Weighted mean of the squared lengths of the clients' vectors."""
+        """Weighted mean of the squared norms of the clients' vectors."""
         return squares(self.weights, vectors)
 
     def deviations(self, vectors: Sequence[Vector]) -> list[Vector]:
-        """The clients' vectors less their mean."""
+        """The clients' vectors minus their mean."""
         return [x - self.mean(vectors) for x in vectors]
 
     def cocoercive(self, slopes: Sequence[Vector], way: Vector) -> Fraction:
-        """Return the mean of ``<g - mu x, g - L x>/(L - mu)``, which functions of the class keep at most 0."""
+        """Return the mean of ``<g - mu x, g - L x>/(L - mu)``, which is at most 0 for functions of the class."""
         mu, L = self.c.mu, self.c.L
         return inner(self.weights, [(g - mu * way) @ (g - L * way) for g in slopes]) / (L - mu)
 
 
 @claim(
     "error-feedback:ef-identity",
-    "z^2 V less the next potential of error feedback is a sum of multiplied inequalities and squares",
+    "z^2 V minus the next potential of error feedback is a sum of multiplied inequalities and squares",
     error_feedback.ef_round,
     "identity",
     instances=_MANY,
@@ -301,7 +301,7 @@ def ef_identity(rng: np.random.Generator) -> Finding:
 
 @claim(
     "error-feedback:ef21-identity",
-    "z^2 V less the next potential of EF21 is a sum of multiplied inequalities and squares",
+    "z^2 V minus the next potential of EF21 is a sum of multiplied inequalities and squares",
     error_feedback.ef21_round,
     "identity",
     instances=_MANY,
@@ -334,7 +334,7 @@ def ef21_identity(rng: np.random.Generator) -> Finding:
 
 @claim(
     "error-feedback:cgd-identity",
-    "q^2 times the gap less the next one is a sum of multiplied inequalities and squares, without a memory",
+    "q^2 times the gap minus the next gap is a sum of multiplied inequalities and squares, without memory",
     error_feedback.cgd_gap,
     "identity",
     instances=_MANY,
@@ -349,7 +349,7 @@ def cgd_identity(rng: np.random.Generator) -> Finding:
     x, g, after, sent = _vectors(rng, 4)
     gap, gap_after = (Fraction(whole(rng, 0, 40), 4) for _ in range(2))
     r = q - eta * L * s
-    # 2 - eta ((1 + s) L + (1 - s) mu) is what the step is shorter, or longer, than the best one.
+    # 2 - eta ((1 + s) L + (1 - s) mu) has the sign of the best step size minus eta.
     away = abs(2 - eta * ((1 + s) * L + (1 - s) * mu))
     last = q * away * (L * eta * (1 - s) if k == mu else 2 - (1 + s) * eta * L) / (2 * bulge * r)
     known = {"mu": mu, "L": L, "compression_error": s, "step_size": eta}
@@ -370,11 +370,11 @@ def cgd_identity(rng: np.random.Generator) -> Finding:
 
 
 Known = tuple[Fraction, Vector, Vector]
-"""Value, place and gradient."""
+"""Value, point and gradient."""
 
 
 def _above(one: Known, other: Known, mu: Fraction, L: Fraction) -> Fraction:
-    """Return by how much a value is above the least that the class allows beside another point."""
+    """Return a value minus the smallest one that the class allows, given another point."""
     (f, x, g), (e, y, h) = one, other
     way = x - y
     return f - e - h @ way - mu / 2 * norm2(way) - norm2(g - h - mu * way) / (2 * (L - mu))
@@ -382,7 +382,7 @@ def _above(one: Known, other: Known, mu: Fraction, L: Fraction) -> Fraction:
 
 @claim(
     "error-feedback:ef-round",
-    "A round of error feedback of quadratic clients with one minimizer, any memories, weights, step size, compressor",
+    "A round of error feedback: quadratic clients, common minimizer, any memories, weights, step size, compressor",
     error_feedback.ef_round,
     looseness=1.01,
 )
@@ -397,7 +397,7 @@ def one_ef_round(rng: np.random.Generator) -> Finding:
 
 @claim(
     "error-feedback:ef-distance",
-    "Up to four rounds of error feedback from empty memories, quadratic clients with one minimizer",
+    "Up to four rounds of error feedback with initial memories of 0, quadratic clients with a common minimizer",
     error_feedback.ef_distance,
     looseness=1.01,
 )
@@ -414,7 +414,7 @@ def ef_distance(rng: np.random.Generator) -> Finding:
 
 @claim(
     "error-feedback:ef21-round",
-    "A round of EF21 of any quadratic clients, any memories, weights, step size, compressor",
+    "A round of EF21: any quadratic clients, memories, weights, step size, compressor",
     error_feedback.ef21_round,
     looseness=1.01,
 )
@@ -429,7 +429,7 @@ def one_ef21_round(rng: np.random.Generator) -> Finding:
 
 @claim(
     "error-feedback:ef21-gradient2",
-    "|grad F|^2 after up to four rounds of EF21 whose clients send their first gradients as they are",
+    "|grad F|^2 after up to four rounds of EF21 if the clients send their first gradients exactly",
     error_feedback.ef21_gradient2,
     looseness=1.01,
 )
@@ -462,7 +462,7 @@ def cgd_gap(rng: np.random.Generator) -> Finding:
 
 
 class Parabola(NamedTuple):
-    """Constants, the number of rounds, and ``1 - Z``, the share of the error that a round removes."""
+    """Constants, the number of rounds, and ``1 - Z``, the share of the error that one round removes."""
 
     c: Constants
     num_rounds: int

@@ -1,4 +1,4 @@
-"""Numbers of the package fedtheory.exact agree with enumeration, and its error floors with long runs."""
+"""Claims about fedtheory.exact: it agrees with enumeration, and its error floors agree with long runs."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -44,16 +44,16 @@ from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _QUADRATURE = 1e-13
 """Relative accuracy of the trapezoidal rule for inclusion probabilities; all its terms are positive."""
-# Duality gaps of error floors are a few units in the last place.
+# The duality gap of an error floor is a few units in the last place.
 _ATTAINED = 1e-13
 _MOMENTS = 1e-12
-"""A few hundred rounded products of moments about w*."""
+"""Relative rounding error of a few hundred products of moments about w*."""
 _DISCRETIZED = 0.02
-"""A run with steps 2e-5 leaves the limit of small steps by about the root of the step: less than 1% measured."""
+"""Relative error at step size 2e-5 against the limit of small steps, of order of its root; measured: below 1%."""
 
 
 class _Ranked(NamedTuple):
-    """Clients to select from, in exact numbers."""
+    """Clients to select from, in exact arithmetic."""
 
     weights: tuple[Fraction, ...]
     losses: tuple[Fraction, ...]
@@ -62,12 +62,12 @@ class _Ranked(NamedTuple):
 
     @property
     def instance(self) -> dict[str, str]:
-        """The numbers."""
+        """The numbers as text."""
         return as_texts(self._asdict())
 
 
 def draw_ranked(rng: np.random.Generator, most: int = 6) -> _Ranked:
-    """Draw weights over eight decades, losses with ties, m and d; the weights are whole, so that floats hold them."""
+    """Draw weights over eight orders of magnitude (integers, exact as floats), losses with ties, m and d."""
     num_clients = whole(rng, 1, most)
     d = whole(rng, 1, num_clients)
     weights = tuple(Fraction(whole(rng, 1, 9) * 10 ** whole(rng, 0, 8)) for _ in range(num_clients))
@@ -94,7 +94,7 @@ def inclusion(rng: np.random.Generator) -> Finding:
 
 
 def polytope_findings(drawn: _Ranked, inclusion: Sequence[Any]) -> list[Finding]:
-    """Compare ``sum_U pi_k`` with ``f(U) = E min(m, candidates in U)`` for every U; all clients must attain it."""
+    """Compare ``sum_U pi_k`` with ``f(U) = E min(m, candidates in U)`` for every U, with equality for all clients."""
     m, everybody = drawn.num_selected, range(len(drawn.weights))
     candidates = successive(drawn.weights, drawn.num_candidates)
 
@@ -117,10 +117,10 @@ def polytope_findings(drawn: _Ranked, inclusion: Sequence[Any]) -> list[Finding]
 
 @claim(
     "exact-quadratics:base-polytope",
-    "sum_{k in U} pi_k <= E min(m, candidates in U) for every set U of clients, with equality for all of them",
+    "sum_{k in U} pi_k <= E min(m, candidates in U) for every set U of clients, with equality for all clients",
     Statement(PAPER, "Section 4", form="derived"),
     "optimality",
-    remark="so the frequencies of pow-d lie in the base polytope of a submodular function, for every ranking",
+    remark="hence the frequencies of pow-d lie in the base polytope of a submodular function, for every ranking",
 )
 def base_polytope(rng: np.random.Generator) -> Finding:
     drawn = draw_ranked(rng, most=5)
@@ -132,7 +132,7 @@ def base_polytope(rng: np.random.Generator) -> Finding:
 
 
 class _Scheme(NamedTuple):
-    """A state-independent strategy with its law and coefficients, written out."""
+    """A state-independent strategy with its explicit law and coefficients."""
 
     strategy: Any
     law: Law[Selection]
@@ -160,7 +160,7 @@ def _schemes(weights: Vector, m: int) -> list[_Scheme]:
 
 @claim(
     "exact-quadratics:expected-gap",
-    "E F(w_t) - F* by the recursion of moments agrees with the enumeration of all runs in rational arithmetic",
+    "E F(w_t) - F* from the recursion of moments agrees with the enumeration of all runs in rational arithmetic",
     Statement(PAPER, "Section 2", "eqs. (2)-(3)", form="derived"),
     "identity",
     hypotheses=("the selection does not depend on the model",),
@@ -170,7 +170,7 @@ def gap_by_moments(rng: np.random.Generator) -> Finding:
     tau, m, initial = whole(rng, 1, 3), whole(rng, 1, 2), draw_model(rng, fed.dim)
     options = _schemes(fed.weights, m)
     scheme = options[whole(rng, 0, len(options) - 1)]
-    # Noise of two values has the same variance in all directions in one dimension only.
+    # Noise with two values has the same variance in all directions only in one dimension.
     noisy = fed.dim == 1 and tau * m <= 2 and min(map(len, scheme.law)) * tau <= 4
     noise = two_point_noise(vector(Fraction(whole(rng, 1, 4), 2))) if noisy else no_noise(fed.dim)
     num_rounds = 1 if noisy or len(scheme.law) > 6 else 2
@@ -181,7 +181,7 @@ def gap_by_moments(rng: np.random.Generator) -> Finding:
     etas = [float(step_size(step)) for step in range(num_rounds * tau)]
     start = np.array(initial, dtype=float)
     gaps = expected_gap(fed.rounded(), scheme.strategy, num_rounds, tau, etas, start, float(run.sigma2))
-    # A gap near 0 is a difference of larger ones: the largest gap of the run sets the scale of rounding.
+    # Small gaps are differences of larger ones, so that rounding scales with the largest gap of the run.
     scale = float(fed.gap(initial) + fed.objective_gap + run.sigma2)
     instance = {**format_federation(fed), "strategy": str(scheme.strategy), "local_steps": tau}
     sides = [(scale + float(gaps[t]), scale + float(gap(run, t * tau))) for t in range(num_rounds + 1)]
@@ -200,14 +200,14 @@ def _drawn_quadratics(rng: np.random.Generator) -> tuple[QuadraticFederation, Po
 
 
 def mean_of_selected(fed: QuadraticFederation, strategy: PowerOfChoice, w: Any) -> float:
-    """Average the losses at w of the clients that pow-d selects at w: the convex function that it descends."""
+    """Return the mean loss at w of the clients that pow-d selects at w, a convex function."""
     losses = fed.losses(w)
     return float(strategy.inclusion_probabilities(fed.weights, losses) @ losses) / strategy.num_selected
 
 
 @claim(
     "exact-quadratics:floor-certificate",
-    "No model has a smaller mean loss of the selected clients than the floor's minimizer, up to rounding",
+    "Up to rounding, no model has a smaller mean loss of the selected clients than the minimizer of the error floor",
     Statement(PAPER, "Section 4", form="derived"),
     "optimality",
 )
@@ -228,7 +228,7 @@ def floor_certificate(rng: np.random.Generator) -> Finding:
     Statement(PAPER, "Theorem 3.1", "the bias term", form="refined"),
     hypotheses=("every F_k is convex", "step sizes small enough for convergence"),
     looseness=2,
-    remark="the paper's bias term is 8 L / (3 mu) times as large, and with rho_bar for rho_diagonal",
+    remark="the paper's bias term is 8 L/(3 mu) times as large, and has rho_bar for rho_diagonal",
 )
 def small_step_bias(rng: np.random.Generator) -> Finding:
     fed, strategy, instance = _drawn_quadratics(rng)
@@ -269,7 +269,7 @@ def floor() -> Finding:
     "The mean-field recursion predicts the error of pow-d after 15,000 rounds with steps 2e-5 within 1%",
     Statement(PAPER, "Section 5", "Figure 2", form="derived"),
     "reproduction",
-    remark="an approximation: it leaves out the variance of the selection, which is of the order of the step",
+    remark="an approximation that omits the variance of the selection, which is of the order of the step size",
 )
 def mean_field() -> Finding:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)

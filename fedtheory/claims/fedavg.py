@@ -1,4 +1,4 @@
-"""Federated averaging: Li et al. with bounded gradients and without, by exact runs, proofs and worst cases."""
+"""Federated averaging: the bounds of Li et al. and those without bounded gradients, by runs, proofs and worst cases."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,12 +27,12 @@ from fedtheory.worst_case import federated_averaging
 
 
 def equal_weights(num_clients: int) -> Vector:
-    """Weights 1/N."""
+    """Return the weights 1/N."""
     return Vector([Fraction(1, num_clients)] * num_clients)
 
 
 def own_steps(drawn: Drawn, *, is_balanced: bool) -> Drawn:
-    """Return the run with the step sizes ``2/(mu (t + max(8 L/mu, E)))``, on clients of equal weights if asked for."""
+    """Return the run with step sizes ``2/(mu (t + max(8 L/mu, E)))``, with equal weights if ``is_balanced``."""
     run = drawn.run
     fed = replace(run.federation, weights=equal_weights(run.federation.num_clients)) if is_balanced else run.federation
     steps = delayed()(fed, run.local_steps)
@@ -41,9 +41,9 @@ def own_steps(drawn: Drawn, *, is_balanced: bool) -> Drawn:
 
 
 def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
-    """Constants of the theorems on a run, with the counts asked for.
+    """Return the constants of the theorems on a run, with the named counts.
 
-    G2 bounds the mean over the clients, which is all that the proofs need.
+    G2 bounds the mean over the clients, which suffices for the proofs.
     """
     fed, known = drawn.run.federation, horizon_constants(drawn)
     sigma2, num_selected = known.pop("sigma2"), known.pop("num_selected")
@@ -57,10 +57,10 @@ def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
 
 @claim(
     "fedavg:decaying-steps",
-    "E F(w_T) - F* for m clients drawn with replacement in proportion to p_k, and their mean",
+    "E F(w_T) - F* for m clients drawn with replacement in proportion to p_k and averaged",
     fedavg.decaying_steps_gap,
     looseness=32,
-    remark="the closed form has the drift 32 tau^2 G2 in every step, also for one local step, where there is no drift",
+    remark="the closed form has the drift 32 tau^2 G2 in every step, even for one local step, where the drift is 0",
 )
 def decaying_steps(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=("proportional",), step_size=decaying, longest_round=12)
@@ -81,7 +81,7 @@ def unbiased_selection(rng: np.random.Generator) -> Finding:
     models = {run.initial, run.federation.minimizer, *(at.average for at in run.snapshots[-1])}
     law = run.select(run.initial)
     skews = [rho for w in models if (rho := skew(run, law, w)) is not None]
-    if not skews:  # only the common minimizer of all clients was visited
+    if not skews:  # the run visited only the common minimizer of all clients
         return not_applicable(**drawn.instance)
     return worst_of(equal_to(rho, 1, instance=drawn.instance) for rho in skews)
 
@@ -100,7 +100,7 @@ def one_step(rng: np.random.Generator) -> Finding:
 
 
 def round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction]) -> tuple[list[Vector], Fraction]:
-    """Models of all clients after a round without noise, and the largest squared gradient on their ways."""
+    """Return the clients' models after a round without noise, and the largest squared gradient on their paths."""
     models, largest = [start] * fed.num_clients, Fraction(0)
     for eta in sizes:
         gradients = [fed.gradient(k, w) for k, w in enumerate(models)]
@@ -116,7 +116,7 @@ def selected_averages(law: Law[Selection], models: list[Vector]) -> Law[Vector]:
 
 @claim(
     "fedavg:lemma-4",
-    "E w_bar = sum_k p_k w_k over the draws, with replacement by the p_k and without for equal weights",
+    "E w_bar = sum_k p_k w_k over the draws, with replacement by p_k, or without replacement for equal weights",
     Statement(fedavg.PAPER, "Lemma 4"),
     "identity",
     hypotheses=("the server averages the models of K drawn clients",),
@@ -138,7 +138,7 @@ def lemma_4(rng: np.random.Generator) -> Finding:
 
 
 class RoundEnd:
-    """The models of all clients at the end of a round with the theorems' step sizes, and how many are selected."""
+    """The clients' models at the end of a round with the theorems' step sizes, and the number of selected clients."""
 
     def __init__(self, rng: np.random.Generator, *, is_balanced: bool) -> None:
         self.fed = fed = draw_federation(rng, equal_weights=is_balanced)
@@ -152,12 +152,12 @@ class RoundEnd:
         self.instance: dict[str, Any] = {**format_federation(fed), "initial": str(start), **counts}
 
     def variance(self, law: Law[Selection]) -> Fraction:
-        """Mean squared distance of the mean of the selected models from that of all."""
+        """Mean squared distance of the selected clients' mean model from the mean of all."""
         mean = combination(self.fed.weights, self.models)
         return Fraction(selected_averages(law, self.models).mean(lambda w_bar: norm2(w_bar - mean)))
 
 
-_HALVING = "the factor 4 is for step sizes that halve within a round: with equal ones 1/4 is the most"
+_HALVING = "the factor 4 allows step sizes that halve within a round; with equal step sizes the ratio is at most 1/4"
 
 
 @step(
@@ -187,11 +187,11 @@ def variance_without_replacement(s: RoundEnd) -> Chain:
     return s.variance(law), "<=", bound
 
 
-_FIRST_STEP = "one step at curvature mu leaves (1 - 2/gamma)^2 of the first gap, the closed form gamma/(gamma + 1)"
+_FIRST_STEP = "a step at curvature mu multiplies the first gap by (1 - 2/gamma)^2, the closed form by gamma/(gamma + 1)"
 
 
 def against_theorem(bound: Bound, law: str, *counts: str) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares exact expected gaps with one of the theorems."""
+    """Return a check that compares exact expected gaps with one of the theorems."""
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = own_steps(draw_run(rng, laws=(law,), longest_round=10), is_balanced=law == "uniform")
@@ -211,15 +211,15 @@ theorem_1 = claim(
 
 theorem_2 = claim(
     "fedavg:theorem-2",
-    "E F(w_T) - F* with K clients drawn with replacement in proportion to p_k, and their mean",
+    "E F(w_T) - F* with K clients drawn with replacement in proportion to p_k and averaged",
     fedavg.with_replacement_gap,
     looseness=4,
-    remark="the sampling term is four times its value for nearly constant steps within a round",
+    remark="the sampling term is four times its value for nearly constant step sizes within a round",
 )(against_theorem(fedavg.with_replacement_gap, "proportional", "num_selected"))
 
 theorem_3 = claim(
     "fedavg:theorem-3",
-    "E F(w_T) - F* with K of N equally weighted clients drawn without replacement, and their mean",
+    "E F(w_T) - F* with K of N equally weighted clients drawn without replacement and averaged",
     fedavg.without_replacement_gap,
     looseness=2,
     remark=_FIRST_STEP,
@@ -227,11 +227,11 @@ theorem_3 = claim(
 
 
 _MANY = (20, 1000)
-_PROOF = "multipliers in closed form, guessed from certified worst cases, are checked against the semidefinite program"
+_PROOF = "closed-form multipliers, found from certified worst cases, are checked against the semidefinite program"
 
 
 def _class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of a class and a step size up to 1/L, which is drawn often."""
+    """Draw constants of a class and a step size up to 1/L, often equal to 1/L."""
     mu = Fraction(whole(rng, 1, 20), 10)
     L = mu * Fraction(whole(rng, 11, 300), 10)
     share = pick(rng, [Fraction(1), Fraction(whole(rng, 1, 9), 10), Fraction(1, whole(rng, 2, 99))])
@@ -277,7 +277,7 @@ def sampled_step_proof(rng: np.random.Generator) -> Finding:
 
 @claim(
     "fedavg:gap-after-step-proof",
-    "Multipliers 1 and c, c prove the bound on the loss after a step of all clients",
+    "Multipliers 1, c and c prove the bound on the loss after a step of all clients",
     fedavg.gap_after_step,
     "identity",
     instances=_MANY,
@@ -289,7 +289,7 @@ def gap_after_step_proof(rng: np.random.Generator) -> Finding:
 
 @claim(
     "fedavg:gap-after-step-attained",
-    "A parabola whose slope grows by mu only beyond a kink attains the bound on the loss after a step",
+    "A parabola whose slope grows only by mu beyond a kink attains the bound on the loss after a step",
     fedavg.gap_after_step,
     "identity",
     instances=_MANY,
@@ -298,7 +298,7 @@ def gap_after_step_attained(rng: np.random.Generator) -> Finding:
     given = _class(rng)
     mu, L, eta = given["mu"], given["L"], given["step_size"]
     bulge, c, w = L - mu, 1 - eta * mu, Fraction(whole(rng, 1, 9), 2)
-    # F(w) = mu w^2/2, and (L - mu)/2 times w^2 up to the kink, a line from there on; the step stays beyond.
+    # F(w) = mu w^2/2 plus (L - mu)/2 w^2 up to the kink and a line beyond it; the step ends beyond the kink.
     kink = c**2 / (1 + eta * bulge * (1 + c)) * w
     after = w - eta * (mu * w + bulge * kink)
     loss = mu * after**2 / 2 + bulge * kink * (after - kink / 2)
@@ -307,10 +307,10 @@ def gap_after_step_attained(rng: np.random.Generator) -> Finding:
 
 
 def _tilted(given: dict[str, Any], share: Fraction) -> tuple[Fraction, Fraction]:
-    """Return E |w_+|^2 and Gamma of halves of clients of curvature L in directions that are tilted to either side."""
+    """Return E |w_+|^2 and Gamma for two halves of the clients with oppositely tilted directions of curvature L."""
     mu, L, eta = given["mu"], given["L"], given["step_size"]
     bulge, c, size = L - mu, 1 - eta * mu, Fraction(1, 10**6)
-    # Best to first order in the gradients +-(0, size) at w* = 0, when the model is (1, 0).
+    # Optimal to first order in the gradients +-(0, size) at w* = 0 if the model is (1, 0).
     slope = share * eta**2 * size / (2 * eta * c - share * eta**2 * bulge)
     sine, cosine = 4 * slope / (4 + slope**2), (4 - slope**2) / (4 + slope**2)
     along, across = mu + bulge * sine**2, bulge * sine * cosine + size
@@ -325,7 +325,7 @@ def _tilted(given: dict[str, Any], share: Fraction) -> tuple[Fraction, Fraction]
     fedavg.sampled_step,
     "rate",
     instances=_MANY,
-    remark="two halves of clients whose directions of curvature L are tilted; no other lemma contracts by c^2",
+    remark="two halves of the clients with tilted directions of curvature L; no other lemma contracts by c^2",
 )
 def sampled_step_attained(rng: np.random.Generator) -> Finding:
     given, half = _class(rng), whole(rng, 1, 15)
@@ -339,11 +339,11 @@ def sampled_step_attained(rng: np.random.Generator) -> Finding:
 
 
 class Start:
-    """Clients, a model, a step size up to 1/L, and what bounds take of them."""
+    """Clients, a model, a step size up to 1/L, and their constants for the bounds."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.fed = fed = draw_federation(rng)
-        # At 1/L bounds are infinite where all curvatures are the same.
+        # At 1/L the bounds are infinite if all curvatures are equal.
         longest = 8 if fed.strong_convexity < fed.smoothness else 7
         self.w, self.eta = draw_model(rng, fed.dim), Fraction(whole(rng, 1, longest), 8) / fed.smoothness
         self.of_class = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": self.eta}
@@ -422,7 +422,7 @@ def gap_after_step(s: Start) -> Chain:
 
 
 def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fraction, step_size: Fraction) -> Fraction:
-    """Return what a round costs if two local steps of all clients cost what tilted parabolas suggest."""
+    """Return the increase of the distance in a round of two local steps that tilted parabolas suggest."""
     c = 1 - step_size * mu
     return c**4 * distance2 + c**2 * step_size**3 * L * (L - mu) / (2 - step_size * (L + mu)) * objective_gap
 
@@ -430,9 +430,9 @@ def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fra
 @claim(
     "fedavg:two-steps-guess",
     "Tilted parabolas are the worst case of two local steps of all clients: c^2 eta^3 L (L - mu)/(2 - eta (L + mu))",
-    Statement(fedavg.PAPER, "Theorem 1", "two local steps, a guess from quadratic clients", form="derived"),
+    Statement(fedavg.PAPER, "Theorem 1", "two local steps, a conjecture from quadratic clients", form="derived"),
     "refuted conjecture",
-    remark="refuted by a certified federation that is not quadratic; fedavg.one_round has the coefficient that holds",
+    remark="a certified non-quadratic federation is a counterexample; fedavg.one_round has the correct coefficient",
 )
 def two_steps_guess() -> Finding:
     given: dict[str, Any] = {"mu": Fraction(1, 10), "L": Fraction(1), "distance2": Fraction(1)}
@@ -445,10 +445,10 @@ def two_steps_guess() -> Finding:
     "fedavg:two-steps-of-quadratics",
     Statement(fedavg.PAPER, "Theorem 1", "two local steps of quadratic clients", form="derived"),
     start,
-    remark="a conjecture: programs over quadratic clients agree to four digits where Gamma/Delta is small",
+    remark="a conjecture: programs over quadratic clients agree to four digits for small Gamma/Delta",
 )
 def two_steps_of_quadratics(s: Start) -> Chain:
-    """Two local steps of quadratic clients cost at most c^2 eta^3 L (L - mu)/(2 - eta (L + mu)) times Gamma"""
+    """Two local steps of quadratic clients add at most c^2 eta^3 L (L - mu)/(2 - eta (L + mu)) times Gamma"""
     before = s.away2(s.w)
     bound = _guess(before, **s.known) if s.of_class["mu"] < s.of_class["L"] else before
     return s.away2(s.after(s.w, 2)), "<=", bound
@@ -456,11 +456,11 @@ def two_steps_of_quadratics(s: Start) -> Chain:
 
 @claim(
     "fedavg:one-round-best-of-two-steps",
-    "For small Gamma/Delta the bound on a round is nearly attained by two local steps of all clients",
+    "For small Gamma/Delta, two local steps of all clients nearly attain the bound on a round",
     fedavg.one_round,
     "rate",
     instances=(4, 40),
-    remark="observed: the certified worst case at Gamma = Delta L/1000 has 98% of the coefficient",
+    remark="the certified worst case at Gamma = Delta L/1000 has 98% of the coefficient",
 )
 def best_of_two_steps(rng: np.random.Generator) -> Finding:
     mu, eta = Fraction(whole(rng, 2, 6), 20), Fraction(whole(rng, 4, 8), 8)

@@ -1,4 +1,4 @@
-"""FedProx's theorem on quadratics whose proximal problems are solved in rationals, exactly or not."""
+"""FedProx's theorem on quadratics whose proximal problems are solved, exactly or inexactly, in rational arithmetic."""
 
 import math
 from fractions import Fraction
@@ -19,7 +19,7 @@ from fedtheory.verification.findings import Finding, at_least, at_most, not_appl
 
 
 def _root_above(square: Fraction) -> Fraction:
-    """Return a rational that is above the root by at most a thousandth."""
+    """Return a rational that exceeds the square root by at most a thousandth."""
     return Fraction(math.isqrt(square.numerator * 10**6 // square.denominator) + 1, 1000)
 
 
@@ -30,7 +30,7 @@ def _loss(weights: Vector, curvatures: list[Vector], centers: list[Vector], w: V
 
 @claim(
     "fedprox:loss-change",
-    "E F(w_+) - F(w) over all draws of one or two clients, quadratic, not always convex, with exact and other answers",
+    "E F(w_+) - F(w) over all draws of one or two quadratic clients, convex or not, with exact and inexact solutions",
     fedprox.loss_change,
     looseness=1.01,
 )
@@ -52,7 +52,7 @@ def loss_change(rng: np.random.Generator) -> Finding:
         "inexactness": pick(rng, [Fraction(0), Fraction(1, 10), Fraction(1, 4)]),
     }
     known["proximal_weight"] = mu = known["negative_curvature"] + Fraction(whole(rng, 1, 80), 4)
-    # h (y - c) + mu (y - w) is a share of the gradient at w, entry by entry.
+    # Each entry of h (y - c) + mu (y - w) is a share of the gradient at w.
     shares = [known["inexactness"] * Fraction(whole(rng, -2, 2), 2) for _ in weights]
     answers = [
         Vector((mu * x + h * c + share * g) / (h + mu) for h, c, x, g in zip(curve, center, w, slope, strict=True))
@@ -93,7 +93,7 @@ def never_worse(rng: np.random.Generator) -> Finding:
 
 @claim(
     "fedprox:some-progress",
-    "With exact answers of convex clients the weight L (2 B + B^2) makes progress of 1/(2 L (2 B + B^2)) for every B",
+    "With exact solutions of convex clients, the weight L (2 B + B^2) gives progress 1/(2 L (2 B + B^2)) for every B",
     fedprox.loss_change,
     looseness=1.01,
 )
@@ -108,10 +108,10 @@ def some_progress(rng: np.random.Generator) -> Finding:
 @claim(
     "fedprox:published-progress-at-two",
     "The published theorem guarantees progress at B = 2 with K = 4 B^2 clients and the weight 6 L B^2",
-    Statement(fedprox.PAPER, "Theorem 4", "at B = K^(1/2)/2, a guess", form="derived"),
+    Statement(fedprox.PAPER, "Theorem 4", "at B = K^(1/2)/2, a conjecture", form="derived"),
     "refuted conjecture",
     instances=(5, 50),
-    remark="its rho is negative there, and no B gives 1/(24 L B^2)",
+    remark="its rho is negative for these values, and no B yields 1/(24 L B^2)",
 )
 def published_progress(rng: np.random.Generator) -> Finding:
     L = tenths(rng, 1, 30)

@@ -1,4 +1,4 @@
-"""GreedyFed: Shapley values of the clients of a round, their estimates, choices by them, and class shares of data."""
+"""GreedyFed: Shapley values of a round's clients, their estimates, selection by them, and class shares of data."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ PAPER = Paper(
 
 
 class RoundGame(NamedTuple):
-    """A round: the model before, what clients return, their sizes, and a validation loss sum_j h_j/2 (w_j - c_j)^2."""
+    """A round: initial model, returned models, sizes, and the validation loss sum_j h_j/2 (w_j - c_j)^2."""
 
     before: Vector
     models: tuple[Vector, ...]
@@ -56,7 +56,7 @@ class RoundGame(NamedTuple):
         return sum((h * x * x / 2 for h, x in apart), start=Fraction(0))
 
     def mean(self, players: Sequence[int]) -> Vector:
-        """Return the mean model of a coalition, weighted by size; for the empty one the model before the round."""
+        """Return the mean model of a coalition, weighted by size, or the initial model for the empty coalition."""
         total = sum(self.sizes[k] for k in players)
         if not players:
             return self.before
@@ -68,12 +68,12 @@ class RoundGame(NamedTuple):
 
     @property
     def values(self) -> Any:
-        """Shapley values of the clients, an array."""
+        """Return the clients' Shapley values as an array."""
         return shapley(self.utility, len(self.models))
 
     @property
     def instance(self) -> dict[str, Any]:
-        """The numbers."""
+        """The numbers as text."""
         return {
             "before": str(self.before),
             "models": "; ".join(map(str, self.models)),
@@ -96,7 +96,7 @@ def draw_game(rng: np.random.Generator, most: int = 5) -> RoundGame:
 
 
 def draw_table(rng: np.random.Generator, num_players: int) -> list[Fraction]:
-    """Draw utilities of all coalitions in eighths between -4 and 4, in bit order."""
+    """Draw utilities of all coalitions: multiples of 1/8 between -4 and 4, in bit order."""
     return [Fraction(whole(rng, -32, 32), 8) for _ in range(2**num_players)]
 
 
@@ -106,7 +106,7 @@ _PRINTED = Statement(PAPER, _ALGORITHM_2)
 
 
 def gains(table: Sequence[Fraction], order: Sequence[int], tolerance: Fraction = Fraction(0)) -> dict[int, Fraction]:
-    """Return what each player adds in an order, 0 once the utility is less than a tolerance from that of all."""
+    """Return each player's gain in an order; gains are 0 once the utility is within the tolerance of the total."""
     added, arrived = dict.fromkeys(order, Fraction(0)), 0
     for player in order:
         if abs(table[-1] - table[arrived]) < tolerance:
@@ -119,13 +119,13 @@ def gains(table: Sequence[Fraction], order: Sequence[int], tolerance: Fraction =
 def mean_gain(
     table: Sequence[Fraction], player: int, first: int, num_players: int, tolerance: Fraction = Fraction(0)
 ) -> Any:
-    """Return what a player adds on average over the orders that another one begins."""
+    """Return a player's mean gain over all orders that begin with another given player."""
     orders = Law.uniform(orders_from(first, num_players))
     return orders.mean(lambda order: gains(table, order, tolerance)[player])
 
 
 def orders_from(first: int, num_players: int) -> Iterator[tuple[int, ...]]:
-    """Yield all orders that a player begins."""
+    """Yield all orders that begin with a given player."""
     others = [player for player in range(num_players) if player != first]
     return ((first, *rest) for rest in itertools.permutations(others))
 
@@ -143,7 +143,7 @@ class Table(NamedTuple):
 
     @property
     def instance(self) -> dict[str, Any]:
-        """The numbers."""
+        """The numbers as text."""
         return format_table(self.utilities)
 
 
@@ -173,7 +173,7 @@ def unbiased_sweeps(s: Table) -> list[Chain]:
     hypotheses=("no truncation",),
     instances=(20, 60),
     looseness=1.01,
-    remark="Who is first is a stratum of probability 1/M, and each stratum gets its share of the orders.",
+    remark="The first player is a stratum of probability 1/M, and a sweep has equally many orders in all strata.",
 )
 def first_position_variance(rng: np.random.Generator) -> Finding:
     (s,) = table_of(rng, 2, 4)
@@ -210,7 +210,7 @@ def truncated_sum(rng: np.random.Generator) -> Finding:
     "each value of GTG-Shapley is within the tolerance",
     Statement(PAPER, _ALGORITHM_2, form="derived"),
     "refuted conjecture",
-    remark="One client alone has the value of all three; the other two cancel and are truncated.",
+    remark="One client alone has the value of all three; the other two cancel out and are truncated.",
 )
 def truncated_values() -> Finding:
     worth, tolerance = (1, 1, -1), Fraction(1, 100)
@@ -228,14 +228,14 @@ def truncated_values() -> Finding:
 
 @claim(
     "greedyfed:printed-counter",
-    "the printed average (tau - 1)/tau SV + gain/tau, tau shared by the orders of a sweep, estimates the Shapley value",
+    "the printed average (tau - 1)/tau SV + gain/tau, with one tau per sweep, estimates the Shapley value",
     _PRINTED,
     "erratum",
-    hypotheses=("tau starts at 1, because tau = 0 divides by 0",),
-    remark="At tau = 1 each order replaces the previous one: only the last remains, which starts with the last client.",
+    hypotheses=("tau starts at 1, because tau = 0 would divide by 0",),
+    remark="At tau = 1 an order replaces the one before: only the last counts, which begins with the last client.",
 )
 def printed_counter() -> Finding:
-    # Gloves: client 0 owns a left one, 1 and 2 right ones; a pair is worth 1.
+    # Glove game: client 0 owns a left glove, clients 1 and 2 own right gloves; a pair has value 1.
     table = [Fraction(int(number & 1 and number > 1)) for number in range(8)]
     return worst_of(
         equal_to(mean_gain(table, k, 2, 3), value, instance={**format_table(table), "client": k})
@@ -248,7 +248,7 @@ _ALGORITHM_1 = "Algorithm 1"
 
 @claim(
     "greedyfed:turns",
-    "after ceil(N/M) rounds every client was valued, and not before",
+    "every client has been valued after ceil(N/M) rounds, and not earlier",
     Statement(PAPER, _ALGORITHM_1, form="corrected"),
     "identity",
     hypotheses=("all clients are available",),
@@ -274,7 +274,7 @@ def turns(rng: np.random.Generator) -> Finding:
     "the printed groups {t, ..., t + M - 1}, t < ceil(N/M), reach every client",
     Statement(PAPER, _ALGORITHM_1),
     "erratum",
-    remark="The groups overlap: four clients in pairs give {0, 1} and {1, 2}.",
+    remark="The groups overlap: for four clients in pairs they are {0, 1} and {1, 2}.",
 )
 def printed_turns() -> Finding:
     num_clients, num_selected = 4, 2
@@ -293,16 +293,16 @@ _NUM_DRAWS, _WITHIN, _CONFIDENCE = 200_000, 0.01, 1 - 1e-5
     "identity",
     hypotheses=("gamma variables in double precision, raised to 2^-1022, are normalized",),
     instances=(2, 8),
-    remark="0.4927 for ten classes at 1e-4; simulated gamma variables, in logarithms, lie below as often.",
+    remark="0.4927 for ten classes at 1e-4; simulated logarithms of gamma variables are below it equally often.",
 )
 def underflow(rng: np.random.Generator) -> Finding:
     concentration, num_classes = whole(rng, 1, 12) / 10_000, whole(rng, 2, 10)
     draw = np.random.default_rng(whole(rng, 0, 999))
     shape = (_NUM_DRAWS, num_classes)
-    # In logarithms nothing underflows: log of a gamma variable of shape 1 + a, and log(u) / a.
+    # Logarithms do not underflow: log of a gamma variable of shape 1 + a, plus log(u)/a.
     logs = np.log(draw.standard_gamma(1 + concentration, shape)) - draw.standard_exponential(shape) / concentration
     frequency = float((logs.max(axis=1) <= -1022 * math.log(2)).mean())
-    # Hoeffding's limits, both at once.
+    # Both of Hoeffding's limits.
     radius = math.sqrt(math.log(2 / (1 - _CONFIDENCE)) / (2 * _NUM_DRAWS))
     chance = underflow_probability(concentration, num_classes)
     instance = {"concentration": concentration, "classes": num_classes, "draws": _NUM_DRAWS}
@@ -315,22 +315,22 @@ def underflow(rng: np.random.Generator) -> Finding:
 
 @claim(
     "greedyfed:base-case",
-    "at alpha = 1e-4, as drawn, a client has no class with more than half as seldom as under the Dirichlet law",
+    "at alpha = 1e-4, as drawn, clients without a share above 1/2 are as rare as under the Dirichlet law",
     Statement(PAPER, _SECTION),
     "erratum",
-    remark="Half of the clients in the base case of Tables I to IV have equal shares of all classes: they are i.i.d.",
+    remark="Half of the clients in the base case of Tables I to IV have equal shares of all classes and i.i.d. data.",
 )
 def base_case() -> Finding:
     concentration, num_classes = Fraction(1, 10_000), 10
-    # E sum p^2 = (a + 1)/(C a + 1); without a share above 1/2 that sum is at most 1/2, and it is never above 1.
+    # E sum p^2 = (a + 1)/(C a + 1); the sum is at most 1/2 if no share exceeds 1/2, and never above 1.
     allowed = 2 * (num_classes - 1) * concentration / (num_classes * concentration + 1)
-    # Gamma(1 + a) <= 1 for a <= 1, so that all shares are alike with probability 2^(-1022 C a) = 2^-1.022 at least.
+    # Gamma(1 + a) <= 1 for a <= 1, so that all shares are equal with probability at least 2^(-1022 C a) = 2^-1.022.
     percent = max(n for n in range(100) if n**1000 * 2**1022 <= 100**1000)
     return at_most(Fraction(percent, 100), allowed, instance={"concentration": 1e-4, "classes": num_classes})
 
 
 _SECTION_2, _SECTION_3 = Statement(PAPER, "Section II"), Statement(PAPER, "Section III-B")
-_AVERAGE = "the server's model becomes the mean of the returned ones, weighted by size"
+_AVERAGE = "the server's next model is the mean of the returned models, weighted by size"
 
 
 @step(
@@ -346,21 +346,21 @@ def efficiency(game: RoundGame) -> Chain:
 
 
 def twins(rng: np.random.Generator) -> list[RoundGame]:
-    """Draw a round whose first and last client have one size and return one model."""
+    """Draw a round whose first and last client have equal sizes and return equal models."""
     drawn = draw_game(rng, most=4)
     return [drawn._replace(models=(*drawn.models, drawn.models[0]), sizes=(*drawn.sizes, drawn.sizes[0]))]
 
 
 @step("greedyfed:symmetry", _SECTION_2, twins, kind="identity", hypotheses=("n_i = n_j and w_i = w_j",))
 def symmetry(game: RoundGame) -> Chain:
-    """clients of one size that return one model have one value"""
+    """clients of equal size that return equal models have equal values"""
     values = game.values
     return values[0], "=", values[-1]
 
 
 @claim(
     "greedyfed:null-player",
-    "a client that adds nothing to any coalition has the value 0",
+    "a client whose marginal contributions are all 0 has the value 0",
     _SECTION_2,
     "identity",
     hypotheses=("U(A + k) = U(A) for all A",),
@@ -374,7 +374,7 @@ def null_player(rng: np.random.Generator) -> Finding:
 
 @claim(
     "greedyfed:linearity",
-    "values on two validation sets together are the weighted values on each",
+    "the values on the union of two validation sets are the weighted means of the values on each",
     _SECTION_2,
     "identity",
     hypotheses=("the loss on both is the mean of the two losses, weighted by their sizes",),
@@ -396,7 +396,7 @@ def linearity(rng: np.random.Generator) -> Finding:
     "a client that returns the server's model is a null player",
     Statement(PAPER, "Section II", form="derived"),
     "refuted conjecture",
-    remark="It dilutes the mean: the other client alone reaches the minimizer, and both together only half of the way.",
+    remark="It dilutes the mean: the other client alone reaches the minimizer, both together go only half of the way.",
 )
 def unchanged_client() -> Finding:
     one, zero = vector(1), vector(0)
@@ -405,20 +405,20 @@ def unchanged_client() -> Finding:
 
 
 def standing_still(rng: np.random.Generator) -> list[RoundGame]:
-    """Draw a round after which the model is what it was before."""
+    """Draw a round that does not change the model."""
     game = draw_game(rng, most=4)
     return [game._replace(before=game.mean(range(len(game.models))))]
 
 
 @step("greedyfed:vanishing-sum", _SECTION_3, standing_still, kind="identity", hypotheses=(_AVERAGE, "w_t+1 = w_t"))
 def vanishing_sum(game: RoundGame) -> Chain:
-    """|sum_k SV_k| is the change of the validation loss: if the model does not change it is 0"""
+    """|sum_k SV_k| is the change of the validation loss; it is 0 if the model does not change"""
     return sum(game.values), "=", 0
 
 
 @claim(
     "greedyfed:vanishing-values",
-    "as training converges each |SV_k| is bounded by the change of the validation loss",
+    "as training converges, each |SV_k| is bounded by the change of the validation loss",
     _SECTION_3,
     "erratum",
     remark="The updates of the two clients cancel: the model never changes, with values 1 and -1 in every round.",
@@ -432,7 +432,7 @@ def vanishing_values() -> Finding:
 
 @claim(
     "greedyfed:linear-logits",
-    "the utilities from weighted means of logits are those of the mean models",
+    "the utilities computed from weighted means of logits are those of the mean models",
     Statement(PAPER, "Section II", form="derived"),
     "identity",
     hypotheses=("softmax regression",),

@@ -1,4 +1,4 @@
-"""Steps of Scaffnew on random quadratics with weights, over all coins, in rationals."""
+"""Steps of Scaffnew on random weighted quadratics, over all outcomes of the coin, in rational arithmetic."""
 
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ _STEP = Statement(ps.PAPER, "Theorem 3.6", equation="a step of Scaffnew", form="
 
 
 class Start:
-    """Clients, gamma and p, and a state whose control variates have the mean 0."""
+    """Clients, gamma, p, and a state whose control variates have mean 0."""
 
     def __init__(self, rng: np.random.Generator, *, together: bool, longest: Fraction = Fraction(1)) -> None:
         self.fed = fed = draw_federation(rng)
@@ -33,7 +33,7 @@ class Start:
 
     @property
     def instance(self) -> dict[str, Any]:
-        """The numbers."""
+        """The numbers as text."""
         variates = {
             "models": format_vectors(self.state.models),
             "control variates": format_vectors(self.state.variates),
@@ -50,7 +50,7 @@ def _apart(rng: np.random.Generator) -> list[Start]:
     _STEP,
     _apart,
     kind="identity",
-    hypotheses=("the control variates have the mean 0", "one common coin"),
+    hypotheses=("the control variates have mean 0", "one coin for all clients"),
 )
 def one_step(s: Start) -> Chain:
     """E Psi+ of Scaffnew is |x - gamma grad f(x) - (x* - gamma h*)|^2 + (1 - p^2)(gamma/p)^2 |h - h*|^2"""
@@ -72,7 +72,7 @@ def _bounded(s: Start, bound: Any, num_steps: int) -> Finding:
 
 @claim(
     "proxskip:theorem",
-    "Three steps of Scaffnew over all coins, with steps up to 1/L",
+    "Three steps of Scaffnew over all outcomes of the coin, with step sizes up to 1/L",
     ps.fixed_step_potential,
     looseness=1.01,
 )
@@ -82,7 +82,7 @@ def theorem(rng: np.random.Generator) -> Finding:
 
 @claim(
     "proxskip:refined",
-    "A step of Scaffnew over both coins, with any step size",
+    "A step of Scaffnew over both outcomes of the coin, with any step size",
     ps.refined_fixed_step_potential,
     looseness=1.01,
 )
@@ -96,7 +96,7 @@ def refined(rng: np.random.Generator) -> Finding:
     "The mean of the control variates of Scaffnew never changes",
     _STEP,
     "identity",
-    hypotheses=("averaging of the models only",),
+    hypotheses=("only the models are averaged",),
 )
 def mean_stays(rng: np.random.Generator) -> Finding:
     s = Start(rng, together=True)

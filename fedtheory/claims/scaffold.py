@@ -1,4 +1,4 @@
-"""SCAFFOLD with all clients: rounds in rationals on random quadratics with weights, and certified worst cases."""
+"""SCAFFOLD with all clients: rounds on random weighted quadratics in rational arithmetic, and certified worst cases."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -29,9 +29,9 @@ _ALGORITHM = Statement(sc.PAPER, "Algorithm 1", form="derived")
 
 
 class Start:
-    """Clients, a stable step size with local steps, and a state whose c is the mean of the c_k.
+    """Clients, a stable step size, local steps, and a state whose c is the mean of the c_k.
 
-    Stable is ``eta (L + mu) < 2``; a short step size has ``eta tau L <= 1``.
+    Stable means ``eta (L + mu) < 2``; a short step size satisfies ``eta tau L <= 1``.
     """
 
     def __init__(self, rng: np.random.Generator, *, short: bool = False) -> None:
@@ -48,7 +48,7 @@ class Start:
 
     @property
     def instance(self) -> dict[str, Any]:
-        """The numbers."""
+        """The numbers as text."""
         variates = {"model": str(self.state.model), "control variates": format_vectors(self.state.clients)}
         return {**format_federation(self.fed), **as_texts(self.run), **variates}
 
@@ -68,7 +68,7 @@ class Start:
         return control_potential(self.fed, self.state, Fraction(1)) - self.distance2
 
     def after(self, num_rounds: int, **options: Any) -> Controlled:
-        """Return the state after some rounds."""
+        """Return the state after several rounds."""
         state = self.state
         for _ in range(num_rounds):
             state = scaffold_round(self.fed, state, **self.run, **options)
@@ -92,13 +92,13 @@ def one_round(s: Start) -> Chain:
 
 @step("scaffold:rounds", sc.fixed_step_potential, short_start, instances=(20, 2000))
 def rounds(s: Start) -> Chain:
-    """Three rounds of SCAFFOLD are worth 3 tau gradient steps"""
+    """Three rounds of SCAFFOLD contract like 3 tau gradient steps"""
     bound = sc.fixed_step_potential(3, initial_distance2=s.distance2, control_error2=s.error2, **s.known)
     return control_potential(s.fed, s.after(3), s.weight), "<=", bound
 
 
 def right_start(rng: np.random.Generator) -> list[Start]:
-    """Draw equal parabolas whose control variates are right."""
+    """Draw identical parabolas with exact control variates."""
     (s,) = short_start(rng)
     flat = (Vector([s.fed.strong_convexity] * s.fed.dim),) * s.fed.num_clients
     s.fed = replace(s.fed, curvatures=flat)
@@ -109,7 +109,7 @@ def right_start(rng: np.random.Generator) -> list[Start]:
 
 @step("scaffold:rounds-attained", sc.fixed_step_potential, right_start, kind="identity")
 def rounds_attained(s: Start) -> Chain:
-    """Equal parabolas with correct control variates attain the rate of SCAFFOLD in every round"""
+    """Identical parabolas with exact control variates attain the rate of SCAFFOLD in every round"""
     bound = sc.fixed_step_potential(3, initial_distance2=s.distance2, control_error2=Fraction(0), **s.known)
     return control_potential(s.fed, s.after(3), s.weight), "=", bound
 
@@ -136,7 +136,7 @@ def option_one(rng: np.random.Generator) -> Finding:
     hypotheses=("the server's control variate is the mean of the clients'",),
 )
 def is_scaffnew(s: Start) -> Chain:
-    """SCAFFOLD is Scaffnew with p = 1/tau whose coin falls in every tau-th step"""
+    """SCAFFOLD is Scaffnew with p = 1/tau if the coin shows a communication in every tau-th step"""
     other = ScaffnewState((s.state.model,) * s.fed.num_clients, tuple(c - s.state.server for c in s.state.clients))
     for t in range(2 * s.tau):
         falls = t % s.tau == s.tau - 1
@@ -148,7 +148,7 @@ def is_scaffnew(s: Start) -> Chain:
 
 @claim(
     "scaffold:offset-stays",
-    "Where c begins off the mean of the c_k by delta, SCAFFOLD converges to a point where the gradient of F is -delta",
+    "If c differs from the mean of the c_k by delta, SCAFFOLD converges to a point where the gradient of F is -delta",
     _ALGORITHM,
     "identity",
     hypotheses=("the step size is stable",),
@@ -175,19 +175,19 @@ def is_gradient_descent(s: Start) -> Chain:
 
 
 _GUESS = Statement(
-    sc.PAPER, "Algorithm 1", equation="the exact rate of a round, as two examples suggest", form="derived"
+    sc.PAPER, "Algorithm 1", equation="the exact rate of a round, suggested by two examples", form="derived"
 )
 
 
 def _short(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of a round whose steps are up to 1/(tau L)."""
+    """Draw constants of a round with step sizes up to 1/(tau L)."""
     given = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}
     return given | {"step_size": step_size(rng, 1 / (given["local_steps"] * given["L"]))}
 
 
 @claim(
     "scaffold:round-proved",
-    "A certificate for each class proves the rate of a round of SCAFFOLD up to 10^-6 of it",
+    "A certificate for each class proves the rate of a round of SCAFFOLD up to a relative error of 10^-6",
     sc.fixed_step_potential,
     instances=(3, 20),
     looseness=1.01,
@@ -199,7 +199,7 @@ def round_proved(rng: np.random.Generator) -> Finding:
     try:
         _, upper = scaffold(**given).enclosure
     except OracleError as error:
-        return not_applicable(f"no worst case was proved: {error}", **as_texts(given))
+        return not_applicable(f"the worst case was not proved: {error}", **as_texts(given))
     bound = sc.fixed_step_potential(1, initial_distance2=Fraction(1), control_error2=Fraction(0), **given)
     return at_least(bound * (1 + Fraction(1, 10**6)), upper, instance=as_texts(given))
 
@@ -210,7 +210,7 @@ def round_proved(rng: np.random.Generator) -> Finding:
     _GUESS,
     "refuted conjecture",
     hypotheses=("eta L <= 1",),
-    remark="both are attained, and for eta L <= 1 random programs exceed the larger by half a percent at most",
+    remark="both rates are attained; for eta L <= 1 random programs exceed the larger one by at most half a percent",
 )
 def exact_rate_guess() -> Finding:
     from fedtheory.worst_case.control_variates import scaffold

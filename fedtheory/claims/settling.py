@@ -1,4 +1,4 @@
-"""Where small steps of Power-of-Choice settle: a floor that is known, and the inequality behind the floor theorem."""
+"""Error floors of Power-of-Choice with small step sizes: an example, and the inequality behind the floor theorem."""
 
 from fractions import Fraction
 
@@ -18,9 +18,9 @@ from fedtheory.verification.findings import Finding, at_most, equal_to
 
 
 def draw_crossing(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]:
-    """Draw two parabolas that cross between their minimizers, and the point where the larger of them is smallest.
+    """Draw two parabolas that cross between their minimizers, and the point where the larger one is smallest.
 
-    Their minima make the losses equal there.
+    Their minima are chosen so that the losses are equal there.
     """
     floor = Fraction(whole(rng, -4, 4), 2)
     h = [Fraction(2) ** whole(rng, -2, 2) for _ in range(2)]
@@ -35,7 +35,7 @@ def draw_crossing(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]
 
 @claim(
     "exact-quadratics:floor-of-two-parabolas",
-    "The floor of pow-d with one of two clients is where their losses cross between their minimizers",
+    "The floor of pow-d with one of two clients is at the crossing of their losses between their minimizers",
     Statement(PAPER, "Section 5", "error floor", form="derived"),
     "identity",
 )
@@ -51,7 +51,7 @@ def floor_of_two_parabolas(rng: np.random.Generator) -> Finding:
 def round_bound(
     start2: Fraction, *, step_size: Fraction, local_steps: int, fed: RationalQuadratics, G2: Fraction
 ) -> Fraction:
-    """``(1 - eta mu tau) |u - w|^2 + eta^2 tau^2 G2 (1 + eta L^2 (tau - 1)^2/(4 mu tau))`` for the floor's model w."""
+    """Return ``(1 - eta mu tau) |u - w|^2 + eta^2 tau^2 G2 (1 + eta L^2 (tau - 1)^2/(4 mu tau))``."""
     mu, L, tau, eta = fed.strong_convexity, fed.smoothness, local_steps, step_size
     drift = eta * L**2 * (tau - 1) ** 2 / (4 * mu * tau)
     return (1 - eta * mu * tau) * start2 + eta**2 * tau**2 * G2 * (1 + drift)
@@ -59,7 +59,7 @@ def round_bound(
 
 @claim(
     "exact-quadratics:settling",
-    "One round of pow-d contracts the squared distance from its floor's model, up to O(eta^2)",
+    "One round of pow-d contracts the squared distance from the model of its floor, up to O(eta^2)",
     Statement(PAPER, "Section 5", "error floor", form="derived"),
     hypotheses=(
         "every F_k is L-smooth and mu-strongly convex",

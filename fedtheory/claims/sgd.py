@@ -1,4 +1,4 @@
-"""Clients that differ at the minimizer: steps, horizons, the quadratics that attain bounds, and worst cases."""
+"""Clients that differ at the minimizer: steps, horizons, quadratics that attain the bounds, and worst cases."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 
 class Start:
-    """A federation, a model w, a step size up to ``longest/L``, which is excluded, and the constants of the bounds."""
+    """A federation, a model w, a step size below ``longest/L``, and the constants of the bounds."""
 
     def __init__(self, rng: np.random.Generator, longest: int = 3, *, is_balanced: bool = False) -> None:
         self.fed = fed = draw_federation(rng, equal_weights=is_balanced)
@@ -62,7 +62,7 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
 def floor_is_fixed(rng: np.random.Generator) -> Finding:
     known = Start(rng, 2).known | {"num_selected": whole(rng, 1, 5)}
     known["zeta2"] = Fraction(whole(rng, 1, 40), 8)
-    # From the floor the bound on many steps stays there.
+    # The bound on many steps is constant if it starts from the floor.
     once, twice = (sgd.fixed_step_distance.terms(n, initial_distance2=Fraction(0), **known)["floor"] for n in (1, 2))
     floor = once**2 / (2 * once - twice)
     return equal_to(sgd.drawn_step(floor, **known), floor, instance=as_texts(known))
@@ -87,10 +87,10 @@ def local_steps_round(rng: np.random.Generator) -> Finding:
 
 @claim(
     "sgd:heterogeneity-and-gap",
-    "With zeta2 in place of 2 L Gamma the bound on a round of local steps is never larger",
+    "With zeta2 in place of 2 L Gamma, the bound on a round of local steps is never larger",
     Statement(fedavg.PAPER, "Theorem 1", "a round, without Assumption 4", form="derived"),
     looseness=1.01,
-    hypotheses=("step_size <= 1/L, and less where all curvatures are the same",),
+    hypotheses=("step_size <= 1/L, and less if all curvatures are equal",),
 )
 def heterogeneity_and_gap(rng: np.random.Generator) -> Finding:
     s, tau = Start(rng, 1), whole(rng, 1, 4)
@@ -117,7 +117,7 @@ def drawn_step(rng: np.random.Generator) -> Finding:
 
 @claim(
     "sgd:subset-step",
-    "A step of m of K equally weighted clients, distinct ones, step size up to 3/L",
+    "A step of m of K equally weighted clients drawn without replacement, step size up to 3/L",
     sgd.subset_step,
     looseness=1.01,
 )
@@ -133,24 +133,24 @@ def subset_step(rng: np.random.Generator) -> Finding:
 
 @claim(
     "sgd:drawn-step-attained",
-    "Two quadratics in the plane, with rotated Hessians, attain the bound on a step of one client",
+    "Two quadratics in the plane with rotated Hessians attain the bound on a step of one client",
     sgd.drawn_step,
     "identity",
     instances=(20, 1000),
-    remark="Pythagorean triples keep lengths rational; trace and determinant say that the eigenvalues are mu and L",
+    remark="Pythagorean triples keep lengths rational; trace and determinant show that the eigenvalues are mu and L",
 )
 def attained(rng: np.random.Generator) -> Finding:
     mu, away = (Fraction(whole(rng, 1, 30), 10) for _ in range(2))
     L = mu * Fraction(whole(rng, 11, 90), 10)
     eta = Fraction(whole(rng, 1, 40), 10) / L
     middle, half, along = (L + mu) / 2, (L - mu) / 2, (1 - eta * (L + mu) / 2) * away
-    # a z - eta h has the entries a |z| and -+eta zeta: a Pythagorean triple with its length, or one of them is 0.
+    # a z - eta h has the entries a |z| and +-eta zeta: a Pythagorean triple with its norm, or one of them is 0.
     turn = Fraction(whole(rng, 11, 60), 10)
     across = abs(along) * 2 * turn / (turn**2 - 1) or turn
     length = abs(along) * (turn**2 + 1) / (turn**2 - 1) or turn
     squares = []
     for sign in (1, -1):
-        # The unit vector that e_k points along, and the reflection that takes (1, 0) there, about their bisector.
+        # The unit vector that e_k points along, and the reflection about the bisector that maps (1, 0) to it.
         c, s = along / length, -sign * across / length
         hessian = ((middle - half * c, -half * s), (-half * s, middle + half * c))
         (p, q), (_, r) = hessian
@@ -167,12 +167,12 @@ def attained(rng: np.random.Generator) -> Finding:
 @claim(
     "sgd:two-steps-guess",
     "The bound on a step, applied twice, is the worst case of two steps of two clients",
-    Statement(sgd.PAPER, "Example wc_sgd", "applied twice, a guess", form="derived"),
+    Statement(sgd.PAPER, "Example wc_sgd", "applied twice, a conjecture", form="derived"),
     "refuted conjecture",
     remark="refuted by the certified worst case of two clients and two steps: no federation attains both steps",
 )
 def two_steps_guess() -> Finding:
-    # All roots are rational: the bound is 81/16 after a step.
+    # All roots are rational; the bound is 81/16 after a step.
     known = {"mu": Fraction(1, 2), "L": Fraction(1), "step_size": Fraction(1), "zeta2": Fraction(63, 16)}
     twice = sgd.drawn_step(sgd.drawn_step(1, num_selected=1, **known), num_selected=1, **known)
     from fedtheory.worst_case.problem import Problem

@@ -27,7 +27,7 @@ class _Drawn(NamedTuple):
 
 
 def _draw(rng: np.random.Generator) -> _Drawn:
-    """Draw two or three clients with a few samples in quarters, a model and a direction of length 1/8 to 4."""
+    """Draw two or three clients with a few samples in quarters, a model, and a direction of length 1/8 to 4."""
     num_classes, num_features = whole(rng, 2, 3), whole(rng, 1, 2)
     clients = []
     for _ in range(whole(rng, 2, 3)):
@@ -44,7 +44,7 @@ def _draw(rng: np.random.Generator) -> _Drawn:
 
 
 def _textbook_loss(fed: SoftmaxFederation, k: int, w: Any) -> Any:
-    """F_k sample by sample, as it is written; takes complex models."""
+    """Evaluate F_k sample by sample from its definition; accepts complex models."""
     x, y = fed.data.client(k)
     model = w.reshape(fed.data.num_classes, -1)
     total = 0.0
@@ -64,10 +64,10 @@ def _textbook_loss(fed: SoftmaxFederation, k: int, w: Any) -> Any:
 def gradient(rng: np.random.Generator) -> Finding:
     fed, w, direction, instance = _draw(rng)
     slopes = fed.gradients(w) @ direction
-    # A gradient is a mean of terms of this size, which may cancel: only they tell how far rounding reaches.
+    # A gradient is a mean of terms of this size, which may cancel; the rounding error scales with them.
     terms = float(np.abs(fed.data.features).max() + 1) * float(np.abs(direction).sum())
     return worst_of(
-        # The imaginary part at a tiny imaginary step is the derivative, without cancellation.
+        # The imaginary part at a tiny imaginary step is the derivative without cancellation.
         equal_to(
             float(slopes[k]),
             float(_textbook_loss(fed, k, w + 1j * _IMAGINARY * direction).imag / _IMAGINARY),
@@ -79,7 +79,7 @@ def gradient(rng: np.random.Generator) -> Finding:
 
 
 def _steepest(drawn: _Drawn) -> _Drawn:
-    """Step from the zero model of two classes where one sample's logits change most: smoothness is nearly tight."""
+    """Step from the zero model of two classes in the direction in which the logits of a sample change most."""
     x = drawn.fed.inputs[0]
     data = FederatedData.from_clients([(x[None, :-1], [0])], num_classes=2)
     fed = SoftmaxFederation(data, drawn.fed.l2)
@@ -119,7 +119,7 @@ def smoothness(rng: np.random.Generator) -> Finding:
 )
 def strong_convexity(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng)
-    # Equal shifts of all classes change no probability: along them only the ridge term curves.
+    # Equal shifts of all classes do not change the probabilities, so that only the ridge term has curvature there.
     shift = np.tile(drawn.direction[: drawn.fed.inputs.shape[1]], drawn.fed.data.num_classes)
     findings = []
     for one in (drawn, drawn._replace(direction=shift)):
@@ -154,7 +154,7 @@ def minimizer(rng: np.random.Generator) -> Finding:
 
 @claim(
     "softmax:invariance",
-    "F, F* and sum_k p_k F_k* stay when clients are permuted, duplicated or split into equal halves",
+    "F, F* and sum_k p_k F_k* do not change when clients are permuted, duplicated or split into equal halves",
     Statement(PAPER, "Section 3", "eq. (4)", form="derived"),
     "identity",
     hypotheses=(_MODEL, _RIDGE, "p_k is proportional to the sample counts"),
@@ -184,7 +184,7 @@ def invariance(rng: np.random.Generator) -> Finding:
 
 
 def _batch_gradients(fed: SoftmaxFederation, k: int, size: int, w: Array) -> Array:
-    """Gradients of all mini-batches of distinct samples of client k: each is a client that owns just the batch."""
+    """Return the gradients of all mini-batches of distinct samples of client k."""
     x, y = fed.data.client(k)
     batches = [list(rows) for rows in itertools.combinations(range(y.size), size)]
     data = FederatedData.from_clients([(x[rows], y[rows]) for rows in batches], num_classes=fed.data.num_classes)
@@ -224,7 +224,7 @@ def _enumerated_variance(batches: Array) -> float:
 )
 def batch_variance(rng: np.random.Generator) -> Finding:
     (fed, w, _, instance), k, size, batches = _draw_batches(rng)
-    # Samples may be equal: the variance 0 is then a difference of equal moments.
+    # Samples may be equal; the variance 0 is then a difference of equal moments.
     shift = float(np.mean(np.sum(batches**2, axis=1)))
     exact = float(fed.minibatch_variances(size, w)[k])
     return equal_to(shift + exact, shift + _enumerated_variance(batches), instance=instance)
@@ -240,7 +240,7 @@ def batch_variance(rng: np.random.Generator) -> Finding:
 def batch_variance_bound(rng: np.random.Generator) -> Finding:
     (fed, _, _, instance), _, size, batches = _draw_batches(rng)
     t = float(whole(rng, 1, 64))
-    # Both samples are put into the wrong class: the variance is 2 t^2, the bound 2 (t^2 + 1).
+    # Both samples are misclassified: the variance is 2 t^2, the bound 2 (t^2 + 1).
     wrong = SoftmaxFederation(FederatedData.from_clients([([[t], [-t]], [0, 0])]))
     surely = np.array([0.0, -50.0, 0.0, 50.0])
     extreme = _enumerated_variance(_batch_gradients(wrong, 0, 1, surely))
@@ -254,7 +254,7 @@ def batch_variance_bound(rng: np.random.Generator) -> Finding:
 
 @claim(
     "softmax:gradient-bound",
-    "E |g_k|^2 <= G2 along every run with step sizes up to 1/l2, G2 from an invariant ball",
+    "E |g_k|^2 <= G2 along every run with step sizes up to 1/l2, with G2 from an invariant ball",
     Statement(PAPER, "Assumption 3.4", form="derived"),
     hypotheses=(_MODEL, _RIDGE, "step sizes at most 1/l2", "aggregation by averages"),
     looseness=1.01,
@@ -267,6 +267,6 @@ def gradient_bound(rng: np.random.Generator) -> Finding:
         moments = fed.minibatch_variances(1, w) + np.sum(fed.gradients(w) ** 2, axis=1)
         largest = max(largest, float(moments.max()))
         steps = _batch_gradients(fed, whole(rng, 0, fed.num_clients - 1), 1, w)
-        # The longest step that the bound allows.
+        # The longest step size that the bound allows.
         w = w - steps[whole(rng, 0, len(steps) - 1)] / fed.l2
     return at_most(largest, G2, instance=instance)

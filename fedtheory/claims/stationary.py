@@ -1,4 +1,4 @@
-"""Where averaging and normalized averaging come to rest, on random quadratics in rationals."""
+"""Stationary points of averaging and normalized averaging on random quadratics in rational arithmetic."""
 
 from fractions import Fraction
 
@@ -15,12 +15,12 @@ from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
 _POINT = Statement(st.PAPER, "Appendix", equation="stationary points on quadratics", form="derived")
-_GUESS = Statement(st.PAPER, "Appendix", equation="FedNova with a fixed step size, as one may read it", form="derived")
+_GUESS = Statement(st.PAPER, "Appendix", equation="FedNova with a fixed step size, one reading", form="derived")
 _LINEAR = ("all clients take part with exact gradients and a fixed step size",)
 
 
 def _turned(diagonal: Vector, turns: bool) -> tuple[Vector, ...]:
-    """Return a symmetric matrix with these eigenvalues, turned by the angle of 3/5 and 4/5 or not at all."""
+    """Return a symmetric matrix with these eigenvalues; if ``turns``, rotated by the angle with cosine 3/5."""
     if len(diagonal) == 1:
         return (diagonal,)
     a, b = diagonal
@@ -48,7 +48,7 @@ class Case:
 
     @property
     def instance(self) -> dict[str, object]:
-        """The numbers."""
+        """The numbers as text."""
         return {
             "hessians": "; ".join(map(format_vectors, self.fed.hessians)),
             "centers": format_vectors(self.fed.centers),
@@ -64,7 +64,7 @@ def case(rng: np.random.Generator) -> list[Case]:
 
 
 def case_of_fednova(rng: np.random.Generator) -> list[Case]:
-    """Draw clients whose step size is less than 2 over the effective number of steps, too."""
+    """Draw clients whose step size is also below 2/(L times the effective number of steps)."""
     s = Case(rng)
     s.eta *= min(Fraction(1), Fraction(19, 10) / s.effective)
     return [s]
@@ -90,7 +90,7 @@ def normalized(s: Case) -> Chain:
 
 @step("stationary:contraction", st.averaging_distance, case)
 def contraction(s: Case) -> Chain:
-    """Two rounds of averaging come closer to the stationary point as fast as gradient steps contract"""
+    """Two rounds of averaging contract the distance to the stationary point at the rate of gradient steps"""
     point, model = s.fed.averaging(s.eta, s.taus), s.model
     for _ in range(2):
         model = s.fed.round(model, s.eta, s.taus)
@@ -100,8 +100,8 @@ def contraction(s: Case) -> Chain:
 
 @step("stationary:normalized-contraction", st.normalized_round, case_of_fednova)
 def normalized_contraction(s: Case) -> Chain:
-    """A round of FedNova comes closer to the stationary point, as far as a client of curvature mu with the most
-    steps"""
+    """A round of FedNova contracts the distance to its stationary point at the rate of a client of curvature mu with
+    the most steps"""
     point, after = s.fed.normalized(s.eta, s.taus), s.fed.round(s.model, s.eta, s.taus, normalize=True)
     known = {"step_size": s.eta, "mu": s.mu, "L": s.L, "effective_steps": s.effective}
     return norm2(after - point), "<=", st.normalized_round(norm2(s.model - point), local_steps=max(s.taus), **known)
@@ -109,11 +109,11 @@ def normalized_contraction(s: Case) -> Chain:
 
 @claim(
     "stationary:fednova-diverges",
-    "FedNova comes closer to its stationary point wherever averaging does, with steps up to 1/L",
+    "FedNova contracts the distance to its stationary point whenever averaging does, with steps up to 1/L",
     _GUESS,
     "refuted conjecture",
     hypotheses=_LINEAR,
-    remark="with 1 and 9 steps of parabolas a round multiplies the error by -16/9; averaging converges in one round",
+    remark="with 1 and 9 steps on parabolas a round multiplies the error by -16/9; averaging converges in one round",
 )
 def fednova_diverges() -> Finding:
     one = vector(1)
@@ -124,7 +124,7 @@ def fednova_diverges() -> Finding:
 
 @claim(
     "stationary:unbiased",
-    "Averaging with equal local steps converges to the minimizer if the Hessians are equal, or with one local step",
+    "Averaging with equal local steps converges to the minimizer if the Hessians are equal, or for one local step",
     _POINT,
     "identity",
     hypotheses=_LINEAR,
@@ -140,14 +140,14 @@ def unbiased(rng: np.random.Generator) -> Finding:
 
 @step("stationary:second-order", _POINT, equal_case, kind="rate", hypotheses=_LINEAR)
 def second_order(s: Case) -> Chain:
-    """After eta e1 + eta^2 e2 the bias of averaging is of third order: a tenth of eta leaves about a thousandth of
-    it"""
+    """After eta e1 + eta^2 e2 the bias of averaging is of third order: it is divided by about 1000 if eta is divided
+    by 10"""
     first, (e1, e2) = 1 / (10_000 * s.L), s.fed.bias(s.taus[0])
 
     def rest(eta: Fraction) -> Fraction:
         return norm2(s.fed.averaging(eta, s.taus) - s.fed.minimizer - eta * e1 - eta**2 * e2)
 
-    # squared: a millionth, and a per cent for the next order, which is 10^-4 tau of this one
+    # Squared, a factor 10^-6, plus one percent for the next order, which is about 10^-4 tau of this one.
     return rest(first / 10), "<=", Fraction(101, 100) * rest(first) / 10**6
 
 
@@ -157,7 +157,7 @@ def second_order(s: Case) -> Chain:
     _GUESS,
     "refuted conjecture",
     hypotheses=_LINEAR,
-    remark="normalization corrects the limit of small steps only: here the limit is 3439/7439 instead of 1/2",
+    remark="normalization corrects only the limit of small steps; here the limit is 3439/7439 instead of 1/2",
 )
 def fednova_guess() -> Finding:
     one = vector(1)

@@ -1,7 +1,7 @@
 """No member of the class of a bound exceeds the bound: a claim for each bound with a worst case.
 
-The exact worst case of the bound's own hypotheses is proved from both sides, at constants that its paper's package
-draws. A bound that is wrong fails wherever it is wrong.
+The exact worst case under the hypotheses of the bound is proved from both sides, for random constants. A bound that is
+too small anywhere fails there.
 """
 
 from collections.abc import Mapping
@@ -29,12 +29,12 @@ def worst_case_claims(bounds: Mapping[str, Bound]) -> dict[str, Claim]:
     Parameters
     ----------
     bounds
-        By name, ``paper.function``.
+        Bounds by name, ``paper.function``.
 
     Returns
     -------
     dict[str, Claim]
-        By the same names.
+        Claims by the same names.
 
     Examples
     --------
@@ -54,13 +54,13 @@ def _claim(bound: Bound, problem: WorstCaseProblem) -> Claim:
             found = comparisons.compared(bound, given)
             reached = found.worst_case.enclosure[0]
         except OracleError as error:
-            return not_applicable(f"no worst case was proved: {error}", **as_texts(given))
+            return not_applicable(f"the worst case was not proved: {error}", **as_texts(given))
         value = Fraction(found.bound_value) if isfinite(found.bound_value) else found.bound_value
         return at_most(reached, value, instance=as_texts(given))
 
     return claim(
         f"{paper}:{name}-worst-case",
-        f"No member of its class exceeds the bound {bound.__name__} ({bound.statement.number})",
+        f"No problem of its class exceeds the bound {bound.__name__} ({bound.statement.number})",
         bound,
         instances=(3, problem.num_draws),
         looseness=problem.looseness,

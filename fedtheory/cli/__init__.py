@@ -1,1 +1,1 @@
-"""The command line: one file for each command; ``fedtheory.__main__`` reads the arguments and calls one of them."""
+"""The command line, one file per command; ``fedtheory.__main__`` parses the arguments and calls a command."""

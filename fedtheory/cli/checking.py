@@ -1,4 +1,4 @@
-"""``check``: what a saved certificate of a worst case proves."""
+"""``check``: check a saved certificate of a worst case."""
 
 import argparse
 import re
@@ -27,7 +27,7 @@ class _NotChecked(Exception):
 
 
 def check_certificate(arguments: argparse.Namespace) -> int:
-    """Say what a certificate proves, or why it proves nothing; the code is the checker's own."""
+    """Report what a certificate proves, or why it proves nothing; return the checker's exit code."""
     if arguments.coq and arguments.file.suffix == ".v":
         say("not read: --coq must be given a certificate (worst.save), since a file of Coq may contain any command")
         return 2
@@ -36,7 +36,7 @@ def check_certificate(arguments: argparse.Namespace) -> int:
         say(sentence)
         return code
     try:
-        # The theorem is written anew, so that nothing but the statement below and its proof is run.
+        # The theorem is written again, so that Coq runs only the statement below and its proof.
         text = file_of_certificate(arguments.file, NAME)
         version = _checked_by_coq(text)
     except (_NotChecked, ValueError) as error:
@@ -81,7 +81,7 @@ def _checked_by_coq(text: str) -> str:
 
 
 def _run(folder: str, end: float, *command: str) -> str:
-    """Run a command until some time, and return what it says."""
+    """Run a command with a time limit, and return its output."""
     try:
         answer = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, check=False, timeout=max(end - time.monotonic(), 0.1)

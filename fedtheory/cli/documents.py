@@ -1,4 +1,4 @@
-"""What commands write: JSON under a header that says where it comes from, or names and texts in two columns."""
+"""Output of commands: JSON with a header, or names and texts in two columns."""
 
 import datetime as dt
 import json
@@ -17,7 +17,7 @@ __all__ = ["document", "double", "numbers", "print_json", "write_pairs"]
 
 
 def document(**content: Any) -> dict[str, Any]:
-    """Put version, date and machine above the results of a command."""
+    """Add version, date and machine to the results of a command."""
     return {
         "fedtheory": __version__,
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -37,9 +37,9 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 
 def numbers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return values as numbers, and beside them, as text, those fractions that no double is.
+    """Return values as numbers and, as text, the fractions that are not exact as doubles.
 
-    JSON has no infinities: they are text.
+    Infinities are text, since JSON has none.
 
     >>> numbers({"bias": Fraction(1, 3), "total": math.inf})
     {'values': {'bias': 0.3333333333333333, 'total': 'inf'}, 'exact': {'bias': '1/3'}}
@@ -55,7 +55,7 @@ def numbers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def double(value: Any) -> float:
-    """Return the double nearest to a number, an infinity where none is near."""
+    """Return the nearest double; numbers beyond the range of doubles become infinite."""
     try:
         return float(value)
     except OverflowError:
@@ -63,7 +63,7 @@ def double(value: Any) -> float:
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:
-    """Write names and texts in two columns; a name is not repeated."""
+    """Write names and texts in two columns; a repeated name is written once."""
     previous = ""
     for name, text in pairs:
         say(f"{'' if name == previous else name:<17} {text}".rstrip())

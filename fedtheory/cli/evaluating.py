@@ -24,7 +24,7 @@ __all__ = ["bound_help", "compare_worst", "evaluate", "needed"]
 
 
 def evaluate(arguments: argparse.Namespace) -> int:
-    """Show the value of a bound and its summands."""
+    """Print the value of a bound and its summands."""
     if arguments.help:
         return _help(arguments, printed=arguments.printed)
     _, bounds = known_in(arguments.source)
@@ -82,7 +82,7 @@ def compare_worst(arguments: argparse.Namespace) -> int:
     refuse_unless_new(target, "--instance", force=arguments.force)
     try:
         found = compare(bounds[name], **_given(bounds[name], arguments.rest, exact=True))
-        rows = found.rows()  # which asks for both sides
+        rows = found.rows()  # computes both sides
         instance = found.worst_case.instance().as_data() if target is not None else {}
     except (ValueError, TypeError) as error:
         refuse(str(error))
@@ -116,9 +116,9 @@ def _compared(name: str, bound: Bound, found: "Comparison") -> dict[str, Any]:
 
 
 def _given(bound: Bound, rest: Sequence[str], *, exact: bool = False) -> dict[str, Any]:
-    """Return the arguments that options give; refuse what the bound does not have, and that something is missing.
+    """Return the arguments in the options; refuse unknown and missing ones.
 
-    ``exact``: decimals are rationals, as many digits as a float has.
+    If ``exact``, decimals are converted to rationals with the digits of a float.
     """
     known = list(bound.symbols)
     found: dict[str, Any] = {}
@@ -155,7 +155,7 @@ def _value(name: str, text: str, *, is_count: bool, exact: bool) -> Any:
     try:
         if is_count or "/" in text:
             return int(text) if is_count else Fraction(text)
-        # The shortest digits of a double: Fraction("1e-999999999") would fill the memory.
+        # The shortest digits of a double, since Fraction("1e-999999999") would fill the memory.
         return Fraction(repr(float(text))) if exact else float(text)
     except (ValueError, ZeroDivisionError):
         refuse(f"{_option(name)} must be {wanted}, got {text!r}")
@@ -171,7 +171,7 @@ def _help(arguments: argparse.Namespace, *, printed: bool) -> int:
 
 
 def bound_help(command: str, name: str, bound: Bound) -> int:
-    """Write what a bound is, what its parameters mean and may be, and what it assumes."""
+    """Print a bound's summary, source, usage, parameters and hypotheses."""
     # The text up to the first empty line is the summary.
     summary = (inspect.getdoc(bound) or "").split("\n\n")[0]
     options = " ".join(f"{_option(required)} ..." for required in needed(bound))
@@ -195,7 +195,7 @@ def _write_parameters(group: Sequence[Symbol], required: Sequence[str]) -> None:
     for kind, alike in groupby(group, key=lambda one: one.kind + ("" if one.name in required else ", optional")):
         names = ", ".join(_option(one.name) for one in alike)
         say(f"  {names}  ({kind})")
-    # What pages set as code is plain on a terminal.
+    # Code markup of the pages is removed on a terminal.
     say(_indented(group[0].meaning.replace("``", ""), 6))
 
 

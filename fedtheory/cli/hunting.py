@@ -1,4 +1,4 @@
-"""``hunt``: the instance nearest to breaking a claim, or a counterexample."""
+"""``hunt``: search for the instance closest to breaking a claim, or a counterexample."""
 
 import argparse
 from typing import Any
@@ -19,7 +19,7 @@ __all__ = ["complain", "finding_code", "finding_of", "hunt_claim", "instance_pai
 
 
 def hunt_claim(arguments: argparse.Namespace) -> int:
-    """Show the worst instance that a hunt finds; 1 if it breaks a claim that should hold, 130 if interrupted."""
+    """Print the worst instance of a hunt; 1 if it breaks a claim that should hold, 130 if interrupted."""
     try:
         claim = one_claim(arguments.key, arguments.source)
     except ValueError as error:
@@ -42,7 +42,7 @@ def hunt_claim(arguments: argparse.Namespace) -> int:
 
 
 def complain(error: Exception) -> int:
-    """Write what a check raised as one line."""
+    """Write the exception of a check as one line."""
     warn(", ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])]))
     return 1
 

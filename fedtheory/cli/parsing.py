@@ -1,6 +1,6 @@
 """The arguments of the commands, and their help.
 
-Only ``argparse`` is imported, so that ``--help`` answers in under 0.1 s; importing tyro alone takes longer.
+Only ``argparse`` is imported, so that ``--help`` takes less than 0.1 s; an import of tyro alone takes longer.
 """
 
 import argparse
@@ -23,7 +23,7 @@ fedtheory: theorems of federated optimization as functions and checked claims.
 
 
 class _Command(NamedTuple):
-    """A command: its name, what it does, its usage, and examples."""
+    """A command: its name, purpose, usage, and examples."""
 
     name: str
     about: str
@@ -116,7 +116,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Writes the version and leaves."""
+    """Prints the version and exits."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         sys.stdout.write(f"fedtheory {__version__}\n")
@@ -124,7 +124,7 @@ class _Version(argparse.Action):
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
-    """Return the parser; without a usage text argparse's complaints are one line, and the help says the usage."""
+    """Return the parser; argparse's errors are one line without usage, which the help contains."""
     parser = _Parser(
         prog=program(),
         usage=argparse.SUPPRESS,
@@ -204,7 +204,7 @@ def _show_options(command: argparse.ArgumentParser) -> None:
 
 def _bound_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound, see list")
-    command.add_argument("--printed", action="store_true", help="the form printed in the paper, where it differs")
+    command.add_argument("--printed", action="store_true", help="the form printed in the paper, if it differs")
     command.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and list them")
     _from_option(command)
     command.add_argument("--json", action="store_true", help="as JSON")
@@ -226,7 +226,7 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
         type=_budget,
         default="quick",
         metavar="BUDGET",
-        help="number of instances: quick, thorough, or seconds that the claims share",
+        help="number of instances: quick, thorough, or seconds for all claims together",
     )
     size.add_argument(
         "--instances", type=int, metavar="N", help="check N applicable instances of each claim; draws up to 20 N"
@@ -249,14 +249,14 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
 
 def _from_option(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--from", dest="source", metavar="SOURCE", help="claims of the user: a file, a module or an entry point"
+        "--from", dest="source", metavar="SOURCE", help="user-defined claims: a file, a module or an entry point"
     )
 
 
 def _hunt_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("key", metavar="KEY", help="key of a claim")
     command.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time to hunt (default 30)")
-    command.add_argument("--evaluations", type=int, metavar="N", help="maximal number of instances, instead of a time")
+    command.add_argument("--evaluations", type=int, metavar="N", help="number of instances, in place of the time")
     _from_option(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the hunt (default 0)")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes")

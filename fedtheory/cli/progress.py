@@ -1,4 +1,4 @@
-"""Work beside a progress bar, which Ctrl-C ends early."""
+"""Work with a progress bar, which Ctrl-C ends early."""
 
 import contextlib
 from collections import deque

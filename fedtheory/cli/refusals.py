@@ -1,4 +1,4 @@
-"""How a command refuses arguments: one line on standard error, and exit code 2."""
+"""Refusal of invalid arguments: one line on standard error, and exit code 2."""
 
 import argparse
 import os
@@ -18,18 +18,18 @@ __all__ = ["known_in", "mention_processors", "one_of", "program", "refuse", "ref
 
 
 def program() -> str:
-    """Return the name under which the program was called."""
+    """Return the name by which the program was called."""
     return "fedtheory" if Path(sys.argv[0]).stem == "fedtheory" else "python -m fedtheory"
 
 
 def refuse(message: str) -> NoReturn:
-    """Leave with one line and exit code 2."""
+    """Exit with one line and code 2."""
     warn(f"{program()}: error: {' '.join(message.split())}")
     raise SystemExit(2)
 
 
 def refuse_below(arguments: argparse.Namespace, **least: int) -> None:
-    """Refuse options below their least values; those that were not given are None."""
+    """Refuse options below their smallest values; options that were not given are None."""
     for option, low in least.items():
         value = getattr(arguments, option)
         if value is not None and value < low:
@@ -37,14 +37,14 @@ def refuse_below(arguments: argparse.Namespace, **least: int) -> None:
 
 
 def mention_processors(option: str, started: int) -> None:
-    """Warn if more processes are started than there are processors."""
+    """Warn if there will be more processes than processors."""
     processors = os.cpu_count() or 1
     if started > processors:
         warn(f"warning: {option} starts {started} processes, and there are {processors} processors")
 
 
 def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bound]]":
-    """Return the claims and bounds that can be named: those of a source, or of the package; or refuse."""
+    """Return the claims and bounds of a source, or of the package; refuse an invalid source."""
     from fedtheory.verification import catalogue
 
     if source is None:
@@ -56,7 +56,7 @@ def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bou
 
 
 def one_of(name: str, known: Sequence[str], what: str) -> str:
-    """Return the one known name that a name or an unambiguous prefix stands for."""
+    """Return the only known name that matches a name or a prefix."""
     from fedtheory.verification.catalogue import matching
 
     found = matching(name, known)
@@ -69,6 +69,6 @@ def one_of(name: str, known: Sequence[str], what: str) -> str:
 
 
 def refuse_unless_new(target: Path | None, option: str, *, force: bool) -> None:
-    """Refuse a file that exists, unless it may be overwritten, and one in a folder that does not exist."""
+    """Refuse an existing file, unless it may be overwritten, and a file in a folder that does not exist."""
     if target is not None and ((target.exists() and not force) or not target.absolute().parent.is_dir()):
         refuse(f"{option} must name a new file in an existing folder (--force overwrites), got {target}")

@@ -29,7 +29,7 @@ _ENDING = re.compile(r"(ations?|ating|ates?|ities|ity|ions?|ings?|ed|es|s)$")
 
 
 def list_all(arguments: argparse.Namespace) -> int:
-    """List what a pattern, or a part of a key or title, names."""
+    """List the claims and bounds that match a pattern, or a part of a key or title."""
     pattern, (known, all_bounds) = " ".join(arguments.pattern), known_in(arguments.source)
     if arguments.setting:
         return _list_for(arguments.setting, all_bounds, as_json=arguments.json)
@@ -44,7 +44,7 @@ def list_all(arguments: argparse.Namespace) -> int:
     marked = [{**row, "printed form differs": "yes" if row["printed form differs"] else ""} for row in bounds]
     for table in filter(None, (marked, claims)):
         show_table(table)
-    # Named, not imported: one that is broken must not keep the others from being listed.
+    # Listed by name without import, so that a broken source does not prevent the list.
     say(*(f"claims of {value}: {program()} list --from {name}" for name, value in elsewhere.items()))
     return 0
 
@@ -112,7 +112,7 @@ def _stems(text: str) -> set[str]:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show what a key or a prefix names, or one instance of a claim; 1 if a verdict is not the expected one."""
+    """Print what matches a key or a prefix, or one instance of a claim; 1 if a verdict is not the expected one."""
     key = arguments.key
     refuse_below(arguments, seed=0, instance=0)
     claims, bounds = known_in(arguments.source)

@@ -22,7 +22,7 @@ _STANDARD_OUTPUT = Path("-")
 
 
 def verify_claims(arguments: argparse.Namespace) -> int:
-    """Show verdicts; 1 if one is not the expected one, 130 if interrupted, with the verdicts reached until then."""
+    """Print verdicts; 1 if one is not the expected one, 130 if interrupted, with the verdicts so far."""
     _refuse_wrong_values(arguments)
     try:
         selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, arguments.source)
@@ -39,7 +39,7 @@ def verify_claims(arguments: argparse.Namespace) -> int:
     mention_processors("--jobs", min(arguments.jobs, len(selected)))
     try:
         reached, ended_early = collected(verdicts, "claims", len(selected))
-    except Exception as error:  # a process that was killed, or a claim that cannot be sent to one
+    except Exception as error:  # a killed process, or a claim that cannot be pickled
         return complain(error)
     if ended_early:
         warn(f"interrupted after {len(reached)} of {len(selected)} claims")
@@ -66,7 +66,7 @@ def _show(verdicts: Sequence[Verdict], arguments: argparse.Namespace, *, ended_e
         verdicts=[numeric(row) for row in found],
     )
     if arguments.report is not None:
-        others = ("machine", "verdicts", "expected_false_alarms")  # the summary of the page has the false alarms
+        others = ("machine", "verdicts", "expected_false_alarms")  # the summary of the page contains the false alarms
         header = {
             name.replace("_", " "): value
             for name, value in {**content, **content["machine"]}.items()

@@ -1,4 +1,4 @@
-"""``warm``: compile what the package has, so that later processes load it."""
+"""``warm``: compile the package, so that later processes load the compiled code."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ _CLIENTS = 6
 
 
 def warm_up(arguments: argparse.Namespace) -> int:  # noqa: ARG001
-    """Run everything that is compiled once, on the smallest problems."""
+    """Run all compiled code once, on the smallest problems."""
     calls = list(_calls())
     with reported("compiling", len(calls)) as report:
         for done, call in enumerate(calls):

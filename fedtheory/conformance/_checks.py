@@ -1,4 +1,4 @@
-"""Named checks of a user's code, calls of it whose errors become failures, and what comes of making the checks."""
+"""Named checks of user code, calls of user code whose errors become failures, and the execution of checks."""
 
 import random
 import unittest
@@ -17,31 +17,31 @@ from fedtheory._support.wording import short
 from fedtheory.conformance.results import Conformance, Failure
 
 FALSE_ALARMS = 1e-6
-"""Probability at most with which a call refuses right code; its random checks share it equally."""
+"""Largest probability with which one call rejects correct code; its random checks share it equally."""
 
 
 _LONG = 10.0
-"""Seconds after which a line on standard error names the check that is being made."""
+"""Seconds after which the running check is named on standard error."""
 
 
 @final
 class Failed(Exception):
-    """What is wrong with the code under check: one sentence, and the case that shows it."""
+    """A failure of the code under check: one sentence, and a case that shows it."""
 
     check = ""
-    """The check that it fails, if another one found it."""
+    """Name of the failed check if it is not the running one."""
 
     def __init__(self, sentence: str, **case: Any) -> None:
         self.sentence, self.case = sentence, case
 
     def of(self, check: str) -> "Failed":
-        """Name the check that the code fails."""
+        """Name the failed check."""
         self.check = check
         return self
 
 
 def ask(function: Callable[..., Any], *args: Any, case: Mapping[str, Any]) -> Any:
-    """Call a user's function; whatever it raises becomes ``Failed``, with the case.
+    """Call a user's function; any exception becomes ``Failed``, with the case.
 
     >>> ask(lambda: 1 / 0, case={})
     Traceback (most recent call last):
@@ -50,7 +50,7 @@ def ask(function: Callable[..., Any], *args: Any, case: Mapping[str, Any]) -> An
     """
     try:
         return function(*args)
-    except Failed:  # the function was handed a function that found something wrong
+    except Failed:  # the function received a function that detected a failure
         raise
     except Exception as error:
         raise Failed(f"raised {in_words(error)}", **case) from error
@@ -59,17 +59,17 @@ def ask(function: Callable[..., Any], *args: Any, case: Mapping[str, Any]) -> An
 
 
 def in_words(error: BaseException) -> str:
-    """Return an exception as one short line."""
+    """Format an exception as one short line."""
     try:
         text = " ".join(str(error).split())
-    except Exception:  # an error that cannot even be printed
+    except Exception:  # an error that cannot be printed
         text = ""
     return f"{type(error).__name__}: {text if len(text) < 200 else short(text)}".rstrip(": ")
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Put the global generators of NumPy and Python back, and ignore warnings."""
+    """Restore the global generators of NumPy and Python afterwards, and ignore warnings."""
     states = random.getstate(), np.random.get_state()  # noqa: NPY002 (a user's code may use it)
     try:
         with warnings.catch_warnings():
@@ -83,19 +83,19 @@ def undisturbed() -> Iterator[None]:
 @final
 @dataclass(frozen=True)
 class Check:
-    """One demand on a user's code.
+    """One check of user code.
 
-    Calling it makes the check: None if the code passes, an AssertionError with one sentence if not. A check that takes
-    long is named on standard error; Ctrl-C ends it.
+    A call runs it: None if the code passes, otherwise an AssertionError with one sentence. A check that runs for long
+    is named on standard error; Ctrl-C ends it.
 
     Attributes
     ----------
     name
-        What is demanded, in a few words.
+        Short name.
     work
-        Raises ``Failed`` if the code does not pass.
+        Function that raises ``Failed`` if the code does not pass.
     excuse
-        Why it is left out; empty if it is made.
+        Reason why the check is skipped; empty if it is run.
     """
 
     name: str
@@ -104,11 +104,11 @@ class Check:
 
     @property
     def __name__(self) -> str:
-        """The name, where functions have theirs: pytest makes ids of it."""
+        """The name, from which pytest makes the id of a test."""
         return self.name
 
     def failure(self) -> Failure | None:
-        """Make the check."""
+        """Run the check."""
         try:
             with undisturbed(), announced(f"the check {self.name!r} is running", _LONG):
                 self.work()
@@ -132,7 +132,7 @@ class Check:
 
 
 def excused(checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> list[Check]:
-    """Excuse the code from the checks that are excepted.
+    """Skip the excepted checks.
 
     >>> made = [Check("range", list), Check("law", list)]
     >>> [check.excuse for check in excused(made, {"law": "it is not known"})]
@@ -152,7 +152,7 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> li
 
 
 def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> Conformance:
-    """Make checks in their order, none after the first one if the code does not run at all.
+    """Run checks in their order; if the code does not run at all, only the first one.
 
     >>> conformance("draw", [Check("range", list), Check("law", list)], {"law": "it is not known"}).checks
     ('range',)
@@ -165,7 +165,7 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
         made.append(check.name)
         failure = check.failure()
         if failure is not None:
-            # Clients out of range, say, are found by every check that draws.
+            # For example, every check that draws detects clients out of range.
             failures += [failure] if failure.check not in [known.check for known in failures] else []
             if len(made) == 1:
                 break
@@ -175,12 +175,12 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
 def at_level(
     work: Callable[[np.random.SeedSequence, float], None], name: str, seeds: np.random.SeedSequence, level: float
 ) -> None:
-    """Make a check with its own seeds."""
+    """Run a check with its own seeds."""
     work(seeds_of(seeds, name), level)
 
 
 def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
-    """Return seeds for one check, which do not depend on which others are made.
+    """Return seeds for one check that do not depend on which other checks are run.
 
     >>> seeds = np.random.SeedSequence(2)
     >>> seeds_of(seeds, "box").spawn_key == seeds_of(seeds, "ties").spawn_key
@@ -190,7 +190,7 @@ def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
 
 
 def named(value: Any) -> str:
-    """Return the name of a user's function, or how the value prints.
+    """Return the name of a user's function, or its printed form.
 
     >>> named(len), named(3)
     ('len', '3')
@@ -200,24 +200,24 @@ def named(value: Any) -> str:
 
 
 def leaves_inputs(function: Callable[..., Any], given: Mapping[str, Any], case: Mapping[str, Any]) -> None:
-    """Call a function with copies of arrays, which it must leave as they are."""
+    """Call a function with copies of arrays, which it must not change."""
     own = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in given.items()}
     ask(function, *own.values(), case=case)
     for name, before in given.items():
         if isinstance(before, np.ndarray) and own[name].tobytes() != before.tobytes():
-            raise Failed(f"must leave {name} as they are, got {own[name].tolist()} back", **case)
+            raise Failed(f"must not change {name}, got {own[name].tolist()} back", **case)
 
 
 Draw = Callable[[np.random.Generator], Any]
 
 
 def children(seeds: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
-    """Return the same children again at every call, which spawning would not."""
+    """Return the same children at every call, unlike ``spawn``."""
     return [np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, i)) for i in range(count)]
 
 
 def generator(seeds: np.random.SeedSequence) -> np.random.Generator:
-    """Return the same generator again at every call: also one from which a user's code spawns."""
+    """Return the same generator at every call, even if a user's code spawns from it."""
     return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=seeds.spawn_key))
 
 
@@ -226,11 +226,13 @@ def same_generator(draw: Draw, seeds: np.random.SeedSequence, given: dict[str, A
     for seed in children(seeds, 10):
         one, two = (draw(generator(seed)) for _ in range(2))
         if not np.array_equal(one, two):
-            raise Failed(f"generators in the same state must give the same, got {_text(one)} and {_text(two)}", **given)
+            raise Failed(
+                f"equal states of the generator must give equal results, got {_text(one)} and {_text(two)}", **given
+            )
 
 
 def other_randomness(draw: Draw, seeds: np.random.SeedSequence, given: dict[str, Any]) -> None:
-    """Draw with NumPy's and Python's global generators in other states: they must neither matter nor move."""
+    """Draw with different states of NumPy's and Python's global generators, which must neither matter nor change."""
     for seed in children(seeds, 10):
         found = []
         for state in (1, 2):
@@ -239,9 +241,9 @@ def other_randomness(draw: Draw, seeds: np.random.SeedSequence, given: dict[str,
             before = _global_states()
             found.append(draw(generator(seed)))
             if _global_states() != before:
-                raise Failed("must draw from its generator only, and moved a global one", **given)
+                raise Failed("must draw from its generator only, but changed a global generator", **given)
         if not np.array_equal(*found):
-            raise Failed("must draw from its generator only, got something else with other global seeds", **given)
+            raise Failed("must draw from its generator only, got another result with other global seeds", **given)
 
 
 def _global_states() -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
-r"""Dirichlet shares: draws compared with their marginal laws, and where gamma variables underflow.
+r"""Dirichlet shares: draws against their marginal laws, and underflow of gamma variables.
 
-A share of C with concentration a has the law Beta(a, (C - 1) a). For a small a nearly all of a draw is one share: from
-``E sum p^2 = (a + 1)/(C a + 1)`` and ``sum p^2 <= max p`` follows ``P(max p <= 1/2) <= 2 (C - 1) a/(C a + 1)``.
+A share of C with concentration a has the law Beta(a, (C - 1) a). For small a one share is close to 1: by
+``E sum p^2 = (a + 1)/(C a + 1)`` and ``sum p^2 <= max p``, ``P(max p <= 1/2) <= 2 (C - 1) a/(C a + 1)``.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class SharesMade(NamedTuple):
     num_clients: int
 
     def shares(self, seeds: np.random.SeedSequence, concentration: float, num_clients: int) -> Array:
-        """Ask for shares, which must be at least 0 and sum to 1."""
+        """Call the function and validate the shares, which must be at least 0 and sum to 1."""
         given = {"concentration": concentration, "num_classes": _NUM_CLASSES, "num_clients": num_clients}
         answer = ask(self.function, *given.values(), generator(seeds), case=given)
         try:
@@ -44,7 +44,7 @@ class SharesMade(NamedTuple):
 
 
 def sure_checks(made: SharesMade) -> dict[str, Callable[[np.random.SeedSequence], None]]:
-    """Return the checks that leave nothing to chance."""
+    """Return the deterministic checks."""
     return {
         "runs": lambda seeds: ask(made.function, 1.0, 2, 1, generator(seeds), case={"num_clients": 1}),
         "shape": lambda seeds: _shaped(made, seeds),
@@ -54,7 +54,7 @@ def sure_checks(made: SharesMade) -> dict[str, Callable[[np.random.SeedSequence]
 
 
 def random_checks(made: SharesMade) -> dict[str, Made]:
-    """Return the checks that refuse right code with a probability of at most the level they are given."""
+    """Return the checks that reject correct code with a probability of at most the given level."""
     return {"underflow": partial(_underflow, made), "shares": partial(_marginals, made)}
 
 
@@ -66,13 +66,13 @@ def _shaped(made: SharesMade, seeds: np.random.SeedSequence) -> None:
 def _again(made: SharesMade, seeds: np.random.SeedSequence) -> None:
     one, two = (made.shares(seeds, 1.0, 3).tobytes() for _ in range(2))
     if one != two:
-        raise Failed("generators in the same state must give the same shares, got others", num_clients=3)
+        raise Failed("generators in equal states must give equal shares, got different ones", num_clients=3)
 
 
 def _new(made: SharesMade, seeds: np.random.SeedSequence) -> None:
     one, two = (made.shares(seed, 1.0, 3) for seed in children(seeds, 2))
     if np.array_equal(one, two):
-        raise Failed("other generators must give other shares, got the same", num_clients=3)
+        raise Failed("different generators must give different shares, got equal ones", num_clients=3)
 
 
 def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) -> None:
@@ -84,13 +84,13 @@ def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
     if binom.sf(spread - 1, len(shares), allowed) > level:
         return
     why = (
-        f"; {alike} have equal shares of all classes, since gamma variables of so small a shape vanish in floating "
-        "point (draw their logarithms, or break a stick)"
+        f"; {alike} have equal shares of all classes, since gamma variables of such a small shape underflow (draw "
+        "their logarithms, or break a stick)"
         if alike
         else ""
     )
     raise Failed(
-        f"at the concentration {_SMALL:g} at most {100 * allowed:.2g} % of the clients may have no class with more "
+        f"for the concentration {_SMALL:g} at most {100 * allowed:.2g} % of the clients may have no class with more "
         f"than half, got {spread} of {len(shares)}{why}",
         concentration=_SMALL,
     )
@@ -101,13 +101,13 @@ def _marginals(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
 
     for seed, concentration in zip(children(seeds, 2), (0.5, 20.0), strict=True):
         shares = made.shares(seed, concentration, made.num_clients)
-        # The shares of a client depend on each other: each client shows one of them, in turn.
+        # The shares of a client are dependent, so that each client contributes one of them, in turn.
         one = shares[np.arange(len(shares)), np.arange(len(shares)) % _NUM_CLASSES]
         places = betainc(concentration, (_NUM_CLASSES - 1) * concentration, one)
         cells = np.minimum((_CELLS * places).astype(int), _CELLS - 1)
         if rejects(against_law(cells.tolist(), Law.uniform(range(_CELLS))), level / 2):
             raise Failed(
-                f"a share must have the law Beta(a, (C - 1) a), got the mean {one.mean():.3g} and the deviation "
+                f"a share must have the law Beta(a, (C - 1) a), got mean {one.mean():.3g} and standard deviation "
                 f"{one.std():.3g} for a = {concentration:g}, C = {_NUM_CLASSES}",
                 concentration=concentration,
             )

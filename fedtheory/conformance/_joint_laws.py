@@ -1,4 +1,4 @@
-"""Exact laws of the whole selection, for the strategies that choose by weights and losses: what others compare with."""
+"""Exact joint laws of the selections that depend on weights and losses only, for comparison with user code."""
 
 from functools import partial, singledispatch
 from itertools import combinations
@@ -24,16 +24,16 @@ __all__: list[str] = []
 
 @singledispatch
 def joint_law(strategy: object, weights: Array, losses: Array) -> Law[Selection]:
-    """Exact law of the clients that train in a round, in increasing order and with copies, given weights and losses.
+    """Exact law of the clients that train in a round, in increasing order with copies, given weights and losses.
 
-    ``joint_law.register`` adds strategies of your own.
+    ``joint_law.register`` adds user-defined strategies.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> law = joint_law(PowerOfChoice(1, 2), np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, 2.0]))
-    >>> {clients: round(p, 12) for clients, p in law.items()}  # client 0 would have to meet a client with less
+    >>> {clients: round(p, 12) for clients, p in law.items()}  # client 0 has the smallest loss
     {(1,): 0.583333333333, (2,): 0.416666666667}
     """
-    message = f"like must be a strategy whose joint law is known from weights and losses, got {short(strategy)}"
+    message = f"like must be a strategy with a known joint law given weights and losses, got {short(strategy)}"
     raise TypeError(message)
 
 
@@ -74,7 +74,7 @@ def _size_weighted(strategy: SizeWeighted, weights: Array, losses: Array) -> Law
 
 @joint_law.register
 def _active(strategy: ActiveFederated, weights: Array, losses: Array) -> Law[Selection]:
-    """Keep the largest valuations, draw most clients from these, the others uniformly from all that are left."""
+    """Keep the largest valuations, draw most clients from these, and the others uniformly from all remaining ones."""
     num_clients, m = losses.size, strategy.num_selected
     values = np.sqrt(np.asarray(strategy.sample_counts, dtype=np.float64)) * losses
     num_kept = num_clients - int(np.floor(strategy.dropped * num_clients + 1e-9))
@@ -82,7 +82,7 @@ def _active(strategy: ActiveFederated, weights: Array, losses: Array) -> Law[Sel
 
     def one_more(kept: Selection, drawn: Selection) -> Law[Selection]:
         left = [k for k in kept if k not in drawn]
-        # Relative to the largest valuation that is left they do not all vanish.
+        # Relative to the largest remaining valuation, so that they do not all underflow.
         shares = np.exp(strategy.sharpness * (values[left] - values[left].max())).tolist()
         return Law.proportional({tuple(sorted((*drawn, k))): share for k, share in zip(left, shares, strict=True)})
 

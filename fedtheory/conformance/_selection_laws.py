@@ -1,4 +1,4 @@
-"""Laws of a selection: the same under other numbers of the clients, fair where losses tie, and like an exact one."""
+"""Random checks of a selection: renumbered clients, fair ties, and an exact law."""
 
 import time
 from collections import Counter
@@ -21,10 +21,10 @@ from fedtheory.statistics.law import Law
 __all__ = ["RandomCheck", "checks", "grown"]
 
 _SECONDS = 5.0
-"""Drawing for one case stops after so long: slow code is checked less sharply, at the same level."""
+"""Seconds of drawing for one case; slow code gets fewer draws at the same level."""
 
 _MANY = 300
-"""Up to 256 entries NumPy's partition may sort all of them, so that what is wrong about using it does not show."""
+"""Number of clients above which NumPy's partition does not sort all entries, so that misuse becomes visible."""
 
 _CASES = ("plain", "some tied", "all equal", "zero weight", "extreme")
 
@@ -32,9 +32,9 @@ RandomCheck = Callable[[np.random.SeedSequence, float], None]
 
 
 def checks(subject: Subject, known: Cases, like: Strategy | None, num_draws: int) -> dict[str, RandomCheck]:
-    """Return the random checks by name; each takes its seeds and its level."""
+    """Return the random checks by name; each takes seeds and a level."""
     made: dict[str, RandomCheck] = {}
-    if "all equal" in known:  # no other numbers fit clients of fixed weights
+    if "all equal" in known:  # clients with fixed weights cannot be renumbered
         made["relabeling"] = partial(_relabeling, subject, [known["plain"], known["negative"]], num_draws)
         made["fair ties"] = partial(_relabeling, subject, [known["all equal"], known["some tied"]], num_draws)
     if like is not None:
@@ -45,7 +45,7 @@ def checks(subject: Subject, known: Cases, like: Strategy | None, num_draws: int
 
 
 def grown(num_draws: int) -> Iterator[int]:
-    """Sizes of batches that double the number of draws, up to all of them, while there is time."""
+    """Yield batch sizes that double the number of draws, up to all of them, until the time is up."""
     started, drawn = time.monotonic(), 0
     while drawn < num_draws and time.monotonic() - started < _SECONDS:
         size = min(max(drawn, 125), num_draws - drawn)
@@ -60,7 +60,7 @@ def _drawn(draw: Draw, rng: np.random.Generator, size: int) -> list[Selection]:
 def _relabeling(
     subject: Subject, some: Sequence[Case], num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> None:
-    """Compare draws with those under other numbers, backward or with the second half first: half of them for each."""
+    """Compare draws with draws under two renumberings (reversed, exchanged halves); each gets half of the draws."""
     clients = np.arange(some[0].num_clients)
     orders = [clients[::-1], np.roll(clients, clients.size // 2)]
     for case, order in zip(some, orders, strict=True):
@@ -80,14 +80,14 @@ def _equal_under(
         if rejects(_different(first, second, case.num_clients), level):
             k, one, two = _most_different(first, second, case.num_clients)
             sentence = (
-                f"other numbers must not change who is selected: in {len(first)} draws, client {k} {one} times, "
-                f"and {two} times as client {int(np.flatnonzero(order == k)[0])}"
+                f"renumbering must not change the selection: in {len(first)} draws client {k} was selected {one} "
+                f"times, and {two} times as client {int(np.flatnonzero(order == k)[0])}"
             )
             raise Failed(sentence, **case.given)
 
 
 def _different(first: list[Selection], second: list[Selection], num_clients: int) -> Array:
-    """Evidence from the whole selection, and from each client's copies, with equal shares of the capital in halves."""
+    """Return evidence from the whole selection and from each client's copies; each kind has half of the capital."""
     one_by_one = [
         against_equality([chosen.count(k) for chosen in first], [chosen.count(k) for chosen in second])
         for k in range(num_clients)
@@ -112,7 +112,7 @@ def _joint(
 
 
 def _law_or_none(like: Strategy | None, case: Case) -> Law[Selection] | None:
-    """Return the law, None where the strategy would refuse the case: too few clients of positive weight."""
+    """Return the law, or None if there are too few clients of positive weight for the strategy."""
     try:
         return joint_law(like, case.weights, case.losses)
     except ValueError:
@@ -120,11 +120,11 @@ def _law_or_none(like: Strategy | None, case: Case) -> Law[Selection] | None:
 
 
 def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence, level: float) -> None:
-    """Compare how often each of many clients is selected: what sorts few may only sort the ends of many."""
+    """Compare the selection frequencies of many clients; partial sorting is only visible there."""
     case = cases(_MANY)["plain"]
     try:
         expected = np.asarray(like.inclusion_probabilities(case.weights, case.losses), dtype=np.float64)
-    except ValueError:  # the strategy is for another number of clients
+    except ValueError:  # the strategy requires another number of clients
         return
     upper = subject.most_copies(expected)
     draw, rng = subject.prepare(case), np.random.default_rng(seeds.spawn(1)[0])
@@ -135,9 +135,9 @@ def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence,
         evidence = against_mean(copies, np.minimum(expected, upper), 0.0, upper)
         if rejects(mixed(list(evidence.T)), level):
             k = int(evidence.max(axis=0).argmax())
-            sentence = f"must select client {k} of {_MANY} {expected[k]:.4g} times a round"
+            sentence = f"must select client {k} of {_MANY} {expected[k]:.4g} times per round on average"
             found = f"{copies[:, k].sum():g} times in {len(copies)} rounds"
-            raise Failed(f"{sentence}, and did {found}", num_clients=_MANY, weight=case.weights[k], loss=case.losses[k])
+            raise Failed(f"{sentence}, got {found}", num_clients=_MANY, weight=case.weights[k], loss=case.losses[k])
 
 
 def _has_law(
@@ -162,7 +162,7 @@ def _unlike(chosen: list[Selection], law: Law[Selection], num_clients: int) -> A
 def _in_words(chosen: list[Selection], law: Law[Selection]) -> str:
     impossible = next((clients for clients in chosen if clients not in law), None)
     if impossible is not None:
-        return f"must never select {list(impossible)}, and did within {len(chosen)} draws"
+        return f"must never select {list(impossible)}, got it within {len(chosen)} draws"
     counts = Counter(chosen)
 
     def excess(clients: Selection) -> float:
@@ -172,5 +172,5 @@ def _in_words(chosen: list[Selection], law: Law[Selection]) -> str:
     worst = max(law, key=excess)
     return (
         f"must select {list(worst)} with probability {float(law[worst]):.4g}, "
-        f"and did {counts[worst]} times in {len(chosen)} draws"
+        f"got it {counts[worst]} times in {len(chosen)} draws"
     )

@@ -1,4 +1,4 @@
-"""Selections under check: how one draws a round, what it returns, what it leaves alone, and what it depends on."""
+"""Deterministic checks of selections: what a round returns, and what it may change or depend on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from fedtheory.selection.rules import Rules, Strategy, rules_of
 __all__ = ["Case", "Cases", "Draw", "Sizes", "Subject", "cases", "checks", "played", "subject_of"]
 
 Draw = Callable[[np.random.Generator], Selection]
-"""Draws the clients of one round, in increasing order and with copies."""
+"""Function that draws the clients of one round, in increasing order with copies."""
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a selection sees: weights and losses, shape (K,) each."""
+    """Input of a selection: weights and losses, shape (K,) each."""
 
     weights: Array
     losses: Array
@@ -48,7 +48,7 @@ class Case:
         return {"weights": self.weights, "losses": self.losses}
 
     def renamed(self, order: npt.NDArray[np.intp]) -> "Case":
-        """Client j becomes the one who was ``order[j]``."""
+        """Return the case with renumbered clients: client j was ``order[j]`` before."""
         return Case(self.weights[order], self.losses[order])
 
 
@@ -64,7 +64,7 @@ def of_function(function: Callable[..., Any], case: Case) -> Draw:
 
 
 def clients_in(answer: object, case: Case) -> Selection:
-    """Return an answer as clients in increasing order; ``Failed`` if it is no list of clients."""
+    """Return an answer as clients in increasing order; raise ``Failed`` if it is no list of clients."""
     if isinstance(answer, set | frozenset):
         answer = list(answer)
     try:
@@ -75,7 +75,7 @@ def clients_in(answer: object, case: Case) -> Selection:
         return ()
     if clients.ndim != 1 or clients.dtype.kind not in "iu":
         kind = f"an array of {clients.dtype} of shape {clients.shape}" if clients.ndim else type(answer).__name__
-        raise Failed(f"must return a row of client numbers, got {kind}", **case.given)
+        raise Failed(f"must return a one-dimensional list of client numbers, got {kind}", **case.given)
     chosen = tuple(sorted(clients.tolist()))
     if chosen[0] < 0 or chosen[-1] >= case.num_clients:
         wrong = chosen[0] if chosen[0] < 0 else chosen[-1]
@@ -84,20 +84,20 @@ def clients_in(answer: object, case: Case) -> Selection:
 
 
 class Present(NamedTuple):
-    """Who is there in a round: weights as the rules see them, and a mask."""
+    """The available clients of a round: weights as the rules see them, and a mask."""
 
     weights: Array
     mask: Mask
 
 
 def of_strategy(strategy: Strategy, case: Case) -> Draw:
-    """Return the draw of a strategy's first round, with losses and updates that the case prescribes."""
+    """Return the draw of a strategy's first round, with the losses of the case."""
     play = played(strategy, case)
     return lambda rng: clients_in(play(rng).chosen, case)
 
 
 def played(strategy: Strategy, case: Case) -> Callable[[np.random.Generator], Played]:
-    """Return a function that plays a first round; updates have norms that grow with the losses."""
+    """Return a function that plays a first round; the norms of the updates increase with the losses."""
     rules = ask(rules_of, strategy, case.weights, 1, case=case.given)
     with np.errstate(over="ignore"):
         updates = np.minimum(np.sqrt(np.abs(case.losses)), 1e9)[:, None]
@@ -123,7 +123,7 @@ def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> Present:
 
 
 _NUM_SEEDS = 40
-"""Seeds for each case: a fault that shows in one draw of ten stays hidden in 40 draws with probability 1.5 %."""
+"""Number of seeds per case; a fault in one of ten draws stays hidden in 40 draws with probability 1.5 %."""
 
 Sizes = frozenset[int] | None
 Cases = dict[str, Case]
@@ -136,13 +136,13 @@ class Subject:
     Attributes
     ----------
     name
-        What to call it.
+        Name in messages.
     prepare
-        From a case to the draw of one round.
+        Function from a case to the draw of one round.
     strategy, function
-        Which of the two it is; the other is None.
+        The selection; one of them is None.
     copies
-        Whether copies of a client are what it should draw.
+        Whether the selection may draw copies of a client.
     """
 
     name: str
@@ -152,12 +152,12 @@ class Subject:
     copies: bool
 
     def most_copies(self, expected: Array) -> float:
-        """How often a client can be taken in a round: as often as clients are, if copies are meant."""
+        """Return how often a client can be selected in a round: with copies, as often as there are selected clients."""
         return max(1.0, float(expected.sum().round())) if self.copies else 1.0
 
 
 def subject_of(strategy: Any, copies: bool) -> Subject:
-    """Tell strategies, which have rules, from functions."""
+    """Distinguish strategies, which have rules, from functions."""
     is_class = isinstance(strategy, type)
     if not is_class and callable(getattr(strategy, "rules", None)):
         multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
@@ -170,10 +170,10 @@ def subject_of(strategy: Any, copies: bool) -> Subject:
 
 
 def cases(num_clients: int, weights: Array | None = None) -> Cases:
-    """Weights and losses in general position, equal, tied, extreme, and with a client of weight zero."""
+    """Return weights and losses in general position, equal, tied, extreme, and with a client of weight zero."""
     places = np.arange(num_clients, dtype=np.float64)
     p, equal = _shares(num_clients) if weights is None else weights, np.full(num_clients, 1 / num_clients)
-    # The order of multiples of the golden ratio is no order that anybody sorts by.
+    # Multiples of the golden ratio are in no order that sorting produces.
     losses = np.argsort((places + 1) * 0.6180339887 % 1).astype(np.float64) + 1.0
     fixed = weights is not None
     without = np.where(places == num_clients // 2, 0.0, p)
@@ -192,7 +192,7 @@ def cases(num_clients: int, weights: Array | None = None) -> Cases:
 
 
 def _shares(num_clients: int) -> Array:
-    """Weights that fall slowly, with few digits."""
+    """Return slowly decreasing weights with few digits."""
     rough = 1.0 / (np.arange(num_clients) + 1.5)
     shares: Array = (rough / rough.sum()).round(1 + len(str(num_clients)))
     shares[0] = 1.0 - shares[1:].sum()
@@ -245,11 +245,11 @@ def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.Se
             if only != "duplicates" and sizes is not None and len(chosen) not in sizes:
                 wanted = " or ".join(map(str, sorted(sizes)))
                 raise Failed(
-                    f"must select {wanted} of {case.num_clients} clients, got {len(chosen)}: {list(chosen)}",
+                    f"must select {wanted} of the {case.num_clients} clients, got {len(chosen)}: {list(chosen)}",
                     **case.given,
                 )
             if only != "count" and not subject.copies and len(set(chosen)) < len(chosen):
-                raise Failed(f"must select different clients, got {list(chosen)}", **case.given)
+                raise Failed(f"must not select a client twice, got {list(chosen)}", **case.given)
 
 
 def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
@@ -259,7 +259,7 @@ def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -
 
 
 def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
-    """Keep answers, and see whether they change when the next ones are given."""
+    """Check that earlier answers do not change when later ones are returned."""
     answers = []
     for seed in children(seeds, 8):
         arguments = (generator(seed), case.weights.copy(), case.losses.copy())
@@ -267,7 +267,7 @@ def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) ->
         answers.append((answer, np.array(answer)) if isinstance(answer, np.ndarray | list) else (0, np.array(0)))
     for answer, before in answers:
         if not np.array_equal(np.asarray(answer), before):
-            raise Failed(f"an answer must stay as it was, {before.tolist()} became {np.asarray(answer).tolist()}")
+            raise Failed(f"an answer must not change later, {before.tolist()} became {np.asarray(answer).tolist()}")
 
 
 def _same_generator(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
@@ -280,7 +280,7 @@ def _other_randomness(subject: Subject, case: Case, seeds: np.random.SeedSequenc
 
 
 def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> None:
-    """Ask about other weights and losses in between."""
+    """Draw for other weights and losses in between."""
     case, other = known["plain"], known["some tied"]
     draw, between = subject.prepare(case), subject.prepare(other)
     for seed in children(seeds, 10):
@@ -289,12 +289,14 @@ def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> N
             between(generator(seed))
         again = draw(generator(seed))
         if first != again:
-            sentence = f"earlier calls must not matter, got {list(first)} and, after other calls, {list(again)}"
+            sentence = (
+                f"the result must not depend on earlier calls, got {list(first)} and, after other calls, {list(again)}"
+            )
             raise Failed(sentence, **case.given)
 
 
 def _zero_weights(subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence) -> None:
-    """Take a refusal by ValueError as right, too: there may be too few clients left to draw from."""
+    """Accept a ValueError as well: there may be too few clients of positive weight."""
     try:
         _sound(subject, [known["zero weight"]], sizes, seeds)
     except Failed as broken:

@@ -34,7 +34,7 @@ Work = Callable[[np.random.SeedSequence, float], Any]
 Rule = Callable[..., Any]
 
 _FAR = 1e6
-"""How far away outliers are; the other clients' vectors are of length 1 or so."""
+"""Distance of outliers; the other clients' vectors have norms of about 1."""
 
 
 class Updates(NamedTuple):
@@ -50,7 +50,7 @@ class Updates(NamedTuple):
 
     @property
     def size(self) -> float:
-        """``sum_i w_i |v_i|``, the unit that estimates are measured in."""
+        """``sum_i w_i |v_i|``, the unit of estimates."""
         return float(self.weights @ np.linalg.norm(self.vectors, axis=1))
 
 
@@ -70,34 +70,36 @@ def check_aggregation(
 ) -> Conformance:
     r"""Check a function ``(rng, vectors, weights) -> estimate`` of the weighted mean ``sum_i w_i v_i``.
 
-    Right code is refused with probability at most 1e-6 per call, provided that no estimate is longer than ``largest``
-    times ``sum_i w_i |v_i|``: no test from samples can know the mean of what has no bounds. A longer one is a failure.
+    Correct code is rejected with probability at most 1e-6 per call, provided that no estimate is longer than
+    ``largest`` times ``sum_i w_i |v_i|``, since samples do not determine the mean of an unbounded quantity. A longer
+    estimate fails.
 
     Parameters
     ----------
     function
-        From a ``numpy.random.Generator``, vectors, shape (n, v), and weights, shape (n,), to an estimate, shape (v,).
+        Maps a ``numpy.random.Generator``, vectors of shape (n, v) and weights of shape (n,) to an estimate of shape
+        (v,).
     rng
         Seed or SeedSequence.
     like
-        What is estimated, a function ``(vectors, weights) -> vector``; None for the weighted mean.
+        The estimated quantity, a function ``(vectors, weights) -> vector``; None for the weighted mean.
     exact
-        Whether each estimate is claimed to be that, and not only the mean of estimates.
+        Whether every estimate must equal this quantity; otherwise only its mean must.
     outliers
-        How many clients are claimed to be harmless, whatever they send; 0 for no claim.
+        Number of clients that must be harmless whatever they send; 0 for no such claim.
     min_clients
-        Fewest clients that the rule is for.
+        Smallest number of clients for the rule.
     rtol
-        Rounding that an exact estimate may have, relative to ``sum_i w_i |v_i|``.
+        Rounding error allowed in an exact estimate, relative to ``sum_i w_i |v_i|``.
     variance
-        The claim, a function ``(vectors, weights) -> E |estimate - mean|^2``; None for no claim.
+        Claimed variance, a function ``(vectors, weights) -> E |estimate - mean|^2``; None for no claim.
     largest
-        How long an estimate may be; ``1/p`` for the smallest probability p of a client. The smaller, the sharper: by
-        default a variance that is half of the claim may pass.
+        Limit of the length of an estimate in units of ``sum_i w_i |v_i|``; ``1/p`` for the smallest inclusion
+        probability p. Smaller limits make the checks sharper. With the default, a variance of half the claim may pass.
     num_draws
-        Most draws for each case of a random check.
+        Largest number of draws for each case of a random check.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
@@ -107,24 +109,25 @@ def check_aggregation(
     Raises
     ------
     ValueError
-        As ``aggregation_checks``; or if an exception names no check or gives no reason.
+        If an argument is invalid, or an exception names no check or gives no reason.
 
     Notes
     -----
-    The checks: ``runs``, ``shape``, ``bounded``, ``inputs``, ``own answers``, ``same generator``, ``other randomness``,
-    ``one client``, ``zero vectors``, ``unbiased``, and ``variance`` if it is claimed. Where the estimate is claimed to
-    be exact, ``exact`` and ``relabeling`` (clients in reverse order) stand for ``bounded`` and ``unbiased``. With
-    ``outliers``, also ``outliers``: among 4 f + 3 clients that claim far more examples than all others, or as many, f
-    who send the same vector far away must leave each coordinate of the estimate within the others'.
+    The checks are ``runs``, ``shape``, ``bounded``, ``inputs``, ``own answers``, ``same generator``, ``other
+    randomness``, ``one client``, ``zero vectors``, ``unbiased``, and ``variance`` if it is claimed. With
+    ``exact=True``, ``exact`` and ``relabeling`` (clients in reverse order) replace ``bounded`` and ``unbiased``. With
+    ``outliers`` there is also ``outliers``: of 4 f + 3 clients, f send the same distant vector and report many more
+    examples than the others, or equally many. Each coordinate of the estimate must then be within the range of the
+    other clients.
 
     Examples
     --------
-    A plain mean where a weighted one is meant:
+    A plain mean in place of a weighted one:
 
     >>> [failure.check for failure in check_aggregation(lambda rng, vectors, weights: vectors.mean(0)).failures]
     ['zero vectors', 'unbiased']
 
-    A mean over clients drawn without replacement, divided by the probabilities of a draw with replacement:
+    A mean over clients drawn without replacement that is divided by the probabilities of a draw with replacement:
 
     >>> def divided(rng, vectors, weights):
     ...     chosen = rng.choice(len(weights), 3, replace=False) if len(weights) > 3 else np.arange(len(weights))
@@ -152,7 +155,7 @@ def aggregation_checks(
     largest: float = 8.0,
     num_draws: int = 4000,
 ) -> list[Check]:
-    """Return the checks of ``check_aggregation``, to be run one by one; the arguments are the same.
+    """Return the checks of ``check_aggregation`` as a list; the arguments are the same.
 
     >>> def divided(rng, vectors, weights):
     ...     return vectors.mean(axis=0)
@@ -176,7 +179,7 @@ def aggregation_checks(
     alone = [Updates(np.array([[3.0]]), np.ones(1)), Updates(np.array([[1.0, -2.0]]), np.ones(1))]
     size = max(3, least)
     nothing = [Updates(np.zeros((size, 2)), np.full(size, 1 / size))]
-    # Only in a weighted mean does a weight of 0 make a vector nothing.
+    # A weight of 0 makes a vector irrelevant only in a weighted mean.
     one = np.eye(max(2, least))[:2]
     nothing += [Updates(4.0 * one[1][:, None], one[0])] if like is None else []
     mean = partial(_exact, sampled) if is_exact else partial(_unbiased, sampled)
@@ -208,7 +211,7 @@ def aggregation_checks(
 
 
 def _cases(rng: np.random.Generator) -> list[Updates]:
-    """Vectors of equal and of unequal lengths, with signs, equal and unequal weights, and a weight of zero."""
+    """Return vectors of equal and unequal norms, with signs, equal and unequal weights, and a weight of zero."""
     fifth = np.full(5, 0.2)
     return [
         Updates(np.array([[5.0], [10.0], [15.0], [20.0], [25.0]]), fifth),
@@ -220,20 +223,20 @@ def _cases(rng: np.random.Generator) -> list[Updates]:
 
 
 def _weighted_mean(vectors: Array, weights: Array) -> Array:
-    """Return what a mean of clients' models is, by their examples."""
+    """Return the mean of the vectors, weighted by examples."""
     mean: Array = weights @ vectors
     return mean
 
 
 def _filled(updates: Updates, least: int, rng: np.random.Generator) -> Updates:
-    """Add clients until there are as many as a rule is for."""
+    """Add clients up to the smallest number for the rule."""
     (n, v), more = updates.vectors.shape, max(least - len(updates.weights), 0)
     vectors = np.concatenate([updates.vectors, rng.normal(size=(more, v)).round(2)])
     return Updates(vectors, np.concatenate([updates.weights * n, np.ones(more)]) / (n + more))
 
 
 class _Sampled(NamedTuple):
-    """The function under check, how it is sampled, and what it should be."""
+    """The function under check, the size of its samples, and the quantity that it should estimate."""
 
     function: Callable[..., Any]
     largest: float
@@ -242,16 +245,16 @@ class _Sampled(NamedTuple):
     rtol: float = 1e-9
 
     def mean(self, updates: Updates) -> Array:
-        """Return what an estimate should be, on average or always."""
+        """Return the quantity that an estimate should equal, on average or always."""
         return np.asarray(self.like(updates.vectors.copy(), updates.weights.copy()), dtype=np.float64)
 
     def raw(self, updates: Updates, rng: np.random.Generator) -> Any:
-        """Ask for an estimate, whatever it is."""
+        """Call the function without validation of the answer."""
         arguments = (rng, updates.vectors.copy(), updates.weights.copy())
         return ask(self.function, *arguments, case=updates.given)
 
     def estimate(self, updates: Updates, rng: np.random.Generator) -> Array:
-        """Ask for an estimate, which must be as many finite numbers as a vector has."""
+        """Call the function; the estimate must have the shape of a vector and be finite."""
         answer, shape = self.raw(updates, rng), updates.vectors.shape[1:]
         try:
             estimate = np.array(answer, dtype=np.float64)
@@ -264,18 +267,18 @@ class _Sampled(NamedTuple):
         return estimate
 
     def limit(self, updates: Updates) -> float:
-        """How long an estimate may be, with room for rounding."""
+        """Return the largest allowed length of an estimate, with tolerance for rounding."""
         return self.largest * updates.size * (1 + 1e-9)
 
     def samples(self, updates: Updates, rng: np.random.Generator, size: int) -> Array:
-        """Draw estimates that are not too long, shape (size, v)."""
+        """Draw estimates, shape (size, v), none of which may be too long."""
         drawn = np.array([self.estimate(updates, rng) for _ in range(size)])
         longest, limit = np.linalg.norm(drawn, axis=1).max(), self.limit(updates)
         if longest > limit:
             sentence = (
-                f"an estimate must not be longer than {self.largest:g} sum w |v| = {limit:.4g}, got {longest:.4g}"
+                f"the length of an estimate must be at most {self.largest:g} sum w |v| = {limit:.4g}, got {longest:.4g}"
             )
-            raise Failed(f"{sentence}; give a larger largest= if smaller probabilities are meant", **updates.given)
+            raise Failed(f"{sentence}; for smaller probabilities, give a larger largest=", **updates.given)
         return drawn
 
 
@@ -297,7 +300,7 @@ def _inputs(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequenc
 
 
 def _own_answers(sampled: _Sampled, updates: Updates, seeds: np.random.SeedSequence) -> None:
-    """Keep answers, and see whether they change when the next ones are given."""
+    """Check that answers do not share memory."""
     answers = [sampled.raw(updates, generator(seed)) for seed in children(seeds, 4)]
     for place, one in enumerate(answers):
         if isinstance(one, np.ndarray) and any(np.shares_memory(one, other) for other in answers[:place]):
@@ -309,9 +312,7 @@ def _zero(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence)
         for seed in children(seeds, 20):
             estimate = sampled.estimate(updates, generator(seed))
             if estimate.any():
-                raise Failed(
-                    f"without anything to add up the estimate must be 0, got {estimate.tolist()}", **updates.given
-                )
+                raise Failed(f"the estimate of a zero sum must be 0, got {estimate.tolist()}", **updates.given)
 
 
 def _unbiased(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence, level: float) -> None:
@@ -329,13 +330,15 @@ def _unbiased(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSeque
 
 
 def _exact(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001
-    """Compare each estimate, not their mean, so that there is no level to share."""
+    """Compare each estimate rather than their mean, so that no level is needed."""
     for updates in some:
         mean = sampled.mean(updates)
         for seed in children(seeds, 5):
             estimate = sampled.estimate(updates, generator(seed))
             if _differ(estimate, mean, sampled.rtol * updates.size):
-                raise Failed(f"must be {mean.round(6).tolist()}, got {estimate.round(6).tolist()}", **updates.given)
+                raise Failed(
+                    f"the estimate must be {mean.round(6).tolist()}, got {estimate.round(6).tolist()}", **updates.given
+                )
 
 
 def _relabeled(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
@@ -343,12 +346,12 @@ def _relabeled(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequ
         backward = Updates(updates.vectors[::-1].copy(), updates.weights[::-1].copy())
         one, two = (sampled.estimate(order, generator(seeds)) for order in (updates, backward))
         if _differ(one, two, sampled.rtol * updates.size):
-            found = f"{one.round(6).tolist()} and, backward, {two.round(6).tolist()}"
-            raise Failed(f"the order of the clients must not matter, got {found}", **updates.given)
+            found = f"{one.round(6).tolist()} and, in reverse order, {two.round(6).tolist()}"
+            raise Failed(f"the order of the clients must not change the estimate, got {found}", **updates.given)
 
 
 def _outlying(sampled: _Sampled, outliers: int, seeds: np.random.SeedSequence) -> None:
-    """Let some clients send the same vector far away, first and last, with few examples and with nine tenths of all."""
+    """Let some clients, first and last, send the same distant vector with few examples or nine tenths of them."""
     n, rng = 4 * outliers + 3, generator(seeds)
     vectors = rng.normal(size=(n, 3)).round(2)
     for outside in (np.arange(outliers), np.arange(n - outliers, n)):
@@ -364,7 +367,7 @@ def _outlying(sampled: _Sampled, outliers: int, seeds: np.random.SeedSequence) -
                 slack = sampled.rtol * float(np.linalg.norm(vectors[inside], axis=1).max())
                 if ((estimate < low - slack) | (estimate > high + slack)).any():
                     kept = f"between {low.tolist()} and {high.tolist()}"
-                    sentence = f"{outliers} of {n} clients must be harmless, and the estimate {kept}"
+                    sentence = f"{outliers} of {n} clients must be harmless, with the estimate {kept}"
                     raise Failed(f"{sentence}, got {estimate.round(6).tolist()}", vectors=sent, weights=weights)
 
 
@@ -378,20 +381,20 @@ def _variance(
     for updates, seed in zip(some, seeds.spawn(len(some)), strict=True):
         arguments = (updates.vectors.copy(), updates.weights.copy())
         claim = float(ask(claimed, *arguments, case=updates.given))
-        # A difference of moments may be a little less than 0 where there is no variance.
+        # As a difference of moments, a variance of 0 may be slightly negative.
         expected = float(_rounded(claim, updates.size**2))
         limit, rng = (sampled.limit(updates) + updates.size) ** 2, generator(seed)
         if not 0 <= expected <= limit:
-            raise Failed(f"a variance must be in [0, {limit:.4g}], got the claim {expected:.6g}", **updates.given)
+            raise Failed(f"a claimed variance must be in [0, {limit:.4g}], got {expected:.6g}", **updates.given)
         squares = np.empty(0)
         for size in grown(sampled.num_draws):
             errors = _rounded(sampled.samples(updates, rng, size) - sampled.mean(updates), updates.size)
             squares = np.concatenate([squares, (errors**2).sum(axis=1)])
             if rejects(against_mean(squares, expected, 0.0, limit), level / len(some)):
-                sentence = f"the variance is claimed to be {expected:.6g}, got {squares.mean():.6g}"
+                sentence = f"the variance must be {expected:.6g}, as claimed, got {squares.mean():.6g}"
                 raise Failed(f"{sentence} over {len(squares)} draws", **updates.given)
 
 
 def _rounded(values: Any, unit: float) -> Any:
-    """Take what only rounding keeps from 0 as 0: no draw, and no mean, is as small as that otherwise."""
+    """Replace values that differ from 0 only by rounding by 0; no draw and no mean is otherwise that small."""
     return np.where(np.abs(values) < 1e-12 * unit, 0.0, values)

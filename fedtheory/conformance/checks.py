@@ -33,25 +33,26 @@ def checks_of(
 ) -> list[Check]:
     """Return the single checks of a function of the conformance kit, by name.
 
-    Each is a function without arguments: it raises an AssertionError with one sentence if the code does not pass, and,
-    if it is excepted, ``unittest.SkipTest`` with the reason, which pytest shows. The name becomes the id of a test.
+    Each check is a function without arguments. It raises an AssertionError with one sentence if the code does not pass.
+    If it is excepted, it raises ``unittest.SkipTest`` with the reason, which pytest shows. Its name becomes the id of
+    the test.
 
     Parameters
     ----------
     subject
-        What is checked: a strategy, or a function.
+        The strategy or function to check.
     arguments, options
-        As of ``by``: ``like`` or ``rng``, say, or the claim of ``check_bound``.
+        Further arguments of ``by``, such as ``like``, ``rng``, or the claim of ``check_bound``.
     by
         ``check_strategy``, ``check_probabilities``, ``check_aggregation``, ``check_shapley``, ``check_generator``,
         ``check_method`` or ``check_bound`` of ``fedtheory.verification``.
     exceptions
-        Names of checks that do not apply, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
     list[Check]
-        One for each check of the kit, in the kit's order.
+        All checks of the kit, in its order.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Consistent constants for bounds, as exact rationals: a Hypothesis strategy.
 
-Every world satisfies the hypotheses of every bound of its paper, and what follows from them: mu <= L, sigma^2 <= G^2,
-gaps between mu/2 and L/2 times squared distances, G^2 at least the gradients that strong convexity forces. Nothing is
-zero. Worlds are drawn by ``random.Random``, whose numbers Hypothesis can choose and shrink.
+Every drawn set of constants satisfies the hypotheses of all bounds of a paper and their implications: mu <= L,
+sigma^2 <= G^2, gaps between mu/2 and L/2 times squared distances, and G^2 at least as large as strong convexity
+requires. No constant is zero. They are drawn by ``random.Random``, whose numbers Hypothesis can choose and shrink.
 """
 
 import inspect
@@ -32,12 +32,12 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
     Returns
     -------
     SearchStrategy
-        Of dictionaries; Hypothesis shrinks the seed that they come from.
+        A strategy for dictionaries; Hypothesis shrinks their seed.
 
     Raises
     ------
     ValueError
-        If no worlds are known for the paper of the bound, or they lack one of its arguments.
+        If constants for the paper of the bound, or for one of its arguments, are not implemented.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
     world = known[paper](Random(0)) if paper in known else {}
     missing = [name for name in names if name not in world]
     if missing:
-        message = f"bound must be one whose constants are known here, got {bound.__name__}, of {missing}"
+        message = f"bound must be one whose constants are implemented, got {bound.__name__}, of {missing}"
         raise ValueError(message)
     return st.randoms(use_true_random=False).map(
         lambda rng: {name: value for name, value in known[paper](rng).items() if name in names}
@@ -90,7 +90,7 @@ def power_of_choice(rng: Random, *, local_steps: Any = None, num_selected: Any =
     rho_tilde = rho * (1 + positive(rng, 2))
     distance2, Gamma = positive(rng), positive(rng)
     gap = distance2 / 2 * (mu + (L - mu) * share(rng))
-    # PL inequality: the mean of |grad F_k|^2 is at least 2 mu (F - F* + Gamma), and rho times it over the selected.
+    # PL inequality: the mean of |grad F_k|^2 is at least 2 mu (F - F* + Gamma), and rho times that if selected.
     G2 = max(Q(1), rho_tilde) * 2 * mu * (gap + Gamma) * (1 + positive(rng, 1))
     eta = share(rng) / (4 * (1 + m) * L)
     skews = {"rho_bar": rho, "rho_diagonal": rho, "rho_tilde": rho_tilde}
@@ -129,7 +129,7 @@ def fedalign(rng: Random, *, local_steps: Any = None, num_selected: Any = None) 
     mu, L, E, G2 = world["mu"], world["L"], world["local_steps"], world["G2"]
     rounds = rng.randint(1, 5)
     num_steps, gamma = rounds * E, max(8 * L / mu, E)
-    # Dyadic numbers, so that arrays of floats hold them exactly; 2 mu Gamma_k <= G^2.
+    # Dyadic rationals are exact in arrays of floats; 2 mu Gamma_k <= G^2.
     joined = [Q(rng.randint(1, 31), 32) for _ in range(rounds)]
     gaps = [(1 - a) * Q(rng.randint(1, 8), 8) * Q(int(64 * min(G2 / (2 * mu), 8)), 64) for a in joined]
     steps = range(1, num_steps)
@@ -150,7 +150,7 @@ def fedalign(rng: Random, *, local_steps: Any = None, num_selected: Any = None) 
 
 
 def control_variates(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:  # noqa: ARG001 # all take part
-    """Draw constants of methods with control variates and of stationary points; steps are at most 1/(tau L)."""
+    """Draw constants of methods with control variates and of stationary points; step sizes are at most 1/(tau L)."""
     world = power_of_choice(rng, local_steps=local_steps, num_selected=None)
     return world | {
         "step_size": share(rng) / (world["local_steps"] * world["L"]),
@@ -235,17 +235,17 @@ def _of_the_clients(rng: Random, weights: list[Q], Z: list[Q], gradients: list[Q
 
 
 def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
-    """Draw constants for the bounds on clients that differ at w*; the roots in them are rational."""
+    """Draw constants for the bounds on clients that differ at w*, with rational roots."""
     everybody = num_selected == "all"
     m = rng.randint(2, 6) if everybody else num_selected or rng.randint(2, 6)
     num_clients = m + (0 if everybody else rng.randint(1, 9))
     mu, kappa, distance = positive(rng, 4), 1 + positive(rng, 6), positive(rng)
     L = mu * kappa
     eta = 2 * share(rng) / (L + mu) * Q(19, 20)
-    # (1, 1) lies on the conic r_2^2 - 1 = rho (r_1^2 - 1) of the roots, and all other points on lines through it.
+    # (1, 1) is on the conic r_2^2 - 1 = rho (r_1^2 - 1) of the roots, and lines through it yield all other points.
     rho, root = Q(num_clients - m, num_clients - 1), Q(0)
     while root**2 <= 1:
-        # Hypothesis begins with the smallest draws, which this range makes p = -9, a point that is taken.
+        # Hypothesis starts with the smallest draws, for which this range yields p = -9, which is a valid point.
         p, q = Q(rng.randint(0, 18) - 9), Q(rng.randint(1, 9))
         root = 1 + 2 * p * (rho * p - q) / (q * q - rho * p * p) if q * q != rho * p * p else Q(0)
     kept = (1 - eta * (L + mu) / 2) * distance
@@ -264,14 +264,14 @@ def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> Wo
 
 
 def error_feedback(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
-    """Draw constants for the bounds on compressed communication; their rates are rational."""
+    """Draw constants for the bounds on compressed communication, with rational rates."""
     del local_steps, num_selected  # one step of all clients
     s, L = share(rng, Q(1, 10)) * Q(9, 10), positive(rng, 4)
     mu, z = L * share(rng) * Q(19, 20), Q(rng.randint(2, 38), 40)
     while z - s / z < (1 - s) * (L - mu) / (L + mu):
         z = (1 + z) / 2
     t = z - s / z
-    # On either side of the best step size.
+    # Below or above the best step size.
     step_size = (t + 1 - s) / ((1 + s) * L) if rng.randint(0, 1) else (1 - s - t) / ((1 + s) * mu)
     distance2 = positive(rng)
     return {
@@ -289,7 +289,7 @@ def error_feedback(rng: Random, *, local_steps: Any = None, num_selected: Any = 
 
 def fedprox(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
     """Draw constants for the forms of FedProx's theorem; ``2 K`` is a square."""
-    del local_steps, num_selected  # one proximal problem, and K as the roots want it
+    del local_steps, num_selected  # one proximal problem, and K such that the roots are rational
     L, B = positive(rng, 4), 1 + positive(rng, 2)
     negative = L * share(rng)
     return {

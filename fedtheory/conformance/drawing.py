@@ -49,7 +49,7 @@ def rationals(
     Returns
     -------
     SearchStrategy
-        Of ``Fraction``.
+        A strategy for ``Fraction``.
 
     Raises
     ------
@@ -67,19 +67,19 @@ def rationals(
 
 
 def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> SearchStrategy[tuple[Fraction, ...]]:
-    """Objective weights: tuples of positive Fractions of sum 1, with ratios up to ``largest``.
+    """Objective weights: tuples of positive Fractions with sum 1 and ratios up to ``largest``.
 
     Parameters
     ----------
     min_clients, max_clients
-        Limits of K.
+        Smallest and largest K.
     largest
         Largest ratio of two weights.
 
     Returns
     -------
     SearchStrategy
-        Of tuples of K Fractions.
+        A strategy for tuples of K Fractions.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def _shares(sizes: Sequence[int]) -> tuple[Fraction, ...]:
 
 
 def norms(max_clients: int = 80, largest: float = 1e6) -> SearchStrategy[Array]:
-    """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], ties and zeros among them.
+    """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], including ties and zeros.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def norms(max_clients: int = 80, largest: float = 1e6) -> SearchStrategy[Array]:
     Returns
     -------
     SearchStrategy
-        Of arrays of shape (n,).
+        A strategy for arrays of shape (n,).
 
     Raises
     ------
@@ -134,7 +134,7 @@ def norms(max_clients: int = 80, largest: float = 1e6) -> SearchStrategy[Array]:
 def norms_and_budgets(
     max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01
 ) -> SearchStrategy[tuple[Array, float]]:
-    """Pairs of norms, shape (n,), and a budget in (0, n], as ``optimal_probabilities`` takes them.
+    """Pairs of norms, shape (n,), and a budget in (0, n], the arguments of ``optimal_probabilities``.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def norms_and_budgets(
     Returns
     -------
     SearchStrategy
-        Of pairs of an array and a float.
+        A strategy for pairs of an array and a float.
 
     Raises
     ------
@@ -167,19 +167,19 @@ def norms_and_budgets(
 
 
 def laws(outcomes: int = 6, largest: int = 9) -> SearchStrategy[Law[int]]:
-    """Finite laws with rational probabilities, on some of the outcomes 0, 1, ..., ``outcomes`` - 1.
+    """Finite laws with rational probabilities on subsets of 0, 1, ..., ``outcomes`` - 1.
 
     Parameters
     ----------
     outcomes
-        How many there may be.
+        Largest number of outcomes.
     largest
         Largest ratio of two probabilities.
 
     Returns
     -------
     SearchStrategy
-        Of ``Law``.
+        A strategy for ``Law``.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def games(max_players: int = 5, largest: int = 9) -> SearchStrategy[list[Fractio
     Returns
     -------
     SearchStrategy
-        Of lists of length 2^n.
+        A strategy for lists of length 2^n.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def samplings(max_clients: int = 5) -> SearchStrategy[Sampling]:
     Returns
     -------
     SearchStrategy
-        Of probabilities or samplings, as ``sampling.estimator_variance`` takes their matrices.
+        A strategy for probabilities or samplings, which ``sampling.estimator_variance`` accepts.
 
     Raises
     ------
@@ -262,17 +262,17 @@ def samplings(max_clients: int = 5) -> SearchStrategy[Sampling]:
 
 
 def _joint(law: Law[int], num_clients: int) -> JointLaw:
-    """Read the binary digits of an outcome as who is drawn."""
+    """Interpret the binary digits of an outcome as the set of drawn clients."""
     return JointLaw.of(law.map(lambda number: tuple(k for k in range(num_clients) if number >> k & 1)), num_clients)
 
 
 def seeds() -> SearchStrategy[int]:
-    """Seeds of generators.
+    """Seeds of random generators.
 
     Returns
     -------
     SearchStrategy
-        Of whole numbers from 0 to 2^32 - 1.
+        A strategy for integers from 0 to 2^32 - 1.
 
     Examples
     --------
@@ -288,19 +288,19 @@ def quadratic_federations(
 ) -> SearchStrategy[QuadraticFederation]:
     """Quadratic federations of condition number at most 10, with random minima and weights.
 
-    Sizes shrink; the numbers come from a seed, so that they are of moderate size and in general position.
+    Sizes shrink. The numbers come from a seed, so that they are of moderate size and in general position.
 
     Parameters
     ----------
     form
-        Of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``; None for any.
+        Form of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``; None for any.
     min_clients, max_clients, min_dim, max_dim
         Limits of K and of the dimension.
 
     Returns
     -------
     SearchStrategy
-        Of ``QuadraticFederation``.
+        A strategy for ``QuadraticFederation``.
 
     Raises
     ------
@@ -320,7 +320,7 @@ def quadratic_federations(
 
 
 def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
-    """Draw the quadratic federation that belongs to a seed.
+    """Draw the quadratic federation of a seed.
 
     >>> draw_quadratics("matrix", seed=0, num_clients=2, dim=3).centers.shape
     (2, 3)
@@ -349,7 +349,7 @@ def prioritized_federations(max_clients: int = 6) -> SearchStrategy[Prioritized]
     Returns
     -------
     SearchStrategy
-        Of ``Prioritized``.
+        A strategy for ``Prioritized``.
 
     Raises
     ------
@@ -381,7 +381,7 @@ def rational_federations() -> SearchStrategy[RationalQuadratics]:
     Returns
     -------
     SearchStrategy
-        Of ``RationalQuadratics``.
+        A strategy for ``RationalQuadratics``.
 
     Examples
     --------

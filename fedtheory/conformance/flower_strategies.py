@@ -1,6 +1,6 @@
 """Adapters that connect server strategies of Flower to the conformance kit.
 
-Flower (``flwr``) is not needed to import this; ``pip install "fedtheory[flower]"`` brings it.
+Flower (``flwr``) is not needed for the import of this module; ``pip install "fedtheory[flower]"`` installs it.
 """
 
 import copy
@@ -30,12 +30,12 @@ class FlowerRounds(NamedTuple):
     Attributes
     ----------
     aggregate
-        ``(rng, vectors, weights) -> estimate``, for ``check_aggregation``: the change of the server's model, shape
-        (v,), when client k, if it is selected, adds ``vectors[k]`` to the model and reports as many examples as are
+        ``(rng, vectors, weights) -> estimate``, for ``check_aggregation``. The estimate is the change of the server's
+        model, shape (v,), if each selected client k adds ``vectors[k]`` to the model and reports a number of examples
         proportional to ``weights[k]``.
     select
-        ``(rng, weights, losses) -> client numbers``, for ``check_strategy``: who is asked to train in round 1. Flower
-        shows strategies neither weights nor losses.
+        ``(rng, weights, losses) -> client numbers``, for ``check_strategy``: the clients that train in round 1.
+        Flower's strategies receive neither weights nor losses.
     """
 
     aggregate: Callable[..., Any]
@@ -47,9 +47,8 @@ def flower(
 ) -> FlowerRounds:
     """Wrap a strategy of ``flwr.serverapp.strategy`` or ``flwr.server.strategy`` for the conformance checks.
 
-    Each call starts with a copy of the strategy and with the model 0, so that calls do not remember each other. Replies
-    arrive in an order that is drawn anew. What Flower draws from the global generators of Python and NumPy is made to
-    follow ``rng``; both generators are put back.
+    Each call starts with a copy of the strategy and with the model 0, so that calls are independent. Replies arrive in
+    random order. The global generators of Python and NumPy, which Flower uses, are seeded from ``rng`` and restored.
 
     Parameters
     ----------
@@ -57,12 +56,13 @@ def flower(
         A message-based strategy, such as ``flwr.serverapp.strategy.FedAvg()``, or an older one with ``configure_fit``
         and ``aggregate_fit``, such as ``flwr.server.strategy.FedAvg()``.
     num_rounds
-        Rounds in a call of ``aggregate``, each with the same vectors; more than one for strategies with a memory.
+        Number of rounds in a call of ``aggregate``, each with the same vectors; more than one for strategies with
+        memory.
     metrics
-        What clients report besides their examples, a function ``(vectors, weights) -> {name: values}``, values of
-        shape (n,) in the order of the clients; QFedAvg wants a ``train_loss``. None for nothing else.
+        Further metrics that clients report, a function ``(vectors, weights) -> {name: values}`` with values of shape
+        (n,) in the order of the clients; QFedAvg needs a ``train_loss``. None for no further metrics.
     dtype
-        Of the arrays of the model, which clients keep.
+        Data type of the model's arrays.
 
     Returns
     -------
@@ -74,13 +74,13 @@ def flower(
     ImportError
         If Flower is not installed.
     TypeError
-        If it is no strategy of Flower.
+        If ``strategy`` is no strategy of Flower.
     ValueError
-        If there is less than one round.
+        If ``num_rounds`` is less than 1.
 
     Examples
     --------
-    If not all clients are in a round, FedAvg divides by the examples of those who are. Such a ratio is not unbiased:
+    If only some clients are in a round, FedAvg divides by the number of their examples. This ratio is biased:
 
     >>> from flwr.serverapp.strategy import FedAvg  # doctest: +SKIP
     >>> from fedtheory.conformance.aggregation import check_aggregation
@@ -107,7 +107,7 @@ def flower(
         with _alone(rng):
             return _change(played(), rounds, metrics, rng, np.asarray(vectors, float), np.asarray(weights, float))
 
-    def select(rng: np.random.Generator, weights: Array, losses: Array) -> list[int]:  # noqa: ARG001 (not shown to it)
+    def select(rng: np.random.Generator, weights: Array, losses: Array) -> list[int]:  # noqa: ARG001 (Flower does not use them)
         with _alone(rng):
             return [client for client, _ in played().asked(1, np.zeros(1), len(weights))]
 
@@ -119,7 +119,7 @@ def flower(
 def _change(
     played: Any, num_rounds: int, metrics: Metrics | None, rng: np.random.Generator, vectors: Array, weights: Array
 ) -> Array:
-    """Play the rounds, and return how far the model moved."""
+    """Play the rounds, and return the change of the model."""
     model = np.zeros(vectors.shape[1])
     reported = dict(metrics(vectors, weights)) if metrics else {}
     examples = _examples(weights)
@@ -138,14 +138,14 @@ def _change(
 
 
 def _layers(model: Array, dtype: np.dtype[Any]) -> list[Array]:
-    """Cut a model into two layers, as rules that look at one layer at a time may differ from those that do not."""
+    """Cut a model into two layers, since some rules treat each layer separately."""
     return np.array_split(model.astype(dtype), min(2, model.size))
 
 
 def _refuse_few(strategy: Any, num_clients: int, names: tuple[str, str]) -> None:
     least = max(getattr(strategy, name, 0) for name in names)
-    if num_clients < least:  # for which Flower would wait
-        message = f"{type(strategy).__name__} must have {least} clients or more, got {num_clients}"
+    if num_clients < least:  # Flower would wait for more
+        message = f"{type(strategy).__name__} must have at least {least} clients, got {num_clients}"
         raise ValueError(message)
 
 
@@ -163,7 +163,7 @@ class _Messages(NamedTuple):
         return [(message.metadata.dst_node_id - 1, message) for message in messages]
 
     def reply(self, message: Any, model: Array, examples: int, numbers: Mapping[str, Any]) -> Any:
-        """Return what a client sends back; wrappers leave the name of the examples to the strategy inside."""
+        """Return a client's reply; a wrapper's inner strategy determines the name of the number of examples."""
         app, name = _flower().app, str(getattr(self.strategy, "weighted_by_key", "num-examples"))
         record = {"arrays": self._arrays(model), "metrics": app.MetricRecord({**numbers, name: examples})}
         return app.Message(app.RecordDict(record), reply_to=message)
@@ -197,7 +197,7 @@ class _Fits(NamedTuple):
         return [(int(proxy.cid), proxy) for proxy, _ in configured]
 
     def reply(self, message: Any, model: Array, examples: int, numbers: Mapping[str, Any]) -> Any:
-        """Return a proxy with what its client sends back."""
+        """Return a proxy with its client's reply."""
         from flwr.common import Code, FitRes, Status
 
         return message, FitRes(Status(Code.OK, ""), self._parameters(model), examples, dict(numbers))
@@ -206,7 +206,7 @@ class _Fits(NamedTuple):
         """Return the layers of the new model, or None."""
         from flwr.common import parameters_to_ndarrays
 
-        # Strategies such as FedAdam take steps from the model that they began with.
+        # Strategies such as FedAdam take steps from their initial model.
         parameters, _ = self.strategy.aggregate_fit(server_round, replies, [])
         return None if parameters is None else parameters_to_ndarrays(parameters)
 
@@ -217,7 +217,7 @@ class _Fits(NamedTuple):
 
 
 def _proxy(client: int) -> Any:
-    """Return a stand-in for a client's connection, which is only looked up."""
+    """Return a placeholder for a client's connection; only its presence matters."""
     from flwr.server.client_proxy import ClientProxy
 
     kind = type("Client", (ClientProxy,), dict.fromkeys(ClientProxy.__abstractmethods__))
@@ -225,17 +225,17 @@ def _proxy(client: int) -> Any:
 
 
 class _Grid(NamedTuple):
-    """As much of Flower's grid as a strategy needs to select."""
+    """The part of Flower's grid that strategies use for selection."""
 
     num_clients: int
 
     def get_node_ids(self) -> list[int]:
-        """Return the nodes, all of them connected."""
+        """Return the nodes, all of which are connected."""
         return list(range(1, self.num_clients + 1))
 
 
 def _examples(weights: Array) -> list[int]:
-    """Return whole numbers in the proportions of the weights."""
+    """Return integers proportional to the weights, rounded."""
     shares = [Fraction(float(weight)).limit_denominator(10**6) for weight in weights]
     common = math.lcm(*(share.denominator for share in shares))
     return [int(share * common) for share in shares]
@@ -243,7 +243,7 @@ def _examples(weights: Array) -> list[int]:
 
 @contextmanager
 def _alone(rng: np.random.Generator) -> Iterator[None]:
-    """Make global randomness follow ``rng``, keep Flower's log quiet, and pretend to be a run of Flower's server."""
+    """Seed global randomness from ``rng``, silence Flower's log, and set the task identity of a Flower server run."""
     from flwr.supercore.task_identity import TaskIdentity
 
     log = logging.getLogger("flwr")
@@ -251,9 +251,9 @@ def _alone(rng: np.random.Generator) -> Iterator[None]:
     before = random.getstate(), np.random.get_state(), log.level, [getattr(TaskIdentity, name) for name in names]  # noqa: NPY002
     seed = int(rng.integers(2**32))
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 (Flower's noise is drawn from there)
+    np.random.seed(seed)  # noqa: NPY002 (Flower draws its noise from there)
     log.setLevel(logging.CRITICAL)
-    gc.freeze()  # QFedAvg and Bulyan collect garbage after each reply, which looks at every object that is not frozen
+    gc.freeze()  # QFedAvg and Bulyan collect garbage after each reply, which visits all objects that are not frozen
     for name in names:
         setattr(TaskIdentity, name, 1)
     try:
@@ -273,6 +273,6 @@ def _flower() -> Any:
         import flwr.server.strategy
         import flwr.serverapp.strategy
     except ImportError as error:
-        message = 'flower needs Flower\'s strategies that take messages: pip install "fedtheory[flower]"'
+        message = 'flower needs a Flower version with message-based strategies: pip install "fedtheory[flower]"'
         raise ImportError(message) from error
     return flwr

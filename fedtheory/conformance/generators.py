@@ -3,12 +3,12 @@ r"""Checks of generators of Synthetic(alpha, beta).
     entries of W_k and b_k ~ N(u_k, 1),   y = argmax(W_k x + b_k),
     B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),   x ~ N(v_k, diag(j^-1.2)).
 
-What is seen of it has exact laws. Differences of two samples of a client are N(0, 2 j^-1.2). Means of a client's
-features, ``m_kj ~ N(B_k, 1 + j^-1.2/n_k)``, have contrasts without B_k, and an average with it. Divided by standard
-deviations and put through the normal distribution function, all become uniform numbers, whose places among 16 cells
-are draws from a finite law. The first labels of different clients are uniform and independent, since the rows of W_k
-and b_k have the same law; the labels of one client are those of a linear function. No data show alpha: u_k adds the
-same number to all logits.
+The observable quantities have exact laws. Differences of two samples of a client are N(0, 2 j^-1.2). Means of a
+client's features, ``m_kj ~ N(B_k, 1 + j^-1.2/n_k)``, have contrasts without B_k and an average with B_k. Divided by
+their standard deviations and mapped by the normal distribution function, all are uniform, and their cells among 16 are
+draws from a finite law. The first labels of different clients are uniform and independent, since the rows of W_k and
+b_k have the same law. The labels of one client are those of a linear function. The data do not depend on alpha, since
+u_k adds the same number to all logits.
 """
 
 from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ class Generator(NamedTuple):
     num_clients: int
 
     def clients(self, seeds: np.random.SeedSequence, beta: float, num_clients: int) -> list[Client]:
-        """Ask for clients, whose data must be finite features and whole labels from 0 on."""
+        """Call the function and validate the clients: finite features, and integer labels from 0."""
         given = {"alpha": ALPHA, "beta": beta, "num_clients": num_clients}
         arguments = (ALPHA, beta, num_clients, generator(seeds))
         answer = ask(self.function, *arguments, case=given)
@@ -68,18 +68,18 @@ class Generator(NamedTuple):
             raise Failed(f"must return {num_clients} clients, got {len(pairs)}", **given)
         for x, y in pairs:
             if x.ndim != 2 or y.shape != x.shape[:1] or x.shape[1] != pairs[0][0].shape[1] or not y.size:
-                sentence = "features and labels must have shapes (n, f) and (n,), n > 0 and one f"
+                sentence = "features and labels must have shapes (n, f) and (n,), n > 0 and equal f"
                 raise Failed(f"{sentence}, got {x.shape} and {y.shape}", **given)
             if y.dtype.kind not in "iu" or y.min() < 0 or not np.isfinite(x).all():
                 wrong = "features that are not finite" if y.dtype.kind in "iu" and y.min() >= 0 else short(y[:4])
-                raise Failed(f"features must be finite, labels whole numbers from 0 on, got {wrong}", **given)
+                raise Failed(f"features must be finite, and labels integers from 0, got {wrong}", **given)
         return [Client(x, y.astype(np.int64)) for x, y in pairs]
 
 
 _CELLS = 16
 _MOST = 20_000
 _BETA = 4.0
-"""At 0 and 1 both readings agree; with 4 the spreads of the features, 4 or 2, are far apart and far from the rest."""
+"""At 0 and 1 both conventions agree; at 4 the standard deviations, 4 or 2, differ clearly."""
 
 Work = Callable[[np.random.SeedSequence, float], None]
 
@@ -95,26 +95,26 @@ def check_generator(
 ) -> Conformance:
     r"""Check a generator ``(alpha, beta, num_clients, rng) -> [(features, labels), ...]`` of Synthetic(alpha, beta).
 
-    Or, with ``law="dirichlet"``, one of class shares from a symmetric Dirichlet law,
-    ``(concentration, num_classes, num_clients, rng) -> shares`` of shape (num_clients, num_classes).
+    With ``law="dirichlet"`` check a generator of class shares from a symmetric Dirichlet law,
+    ``(concentration, num_classes, num_clients, rng) -> shares``, with shares of shape (num_clients, num_classes).
 
-    Right code is refused with probability at most 1e-6 per call.
+    Correct code is rejected with probability at most 1e-6 per call.
 
     Parameters
     ----------
     function
-        From the two spreads, K and a ``numpy.random.Generator`` to K pairs of features, shape (n_k, f), and labels,
-        whole numbers from 0 on, shape (n_k,).
+        Maps alpha, beta, K and a ``numpy.random.Generator`` to K pairs of features, shape (n_k, f), and labels,
+        integers from 0 of shape (n_k,).
     rng
         Seed or SeedSequence.
     law
         ``synthetic`` or ``dirichlet``.
     dispersion
-        Of Synthetic: ``std`` if alpha and beta are meant as standard deviations, ``variance`` if as variances.
+        For Synthetic: ``std`` if alpha and beta are standard deviations, ``variance`` if they are variances.
     num_clients
-        Clients to ask for, at least 50; the random checks take all of them.
+        Number of clients, at least 50; the random checks use all of them.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
@@ -124,14 +124,14 @@ def check_generator(
     Raises
     ------
     ValueError
-        As ``generator_checks``; or if an exception names no check or gives no reason.
+        If an argument is invalid, or an exception names no check or gives no reason.
 
     Notes
     -----
-    The checks: ``runs``, ``shape``, ``same generator``, ``new draws``, ``feature noise``, ``feature centers``,
-    ``feature means`` (which finds the wrong reading of beta), ``no spread`` (beta = 0), ``labels`` (uniform over
-    clients), ``linear labels``. Of Dirichlet shares the last six are replaced with ``underflow`` (at the concentration
-    1e-4, where gamma variables vanish in double precision and all shares are equal) and ``shares``.
+    The checks are ``runs``, ``shape``, ``same generator``, ``new draws``, ``feature noise``, ``feature centers``,
+    ``feature means`` (which detects the wrong convention for beta), ``no spread`` (beta = 0), ``labels`` (uniform over
+    clients), and ``linear labels``. For Dirichlet shares the last six are replaced by ``shares`` and ``underflow`` (at
+    the concentration 1e-4, where gamma variables underflow in double precision and all shares become equal).
 
     Examples
     --------
@@ -143,7 +143,7 @@ def check_generator(
     True
     >>> found = check_generator(ours)
     >>> print(found.failures[0].sentence)
-    beta must be the standard deviation of feature means, and fits better as their variance, seen in 100 clients
+    beta must be the standard deviation of feature means, got data of 100 clients that fit better with beta as variance
     >>> def shares(concentration, num_classes, num_clients, rng):
     ...     return rng.dirichlet([concentration] * num_classes, num_clients)
     >>> check_generator(shares, law="dirichlet").holds
@@ -161,7 +161,7 @@ def generator_checks(
     dispersion: str = "std",
     num_clients: int = 100,
 ) -> list[Check]:
-    """Return the checks of ``check_generator``, to be run one by one; the arguments are the same.
+    """Return the checks of ``check_generator`` as a list; the arguments are the same.
 
     >>> from fedtheory.datasets.synthetic_softmax import synthetic
     >>> [check.name for check in generator_checks(synthetic)][:2]
@@ -215,13 +215,13 @@ def _shaped(made: Generator, seeds: np.random.SeedSequence) -> None:
 def _again(made: Generator, seeds: np.random.SeedSequence) -> None:
     one, two = ([part.tobytes() for client in made.clients(seeds, _BETA, 3) for part in client] for _ in range(2))
     if one != two:
-        raise Failed("generators in the same state must give the same clients, got others", num_clients=3)
+        raise Failed("generators in equal states must give equal clients, got different ones", num_clients=3)
 
 
 def _new(made: Generator, seeds: np.random.SeedSequence) -> None:
     one, two = (made.clients(seed, _BETA, 3)[0].features for seed in children(seeds, 2))
     if np.array_equal(one[:1], two[:1]):
-        raise Failed("other generators must give other clients, got the same features", num_clients=3)
+        raise Failed("different generators must give different clients, got equal features", num_clients=3)
 
 
 def _scales(clients: list[Client]) -> Array:
@@ -246,11 +246,11 @@ def _centers(made: Generator, seeds: np.random.SeedSequence, level: float) -> No
         spread2 = 1 + noise2[:even] / len(x)
         center = x.mean(axis=0)[:even]
         normal.append((center[::2] - center[1::2]) / np.sqrt(spread2[::2] + spread2[1::2]))
-    _compare(np.concatenate(normal), level, "centers of a client's features must spread by N(0, 1)")
+    _compare(np.concatenate(normal), level, "the centers of a client's features must have spread N(0, 1)")
 
 
 def _averages(clients: list[Client], spread: float) -> tuple[Array, Array]:
-    """Return the mean of all features of each client, and its standard deviation for a spread of the B_k."""
+    """Return each client's mean over all features, and its standard deviation for a given spread of the B_k."""
     noise2 = _scales(clients) ** 2
     means = np.array([x.mean() for x, _ in clients])
     variances = [spread**2 + (1 + noise2 / len(x)).sum() / noise2.size**2 for x, _ in clients]
@@ -264,11 +264,11 @@ def _means(reading: str, made: Generator, seeds: np.random.SeedSequence, level: 
     other = "variance" if reading == "std" else "std"
     means, mine = _averages(clients, spreads[reading])
     _, theirs = _averages(clients, spreads[other])
-    # The ratio of the two likelihoods is a test martingale of its own.
+    # The likelihood ratio is itself a test martingale.
     ratio = np.cumsum(np.log(mine / theirs) + (means / mine) ** 2 / 2 - (means / theirs) ** 2 / 2)
     if rejects(ratio, level / 2):
-        sentence = f"beta must be the {words[reading]} of feature means, and fits better as their {words[other]}"
-        raise Failed(f"{sentence}, seen in {len(clients)} clients", beta=_BETA)
+        sentence = f"beta must be the {words[reading]} of feature means, got data of {len(clients)} clients that fit "
+        raise Failed(f"{sentence}better with beta as {words[other]}", beta=_BETA)
     _compare(means / mine, level / 2, f"the B_k must be normal with the {words[reading]} beta = {_BETA:g}")
 
 
@@ -278,12 +278,14 @@ def _no_spread(made: Generator, seeds: np.random.SeedSequence, level: float) -> 
 
 
 def _compare(normal: Array, level: float, sentence: str) -> None:
-    """Compare what should be standard normal numbers with their law, by cells of equal probability."""
+    """Compare numbers that should be standard normal with their law, by cells of equal probability."""
     from scipy.special import ndtr
 
     cells = np.minimum((_CELLS * ndtr(normal[:_MOST])).astype(int), _CELLS - 1)
     if rejects(against_law(cells.tolist(), Law.uniform(range(_CELLS))), level):
-        raise Failed(f"{sentence}, got {normal.std():.4g} for the deviation of 1 of {cells.size} numbers", beta=_BETA)
+        raise Failed(
+            f"{sentence}, got standard deviation {normal.std():.4g} instead of 1 over {cells.size} numbers", beta=_BETA
+        )
 
 
 def _labels(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
@@ -295,12 +297,12 @@ def _labels(made: Generator, seeds: np.random.SeedSequence, level: float) -> Non
     if rejects(against_law(first, Law.uniform(range(num_classes))), level):
         counts = np.bincount(first, minlength=num_classes).tolist()
         raise Failed(
-            f"first labels of the clients must be uniform, as their models have one law, got {counts}", beta=_BETA
+            f"first labels of the clients must be uniform, since their models have one law, got {counts}", beta=_BETA
         )
 
 
-def _linear(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001 (nothing is left to chance)
-    """Separate the two commonest labels of the client with the most samples, by a linear program."""
+def _linear(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001 (this check is deterministic)
+    """Separate the two most frequent labels of the client with the most samples by a linear program."""
     from scipy.optimize import linprog
 
     clients = made.clients(seeds, _BETA, made.num_clients)
@@ -308,12 +310,12 @@ def _linear(made: Generator, seeds: np.random.SeedSequence, level: float) -> Non
     common = np.argsort(np.bincount(y))[::-1][:2]
     kept = np.flatnonzero(np.isin(y, common))[:400]
     signs = np.where(y[kept] == common[0], 1.0, -1.0)[:, None]
-    # Largest margin t with signs (x w + b) <= -t and |w|, |b| <= 1; 0 unless the labels can be separated.
+    # Largest margin t with signs (x w + b) <= -t and |w|, |b| <= 1; 0 unless the labels are separable.
     sides = signs * np.column_stack([x[kept], np.ones(kept.size)])
     size = sides.shape[1]
     constraints = np.column_stack([sides, np.ones(kept.size)])
     bounds = [*[(-1.0, 1.0)] * size, (0.0, None)]
     margin = -linprog([*[0.0] * size, -1.0], A_ub=constraints, b_ub=np.zeros(kept.size), bounds=bounds).fun
     if margin < 1e-6:
-        sentence = f"labels must be the largest of linear functions: no plane parts labels {common.tolist()}"
+        sentence = f"labels must be maxima of linear functions, got inseparable labels {common.tolist()}"
         raise Failed(f"{sentence} of a client with {len(y)} samples", beta=_BETA)

@@ -38,14 +38,14 @@ from fedtheory.selection.full import Full
 
 __all__ = ["check_method"]
 
-# Models of size 1 to 10 after some hundred operations each.
+# For models of size 1 to 10 after some hundred operations.
 _ROUNDING = 1e-9
 _FIRST = (1, 2, 3, 7)
 _LONG = 400
 
 
 class _Case(NamedTuple):
-    """Parabolas, and how many local steps of which size are taken from which model."""
+    """Parabolas, initial model, and the clients' numbers and size of local steps."""
 
     fed: QuadraticFederation
     initial: Array
@@ -54,14 +54,14 @@ class _Case(NamedTuple):
 
     @property
     def given(self) -> dict[str, Any]:
-        """In numbers, for messages."""
+        """The case as numbers, for messages."""
         return {
             "curvatures": self.fed.curvatures, "minimizers": self.fed.centers, "weights": self.fed.weights,
             "initial": self.initial, "local_steps": list(self.local_steps), "step_size": self.step_size,
         }  # fmt: skip
 
     def arguments(self, num_rounds: int, rng: np.random.Generator) -> dict[str, Any]:
-        """Arguments of the function under check, of its own."""
+        """Arguments for one call of the function under check."""
         return {
             "gradients": self.gradients, "weights": self.fed.weights.copy(), "initial": self.initial.copy(),
             "num_rounds": num_rounds, "local_steps": np.array(self.local_steps), "step_size": self.step_size,
@@ -70,7 +70,7 @@ class _Case(NamedTuple):
 
     @property
     def gradients(self) -> list[Callable[[Array], Array]]:
-        """The gradients of the clients, one function each."""
+        """The gradients of the clients, one function per client."""
         pairs = zip(self.fed.curvatures, self.fed.centers, strict=True)
         return [partial(_gradient, np.array(h), np.array(a)) for h, a in pairs]
 
@@ -93,21 +93,21 @@ def check_method(
     Parameters
     ----------
     method
-        A function ``(gradients, weights, initial, num_rounds, local_steps, step_size, rng) -> model``: gradients is a
-        list of functions of a model, one for each of K clients; weights in the objective and local_steps are theirs,
-        too, shape (K,); and what is returned is the server's model after the rounds, shape (v,). Of Scaffnew a round is
-        one local step. Or a value with ``method_rules``, as ``fedtheory.methods.Scaffold()``.
+        A function ``(gradients, weights, initial, num_rounds, local_steps, step_size, rng) -> model``. ``gradients`` is
+        a list of functions of a model, one for each of K clients; ``weights`` (in the objective) and ``local_steps``
+        have shape (K,). It returns the server's model after the rounds, shape (v,). A round of Scaffnew is one local
+        step. Alternatively an object with ``method_rules``, such as ``fedtheory.methods.Scaffold()``.
     like
-        What it should be: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``ErrorFeedback(TopK(1))`` or
-        ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for federated averaging. Control variates are those that
-        ``like`` begins with; memories are empty at first.
+        The method that is expected: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``ErrorFeedback(TopK(1))`` or
+        ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for federated averaging. Control variates must start like
+        those of ``like``, and memories at 0.
     rng
         Seed or SeedSequence.
     proximal_weight
         mu of FedProx: the method should add ``mu (y - x)`` to the gradients, x being the server's model at the start of
         the round. With ``like=None`` only.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
@@ -117,19 +117,19 @@ def check_method(
     Raises
     ------
     TypeError, ValueError
-        If ``like`` is none of these, or an argument makes no sense. What is wrong with ``method`` is a failure.
+        If ``like`` is none of these, or an argument is invalid. Errors of ``method`` are failures and do not raise.
 
     Notes
     -----
-    The checks, on parabolas with unequal curvatures and unequal weights: ``runs``, ``shape``, ``inputs``, ``same
-    generator``, ``no rounds``, ``one local step`` (one round of it is a step of gradient descent, unless messages are
-    compressed), ``first rounds`` (of a method without coins, the models of ``like``), ``limit`` (where the gradients
-    of the objective vanish, or the known stationary point; error feedback has none) and ``rate`` (Scaffnew, by the
-    refined bound: right code fails with probability at most 1e-6).
+    The checks use parabolas with unequal curvatures and weights: ``runs``, ``shape``, ``inputs``, ``same generator``,
+    ``no rounds``, ``one local step`` (a round with one local step is a step of gradient descent, unless messages are
+    compressed), ``first rounds`` (equality with the models of ``like``, for methods without coins), ``limit``
+    (convergence to the minimizer or to the known stationary point; not for error feedback) and ``rate`` (Scaffnew, by
+    the refined bound; correct code fails with probability at most 1e-6).
 
     Examples
     --------
-    A method that adds c_k - c instead of c - c_k to gradients does not converge to the minimizer.
+    A method that adds c_k - c to the gradients, in place of c - c_k, does not converge to the minimizer.
 
     >>> from fedtheory.methods import Scaffold
     >>> def wrong_sign(gradients, weights, initial, num_rounds, local_steps, step_size, rng):
@@ -196,7 +196,7 @@ def method_checks(
 
 
 def _is_compressed(like: Method | None) -> bool:
-    """Whether this is a method with a memory whose compressor draws nothing, so that its models can be compared."""
+    """Whether the method has memory and a deterministic compressor, so that its models can be compared."""
     return isinstance(like, ErrorFeedback | EF21) and isinstance(like.compressor, TopK)
 
 
@@ -205,18 +205,18 @@ def _seeded(work: Callable[[np.random.SeedSequence], Any], name: str, seeds: np.
 
 
 class _Asked(NamedTuple):
-    """The method under check, and what it should be."""
+    """The method under check, and the expected method."""
 
     function: Callable[..., Any]
     like: Any
     proximal_weight: float
 
     def raw(self, case: _Case, num_rounds: int, rng: np.random.Generator) -> Any:
-        """Ask for a model, whatever it is."""
+        """Call the method without validation of the model."""
         return ask(self.function, *case.arguments(num_rounds, rng).values(), case=case.given)
 
     def model(self, case: _Case, num_rounds: int, seeds: np.random.SeedSequence) -> Array:
-        """Ask for a model, which must be as many finite numbers as there are parameters."""
+        """Call the method; the model must have the right shape and be finite."""
         answer = self.raw(case, num_rounds, generator(seeds))
         try:
             model = np.asarray(answer, dtype=np.float64)
@@ -246,7 +246,7 @@ def _as_function(
     method: Method, gradients: Sequence[Callable[[Array], Array]], weights: Array, initial: Array, num_rounds: int,
     local_steps: Sequence[int], step_size: float, rng: np.random.Generator,
 ) -> Array:  # fmt: skip
-    """Run a method of the engine on parabolas, which are read off their gradients."""
+    """Run a method of the engine on parabolas, which are reconstructed from their gradients."""
     zero, one = np.zeros_like(initial), np.ones_like(initial)
     at_zero = np.array([gradient(zero) for gradient in gradients])
     curvatures = np.array([gradient(one) for gradient in gradients]) - at_zero
@@ -257,7 +257,7 @@ def _as_function(
 
 
 def _case(like: Method | None, dim: int) -> _Case:
-    """Return three clients of unequal curvatures and weights, with steps for which every method converges."""
+    """Return three clients of unequal curvatures and weights, with step sizes for which every method converges."""
     curvatures = np.array([[1.0, 4.0], [4.0, 2.0], [2.0, 1.0]])[:, :dim]
     centers = np.array([[0.0, 3.0], [5.0, -1.0], [-2.0, 1.0]])[:, :dim]
     fed = QuadraticFederation(curvatures, centers, [0.5, 0.125, 0.375])
@@ -285,7 +285,7 @@ def _same(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
 
 
 def _no_rounds(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
-    _compare(asked.model(case, 0, seeds), case.initial, "return the first model after no rounds,", case)
+    _compare(asked.model(case, 0, seeds), case.initial, "return, after no rounds, the first model", case)
 
 
 def _one_step(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
@@ -299,20 +299,20 @@ def _first_rounds(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSe
     for case in cases:
         models = asked.reference(case, _FIRST[-1])
         for number in _FIRST:
-            _compare(asked.model(case, number, seeds), models[number], f"come in {number} rounds to", case)
+            _compare(asked.model(case, number, seeds), models[number], f"reach, after {number} rounds, the model", case)
 
 
 def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:
     for case in cases:
         is_controlled = isinstance(asked.like, Scaffold | Scaffnew | EF21)
         wanted = case.fed.minimizer if is_controlled else asked.reference(case, _LONG)[-1]
-        # A coin that falls in every hundredth step takes so many more of them.
+        # With a small probability of communication many more steps are needed.
         rounds = _LONG if not isinstance(asked.like, Scaffnew) else int(_LONG / asked.like.probability**2)
-        _compare(asked.model(case, rounds, seeds), wanted, "come to rest at", case)
+        _compare(asked.model(case, rounds, seeds), wanted, "converge to", case)
 
 
 def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
-    """Compare with the bound on the mean, which is exceeded a millionfold with probability one in a million."""
+    """Compare the distance with 10^6 times the bound on its mean, exceeded with probability at most 10^-6."""
     from fedtheory.bounds.proxskip import refined_fixed_step_potential
 
     steps = int(200 / asked.like.probability**2)
@@ -325,10 +325,11 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
         method=asked.like,
         initial=case.initial,
     )
-    # The server's model is the mean of the clients' where the coin fell last: half of the steps are ample.
+    # The server's model is the clients' mean at the last communication; half of the steps are more than enough.
     most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, _ROUNDING**2)
     found = float(np.sum((asked.model(case, steps, seeds) - case.fed.minimizer) ** 2))
     if not found <= most:
         raise Failed(
-            f"must come within {most:.3g} of the minimizer, squared, in {steps} steps, got {found:.3g}", **case.given
+            f"must reach a squared distance of {most:.3g} from the minimizer in {steps} steps, got {found:.3g}",
+            **case.given,
         )

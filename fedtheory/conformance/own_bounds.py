@@ -37,17 +37,17 @@ def check_bound(
     Parameters
     ----------
     function
-        Takes the arguments of ``claim.bound``, by the same names, and returns one number.
+        Function of the arguments of ``claim.bound``, by the same names, that returns one number.
     claim
-        A claim that compares something with a bound, or its key.
+        A claim that compares a quantity with a bound, or its key.
     rng
         Seed or SeedSequence of the instances.
     exact
-        Whether the function is handed rationals (``Fraction``) as the check has them; otherwise floats.
+        Whether the function receives the rational numbers (``Fraction``) of the check; otherwise floats.
     num_instances
-        Instances drawn, and instances of the hunt for a counterexample.
+        Number of drawn instances, and of instances in the hunt for a counterexample.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
@@ -57,13 +57,13 @@ def check_bound(
     Raises
     ------
     ValueError
-        If the claim has no bound, or its check does not ask for it.
+        If the claim has no bound, or its check does not evaluate it.
 
     Notes
     -----
-    The checks: ``runs``, ``number``, ``inputs``, ``same answer``, ``holds`` (on instances drawn, and the worst known
-    one), ``decides`` (an infinite bound says nothing), ``survives a hunt``. A claim that fails tells the arguments, and
-    the shortest instance found. Comparisons are those of the check: exact ones without tolerance.
+    The checks are ``runs``, ``number``, ``inputs``, ``same answer``, ``holds`` (on drawn instances and the worst known
+    one), ``decides`` (some bound value is finite) and ``survives a hunt``. A failed claim reports the arguments and the
+    smallest instance found. Comparisons are those of the claim's check; exact ones have no tolerance.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def bound_checks(
     exact: bool = False,
     num_instances: int = 40,
 ) -> list[Check]:
-    """Return the checks of ``check_bound``, to be run one by one; the arguments are the same.
+    """Return the checks of ``check_bound`` as a list; the arguments are the same.
 
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
@@ -112,7 +112,7 @@ def bound_checks(
 
 @dataclass(frozen=True)
 class _Call:
-    """One question to the function, its answer, and the arguments by the names that the bound gives them."""
+    """A call of the function: its answer, and the arguments under the names of the bound."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -123,7 +123,7 @@ class _Call:
 @final
 @dataclass(frozen=True)
 class _Trial:
-    """A claim whose check calls the user's function instead of its bound; ``calls`` records the arguments."""
+    """A claim whose check calls the user's function in place of its bound; ``calls`` records the arguments."""
 
     claim: Claim
     function: Callable[..., Any]
@@ -132,7 +132,7 @@ class _Trial:
     calls: list[_Call] = field(default_factory=list)
 
     def answer(self, *args: Any, **kwargs: Any) -> Any:
-        """Answer in the place of the bound."""
+        """Return the user's value in place of the bound."""
         own_args = args if self.exact else tuple(map(_rounded, args))
         own = kwargs if self.exact else {name: _rounded(value) for name, value in kwargs.items()}
         case = dict(zip(inspect.signature(self._bound).parameters, own_args, strict=False)) | own
@@ -140,7 +140,7 @@ class _Trial:
         value = ask(partial(self.function, *own_args, **own), case=case)
         for name, part in before.items():
             if not np.array_equal(np.asarray(case[name]), part):
-                raise Failed(f"must leave {name} as it is, got {short(case[name])} back", **{**case, name: part}).of(
+                raise Failed(f"must not change {name}, got {short(case[name])} back", **{**case, name: part}).of(
                     "inputs"
                 )
         self.calls.append(_Call(own_args, own, value, case))
@@ -152,18 +152,18 @@ class _Trial:
         return value
 
     def on(self, index: int) -> Finding:
-        """Check one numbered instance, -1 for the worst known one."""
+        """Check one numbered instance, or the worst known one for -1."""
         with standing_in(self._bound, self.answer):
             return reproduce(self.claim, self.seeds, index)
 
     def findings(self, count: int) -> list[Finding]:
-        """Check some instances, and the worst known one, if there is one."""
+        """Check some instances and, if there is one, the worst known one."""
         self.calls.clear()
         stored = [EXAMPLE] if self.claim.key in regression_examples() else []
         return [self.on(index) for index in [*stored, *range(count)]]
 
     def case(self, finding: Finding) -> dict[str, Any]:
-        """Return what was asked where the claim fails, and the instance."""
+        """Return the arguments for which the claim fails, and the instance."""
         asked = next((call.arguments for call in self.calls if call.answer == finding.predicted), {})
         return {**asked, "measured": finding.measured, **finding.instance}
 
@@ -187,7 +187,9 @@ def _refuse_what_does_not_ask(trial: _Trial, count: int) -> None:
         asked.on(index)
         if asked.calls:
             return
-    message = f"claim must ask for its bound as a whole, got {trial.claim.key!r}, whose check asks for single summands"
+    message = (
+        f"claim must evaluate its bound as a whole, got {trial.claim.key!r}, whose check evaluates single summands"
+    )
     raise ValueError(message)
 
 
@@ -197,7 +199,7 @@ def _again(trial: _Trial, count: int) -> None:
         for _ in range(2):
             again = ask(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
             if again != call.answer:
-                sentence = f"the same numbers must give the same, got {short(call.answer)} and {short(again)}"
+                sentence = f"equal arguments must give equal values, got {short(call.answer)} and {short(again)}"
                 raise Failed(sentence, **call.arguments)
 
 
@@ -210,9 +212,7 @@ def _holds(trial: _Trial, count: int) -> None:
 def _decides(trial: _Trial, count: int) -> None:
     findings = [finding for finding in trial.findings(count) if finding.applicable]
     if findings and all(finding.holds is None for finding in findings):
-        raise Failed(
-            f"must be finite somewhere, got {findings[0].predicted} on all instances", **trial.case(findings[0])
-        )
+        raise Failed(f"must be finite on some instance, got {findings[0].predicted} on all", **trial.case(findings[0]))
 
 
 def _hunted(trial: _Trial, count: int) -> None:

@@ -47,18 +47,19 @@ def check_partition(
     Parameters
     ----------
     function
-        From a ``numpy.random.Generator``, labels, shape (N,), and the number of clients K, to K arrays of row numbers.
+        A function of a ``numpy.random.Generator``, labels, shape (N,), and the number of clients K that returns K
+        arrays of row numbers.
     rng
         Seed or SeedSequence of the random checks.
     iid
-        Whether the parts must be uniformly random: every row is equally likely in every place. Parts that are slices of
-        data sorted by label are not. It is checked if the sizes of the parts do not vary.
+        Whether the parts must be uniformly random, so that every row is equally likely in every place; slices of data
+        sorted by label violate this. It is checked only if the sizes of the parts do not vary.
     equal
-        Whether the sizes of the parts may differ by at most one.
+        Whether the sizes of the parts must differ by at most one.
     complete
         Whether every row must be in a part.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
@@ -74,18 +75,18 @@ def check_partition(
     -----
     The checks: ``runs``, ``parts``, ``range``, ``no row twice``, and with the options ``every row``, ``equal sizes``,
     ``any client`` and ``any neighbors``; then ``no empty client``, ``inputs`` and ``same generator``. The probability
-    that right code fails is at most 1e-6.
+    that correct code fails is at most 1e-6.
 
     Examples
     --------
-    A slice of equal length for each client loses the rows that are left over:
+    Slices of equal length lose the remaining rows:
 
     >>> def slices(rng, labels, num_clients):
     ...     order, size = rng.permutation(len(labels)), len(labels) // num_clients
     ...     return [order[k * size : (k + 1) * size] for k in range(num_clients)]
     >>> found = check_partition(slices, iid=True)
     >>> [failure.check for failure in found.failures], found.failures[0].sentence
-    (['every row'], 'must put every row into a part, got no client with 1 of 4 rows')
+    (['every row'], 'must put every row into a part, got 1 of 4 rows in no part')
     """
     made = _Partition(validate.function("function", function, "a generator, labels and a number of clients"))
     seeds = validate.seed_sequence(rng)
@@ -104,7 +105,7 @@ def check_partition(
 
 
 class _Case(NamedTuple):
-    """Labels, sorted as files often have them, and a number of clients."""
+    """Sorted labels, as in many files, and a number of clients."""
 
     num_rows: int
     num_clients: int
@@ -118,7 +119,7 @@ class _Case(NamedTuple):
         return {"num_rows": self.num_rows, "num_clients": self.num_clients}
 
 
-# From small to large: the first failure is the case that is shown. Some numbers of rows leave a rest.
+# In increasing size, since the first failure is reported. Some numbers of rows are no multiple of the clients.
 _CASES = (_Case(3, 1), _Case(4, 2), _Case(4, 3), _Case(12, 4), _Case(31, 7), _Case(100, 10))
 _RANDOM_CASE = _Case(12, 3)
 
@@ -129,7 +130,7 @@ class _Partition(NamedTuple):
     function: Callable[..., Any]
 
     def parts(self, case: _Case, seeds: np.random.SeedSequence) -> list[Rows]:
-        """Return the rows of each client, which must be K lists of whole numbers."""
+        """Return the rows of each client, which must be K arrays of integers."""
         answer = ask(self.function, generator(seeds), case.labels, case.num_clients, case=case.given)
         try:
             arrays = [np.asarray(part) for part in answer]
@@ -178,7 +179,7 @@ def _once(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> None:
 def _every_row(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> None:
     lost = case.num_rows - len(set(np.concatenate(made.parts(case, seeds)).tolist()) & set(range(case.num_rows)))
     if lost:
-        raise Failed(f"must put every row into a part, got no client with {lost} of {case.num_rows} rows", **case.given)
+        raise Failed(f"must put every row into a part, got {lost} of {case.num_rows} rows in no part", **case.given)
 
 
 def _equal(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> None:
@@ -197,19 +198,19 @@ def _inputs(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> Non
     labels = case.labels
     ask(made.function, generator(seeds), labels, case.num_clients, case=case.given)
     if not np.array_equal(labels, case.labels):
-        raise Failed(f"must leave labels as they are, got {labels.tolist()} back", **case.given)
+        raise Failed(f"must leave labels unchanged, got {labels.tolist()} afterwards", **case.given)
 
 
 def _again(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> None:
     one, two = (made.parts(case, seeds) for _ in range(2))
     if not all(np.array_equal(a, b) for a, b in zip(one, two, strict=True)):
-        raise Failed("generators in the same state must give the same parts, got others", **case.given)
+        raise Failed("must return the same parts for generators in the same state, got different ones", **case.given)
 
 
 def _owners(made: _Partition, seeds: np.random.SeedSequence) -> Rows:
-    """Return the client of every row, shape (draws, rows); no draws if parts have other rows or random sizes.
+    """Return the client of every row, shape (draws, rows); no draws if rows are missing or sizes are random.
 
-    Other checks find such rows. With random sizes the laws below are not known.
+    Other checks find missing rows. With random sizes the laws below are unknown.
     """
     owners = np.full((_NUM_DRAWS, _RANDOM_CASE.num_rows), -1)
     sizes = set()
@@ -222,7 +223,7 @@ def _owners(made: _Partition, seeds: np.random.SeedSequence) -> Rows:
 
 
 def _any_client(made: _Partition, seeds: np.random.SeedSequence, level: float) -> None:
-    """Demand that the probability of a row to be with a client is the share of the rows that the client has."""
+    """Demand that a row is with a client with a probability equal to the client's share of all rows."""
     owners, rows = _owners(made, seeds), (0, _RANDOM_CASE.num_rows - 1)
     shares = {int(k): Fraction(int(number), owners.shape[1]) for k, number in _counted(owners)}
     for row in rows if shares else ():
@@ -237,7 +238,7 @@ def _any_client(made: _Partition, seeds: np.random.SeedSequence, level: float) -
 
 
 def _any_neighbors(made: _Partition, seeds: np.random.SeedSequence, level: float) -> None:
-    """Demand that two neighbors are with the same client as often as any two rows."""
+    """Demand that two neighbors are with the same client with the same probability as any two rows."""
     owners, n = _owners(made, seeds), _RANDOM_CASE.num_rows
     together = Fraction(sum(number * (number - 1) for _, number in _counted(owners)), n * (n - 1))
     if not 0 < together < 1:
@@ -255,7 +256,7 @@ def _any_neighbors(made: _Partition, seeds: np.random.SeedSequence, level: float
 
 
 def _counted(owners: Rows) -> list[tuple[int, int]]:
-    """Return pairs (client, number of its rows), the same in every draw."""
+    """Return pairs (client, number of its rows), which are the same in every draw."""
     if not len(owners):
         return []
     clients, numbers = np.unique(owners[0], return_counts=True)

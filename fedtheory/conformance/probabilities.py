@@ -15,10 +15,10 @@ from fedtheory.sampling.certificates import certificate
 __all__ = ["check_probabilities"]
 
 _ROUNDING = 1e-9
-"""How far sums of probabilities may be beyond their limits, relative to these; solvers' interior points are nearer."""
+"""Relative tolerance of the sums of probabilities; interior points of solvers are closer."""
 
 _FLAT = 1e-3
-"""How far two certified answers may be apart: the objective is flat, its tolerance is squared in the probabilities."""
+"""Distance of two certified answers; the objective is flat, so that its tolerance is that of squared distances."""
 
 
 def check_probabilities(
@@ -30,20 +30,20 @@ def check_probabilities(
 ) -> Conformance:
     r"""Check a function ``(norms, expected_size) -> probabilities`` that minimizes ``sum_i t_i^2 / p_i``.
 
-    Probabilities are not compared: the objective is flat, and near-optimal ones may look different. They must be
+    Probabilities are not compared, since the objective is flat and near-optimal probabilities may differ. They must be
     feasible, ``0 <= p_i <= 1`` and ``sum p_i <= m``, and a dual certificate (``fedtheory.sampling.certificate``) must
-    put them within ``rtol`` of the optimum.
+    show that their objective is within ``rtol`` of the optimum.
 
     Parameters
     ----------
     function
-        From norms, shape (n,), and a budget m in (0, n], to probabilities, shape (n,).
+        Maps norms, shape (n,), and a budget m in (0, n] to probabilities, shape (n,).
     rng
         Seed or SeedSequence of the random instances.
     rtol
         Largest relative distance of the objective from its optimum.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
@@ -53,17 +53,17 @@ def check_probabilities(
     Raises
     ------
     ValueError
-        As ``probability_checks``; or if an exception names no check or gives no reason.
+        If an argument is invalid, or an exception names no check or gives no reason.
 
     Notes
     -----
-    The checks: ``runs``, ``shape``, ``box``, ``budget``, ``unused budget``, ``optimal``, ``saturated clients``,
+    The checks are ``runs``, ``shape``, ``box``, ``budget``, ``unused budget``, ``optimal``, ``saturated clients``,
     ``ties``, ``zero norms``, ``all norms zero``, ``full budget``, ``one client``, ``relabeling``, ``scaling``
-    (by 1e-100 and 1e100), ``inputs``, ``own answers``, ``same answer``. None is random but for its instances.
+    (by 1e-100 and 1e100), ``inputs``, ``own answers``, ``same answer``. Only their instances are random.
 
     Examples
     --------
-    A closed form that is off by one gives a probability above 1.
+    Probabilities proportional to the norms may exceed 1:
 
     >>> def proportional(norms, expected_size):
     ...     return expected_size * norms / norms.sum()
@@ -76,7 +76,7 @@ def check_probabilities(
 
 
 def probability_checks(function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8) -> list[Check]:
-    """Return the checks of ``check_probabilities``, to be run one by one; the arguments are the same.
+    """Return the checks of ``check_probabilities`` as a list; the arguments are the same.
 
     >>> from fedtheory.sampling.optimal import optimal_probabilities
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
@@ -130,11 +130,11 @@ class _Rule(NamedTuple):
     function: Callable[..., Any]
 
     def raw(self, instance: Instance) -> Any:
-        """Ask for probabilities, whatever they are."""
+        """Call the function without validation of the answer."""
         return ask(self.function, instance.norms.copy(), instance.budget, case=instance.given)
 
     def probabilities(self, instance: Instance) -> Array:
-        """Ask for probabilities, which must be as many finite numbers as there are norms."""
+        """Call the function; the answer must be finite and have one entry per norm."""
         answer, size = self.raw(instance), instance.norms.size
         try:
             p = np.array(answer, dtype=np.float64)
@@ -155,7 +155,7 @@ def _of(norms: Sequence[float], budget: float) -> Instance:
 
 
 def _usual(rng: np.random.Generator) -> list[Instance]:
-    """Instances by increasing size, with whole and broken budgets."""
+    """Return instances of increasing size, with integer and fractional budgets."""
     fixed = [_of([1, 3], 1), _of([1, 2, 5], 1), _of([1, 1, 1, 10], 2), _of([1, 2, 4, 8], 2.5)]
     drawn = [
         Instance(rng.lognormal(0, 2, n).round(3) + 0.001, m) for n in (5, 8, 30, 200) for m in (1, 0.37 * n, n - 1)
@@ -194,17 +194,19 @@ def _unused(rule: _Rule, instance: Instance) -> None:
     usable = min(instance.budget, float(positive.sum()))
     spent = float(rule.probabilities(instance)[positive].sum())
     if spent < usable * (1 - 1e-6):
-        raise Failed(f"must use the budget of {usable:g}, got a sum of {spent:.9g}", **instance.given)
+        raise Failed(
+            f"probabilities must use the whole budget of {usable:g}, got a sum of {spent:.9g}", **instance.given
+        )
 
 
 def _optimal(rtol: float, rule: _Rule, instance: Instance) -> None:
     _feasible(rule, instance)
     p = rule.probabilities(instance)
-    # What rounding puts beyond the box is not what the certificate is about.
+    # Without the values that are outside [0, 1] by rounding, which the certificate does not cover.
     gap = float(certificate(instance.norms, np.clip(p, 0.0, 1.0), instance.budget).relative_gap)
     if not gap <= rtol:
         sentence = f"sum t_i^2 / p_i must be within {rtol:g} of its minimum, got {p.tolist()}"
-        raise Failed(f"{sentence}, up to {gap:.3g} above", **instance.given)
+        raise Failed(f"{sentence}, up to {gap:.3g} above it", **instance.given)
 
 
 def _tied(rule: _Rule, instance: Instance) -> None:
@@ -218,7 +220,7 @@ def _relabeled(rule: _Rule, instance: Instance) -> None:
     p = rule.probabilities(instance)
     backward = rule.probabilities(Instance(instance.norms[::-1].copy(), instance.budget))[::-1]
     if np.abs(p - backward).max() > _FLAT:
-        sentence = f"the order of the norms must not matter, got {p.tolist()} and backward {backward.tolist()}"
+        sentence = f"the order of the norms must not matter, got {p.tolist()} and, reversed, {backward.tolist()}"
         raise Failed(sentence, **instance.given)
 
 
@@ -229,10 +231,12 @@ def _untouched(rule: _Rule, instance: Instance) -> None:
 def _own_answers(rule: _Rule, instance: Instance) -> None:
     one, two = rule.raw(instance), rule.raw(instance)
     if isinstance(one, np.ndarray) and np.shares_memory(one, two):
-        raise Failed("answers must be new arrays, got the same memory twice", **instance.given)
+        raise Failed("answers must be new arrays, got the same array twice", **instance.given)
 
 
 def _again(rule: _Rule, instance: Instance) -> None:
     one, two = rule.probabilities(instance), rule.probabilities(instance)
     if np.abs(one - two).max() > _FLAT:
-        raise Failed(f"the same norms must give the same, got {one.tolist()} and {two.tolist()}", **instance.given)
+        raise Failed(
+            f"equal norms must give equal probabilities, got {one.tolist()} and {two.tolist()}", **instance.given
+        )

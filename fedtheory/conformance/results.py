@@ -24,11 +24,11 @@ class Failure:
     Attributes
     ----------
     check
-        Its name.
+        Name of the check.
     sentence
-        What was wanted and what was found, in one sentence.
+        Requirement and finding, in one sentence.
     case
-        The smallest arguments found that show it, by name.
+        The smallest arguments found that show the failure, by name.
     """
 
     check: str
@@ -36,12 +36,12 @@ class Failure:
     case: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """One sentence, and the case."""
+        """Return the sentence and the case."""
         return f"{self.check}: {self.sentence}{f' ({self.given})' if self.case else ''}"
 
     @property
     def given(self) -> str:
-        """The case as text, cut where it gets long."""
+        """The case as text, truncated if it is long."""
         return ", ".join(f"{name}={_plain(value)}" for name, value in self.case.items())
 
 
@@ -53,13 +53,13 @@ class Conformance:
     Attributes
     ----------
     subject
-        What was checked.
+        Name of the checked code.
     checks
-        Names of the checks that were made, in order.
+        Names of the checks that were run, in order.
     failures
-        What it does not pass; empty if it conforms.
+        Failed checks; empty if the code conforms.
     excepted
-        Checks that were left out, with the reason.
+        Skipped checks with the reasons.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Conformance:
             lines += _wrapped(f"{failure.check}: {failure.sentence}", "  ", "    ")
             lines += _wrapped(f"case: {failure.given}", "    ", "      ") if failure.case else []
         for name, reason in self.excepted.items():
-            lines += _wrapped(f"not asked, {name}: {reason}", "  ", "    ")
+            lines += _wrapped(f"skipped, {name}: {reason}", "  ", "    ")
         return "\n".join(lines)
 
     @property
@@ -97,9 +97,9 @@ class Conformance:
         return f"{textwrap.shorten(self.subject, _WIDTH - len(said) - 2, placeholder='...')}: {said}"
 
     def _repr_html_(self) -> str:
-        """Table for notebooks; whatever stands in names and cases stays text."""
+        """Return a table for notebooks; names and cases are escaped."""
         rows = [(failure.check, failure.sentence, failure.given) for failure in self.failures]
-        rows += [(name, f"not asked: {reason}", "") for name, reason in self.excepted.items()]
+        rows += [(name, f"skipped: {reason}", "") for name, reason in self.excepted.items()]
         head = f"<p>{html.escape(self._title)}</p>"
         if not rows:
             return head

@@ -32,14 +32,14 @@ __all__ = ["check_shapley"]
 
 
 class Game(NamedTuple):
-    """A game by its table of utilities in bit order: entry ``sum of 2^k over k in A`` is that of A."""
+    """A game as its table of utilities in bit order: entry ``sum of 2^k over k in A`` is the utility of A."""
 
     name: str
     table: tuple[Any, ...]
 
     @property
     def num_players(self) -> int:
-        """Return n."""
+        """Number n of players."""
         return len(self.table).bit_length() - 1
 
     @property
@@ -49,27 +49,29 @@ class Game(NamedTuple):
 
     @property
     def unit(self) -> float:
-        """The largest utility, for rounding."""
+        """The largest absolute utility, as the unit of rounding."""
         return float(max(map(abs, self.table)))
 
     def utility(self, coalition: Iterable[int]) -> float:
-        """Return what a coalition is worth; ``Failed`` if it is none."""
+        """Return the utility of a coalition; raise ``Failed`` if it is none."""
         try:
             players = [int(k) for k in coalition]
         except TypeError as error:
-            raise Failed(f"must ask for coalitions of players, asked for {short(coalition)}", **self.given) from error
+            raise Failed(
+                f"must evaluate the utility at coalitions of players, got {short(coalition)}", **self.given
+            ) from error
         if len(set(players)) < len(players) or not all(0 <= k < self.num_players for k in players):
             wanted = f"different players of 0..{self.num_players - 1}"
-            raise Failed(f"coalitions must be {wanted}, asked for {sorted(players)}", **self.given)
+            raise Failed(f"coalitions must be {wanted}, got {sorted(players)}", **self.given)
         return float(self.table[sum(1 << k for k in players)])
 
     def mapped(self, name: str, change: Callable[[Any], Any]) -> "Game":
-        """Return a game with other utilities."""
+        """Return a game with transformed utilities."""
         return Game(f"{self.name} {name}", tuple(map(change, self.table)))
 
 
 def drawn_games(rng: np.random.Generator) -> list[Game]:
-    """Games by increasing size: some with a nonzero empty coalition, losses, null players, and symmetric players."""
+    """Return games of increasing size with nonzero empty coalitions, losses, null players, symmetric players."""
 
     def drawn(n: int) -> tuple[Any, ...]:
         return tuple(Fraction(int(x), 4) for x in rng.integers(-36, 40, 1 << n))
@@ -82,9 +84,9 @@ def drawn_games(rng: np.random.Generator) -> list[Game]:
         Game("two players", (0, 1, 3, 10)),
         Game("two players, empty coalition worth 5", (5, 6, 8, 15)),
         Game("gloves", gloves),
-        Game("three players who lose", tuple(-abs(value) - 1 for value in drawn(3))),
+        Game("three players with losses", tuple(-abs(value) - 1 for value in drawn(3))),
         Game("three players, empty coalition not worth 0", drawn(3)),
-        Game("squares of numbers", alike),
+        Game("squared sizes", alike),
         Game("player 1 adds nothing", idle),
         Game("four players", drawn(4)),
         Game("five players", drawn(5)),
@@ -92,7 +94,7 @@ def drawn_games(rng: np.random.Generator) -> list[Game]:
 
 
 _ROUNDING = 1e-9
-"""Relative to the largest utility: sums over a few dozen coalitions lose far less."""
+"""Tolerance relative to the largest utility; sums over a few dozen coalitions lose far less."""
 
 Demand = Callable[["_Valuer", "Game"], None]
 
@@ -108,24 +110,24 @@ def check_shapley(
 ) -> Conformance:
     r"""Check a function ``(utility, num_players) -> values`` or an estimator ``(utility, num_players, rng) -> values``.
 
-    A utility takes a coalition, any iterable of player numbers 0..n-1, and returns a float. That of the empty
-    coalition need not be 0: values split ``U(all players) - U(empty coalition)``.
+    A utility is a function of a coalition, an iterable of player numbers 0..n-1, that returns a float. The utility of
+    the empty coalition need not be 0: the values sum to ``U(all players) - U(empty coalition)``.
 
     Parameters
     ----------
     function
-        Returns values, shape (n,); with ``exact=False`` it draws from the ``numpy.random.Generator`` that it is handed.
+        Returns values, shape (n,); with ``exact=False`` it must draw from the given ``numpy.random.Generator``.
     rng
         Seed or SeedSequence of games and draws.
     exact
-        Whether values are to be exact, up to rounding; otherwise unbiased.
+        Whether the values must be exact, up to rounding; otherwise they must be unbiased.
     largest
-        No estimate may be beyond so many times the difference of the largest and the smallest utility: means of what
-        players add stay within 1.
+        Limit of the absolute value of an estimate, in units of the difference between the largest and the smallest
+        utility. Means of marginal contributions stay within 1.
     num_draws
-        Most draws for each game of a random check.
+        Largest number of draws for each game of a random check.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
 
     Returns
     -------
@@ -135,18 +137,19 @@ def check_shapley(
     Raises
     ------
     ValueError
-        As ``shapley_checks``; or if an exception names no check or gives no reason.
+        If an argument is invalid, or an exception names no check or gives no reason.
 
     Notes
     -----
-    The checks: ``runs``, ``shape``, ``one player``; of exact values ``efficiency``, ``symmetry``, ``null player``,
-    ``linearity``, ``values``; of estimates ``unbiased`` (refuses right code with probability at most 1e-6 per call),
-    ``offset`` and ``negation`` (the same generator and a game plus a constant, or times -1: the same values, or times
-    -1; a rule that stops early by a signed number does not pass), ``same generator``, ``other randomness``.
+    The checks are ``runs``, ``shape``, ``one player``; for exact values ``efficiency``, ``symmetry``, ``null player``,
+    ``linearity``, ``values``; for estimates ``unbiased`` (rejects correct code with probability at most 1e-6 per call),
+    ``same generator``, ``other randomness``, ``offset`` and ``negation``. The last two use the same generator for a
+    game plus a constant, which must not change the values, and for a game times -1, which must negate them; a rule that
+    truncates by a signed number does not pass.
 
     Examples
     --------
-    What each player adds to the empty coalition:
+    The marginal contributions to the empty coalition:
 
     >>> def alone(utility, num_players):
     ...     return [utility([k]) - utility([]) for k in range(num_players)]
@@ -165,7 +168,7 @@ def shapley_checks(
     largest: float = 2.0,
     num_draws: int = 2000,
 ) -> list[Check]:
-    """Return the checks of ``check_shapley``, to be run one by one; the arguments are the same.
+    """Return the checks of ``check_shapley`` as a list; the arguments are the same.
 
     >>> from fedtheory import valuation
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
@@ -176,7 +179,7 @@ def shapley_checks(
     valuer = _Valuer(function, validate.boolean("exact", exact))
     limits = validate.double("largest", validate.positive("largest", largest)), validate.size("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
-    alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
+    alone = [Game("one player", (2, 5)), Game("one player with a loss", (1, -3))]
     demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
     if exact:
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
@@ -204,12 +207,12 @@ class _Valuer(NamedTuple):
     exact: bool
 
     def raw(self, game: Game, rng: np.random.Generator) -> Any:
-        """Ask for values, whatever they are."""
+        """Call the function without validation of the values."""
         arguments = (game.utility, game.num_players) if self.exact else (game.utility, game.num_players, rng)
         return ask(self.function, *arguments, case=game.given)
 
     def estimate(self, game: Game, rng: np.random.Generator) -> Array:
-        """Ask for values, which must be as many finite numbers as there are players."""
+        """Call the function; the values must be finite and have one entry per player."""
         answer = self.raw(game, rng)
         try:
             values = np.array([float(value) for value in answer])
@@ -222,7 +225,7 @@ class _Valuer(NamedTuple):
         return values
 
     def values(self, game: Game) -> Array:
-        """Ask for values with a generator of our choice."""
+        """Call the function with a fixed generator."""
         return self.estimate(game, np.random.default_rng(1))
 
 
@@ -235,7 +238,7 @@ def _shaped(valuer: _Valuer, game: Game) -> None:
 
 
 def _differ(one: Any, other: Any, unit: float) -> bool:
-    """Whether numbers are farther apart than rounding puts them; there need not be any."""
+    """Whether numbers differ by more than rounding; arrays may be empty."""
     return bool(np.max(np.abs(np.subtract(one, other)), initial=0.0) > _ROUNDING * unit)
 
 
@@ -250,14 +253,14 @@ def _symmetric(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     differences = axioms.symmetry([float(value) for value in game.table], values)
     if _differ(differences, 0.0, game.unit):
-        raise Failed(f"players who add the same must get the same, got {values.tolist()}", **game.given)
+        raise Failed(f"players with equal contributions must have equal values, got {values.tolist()}", **game.given)
 
 
 def _null(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     idle = axioms.null_player([float(value) for value in game.table], values)
     if _differ(idle, 0.0, game.unit):
-        raise Failed(f"who adds nothing must get nothing, got {values.tolist()}", **game.given)
+        raise Failed(f"players without contributions must have the value 0, got {values.tolist()}", **game.given)
 
 
 def _linear(valuer: _Valuer, game: Game) -> None:
@@ -279,7 +282,9 @@ def _values(valuer: _Valuer, game: Game) -> None:
 def _offset(valuer: _Valuer, game: Game) -> None:
     values, moved = valuer.values(game), valuer.values(game.mapped("plus 100", lambda value: value + 100))
     if _differ(values, moved, game.unit + 100):
-        sentence = f"what all coalitions are worth more must not matter, got {values.tolist()} and {moved.tolist()}"
+        sentence = (
+            f"a constant added to all utilities must not change the values, got {values.tolist()} and {moved.tolist()}"
+        )
         raise Failed(sentence, **game.given)
 
 
@@ -301,7 +306,7 @@ def _unbiased(
             drawn = np.concatenate([drawn, [valuer.estimate(game, rng) for _ in range(size)]])
             if np.abs(drawn).max() > limit:
                 sentence = f"an estimate must be within {limit:g}, got {np.abs(drawn).max():.4g}"
-                raise Failed(f"{sentence}; give a larger largest= if that is meant", **game.given)
+                raise Failed(f"{sentence}; give a larger largest= if this is intended", **game.given)
             errors = drawn - expected
             clean = expected + np.where(np.abs(errors) < _ROUNDING * game.unit, 0.0, errors)
             if rejects(mixed(list(against_mean(clean, expected, -limit, limit).T)), level / len(games)):

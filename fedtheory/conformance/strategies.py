@@ -39,56 +39,57 @@ def check_strategy(
     exceptions: Mapping[str, str] | None = None,
     num_draws: int = 2000,
 ) -> Conformance:
-    r"""Check a client selection, a strategy of fedtheory or any function ``(rng, weights, losses) -> client numbers``.
+    r"""Check a client selection: a strategy of fedtheory or a function ``(rng, weights, losses) -> client numbers``.
 
-    Right code is refused with probability at most 1e-6 per call: random checks are sequential tests
+    Correct code is rejected with probability at most 1e-6 per call: random checks are sequential tests
     (``fedtheory.statistics.evidence``) that share this probability, whatever the number of draws at which they stop.
 
     Parameters
     ----------
     strategy
-        A strategy; or a function of a ``numpy.random.Generator``, weights and losses, shape (K,) each, that returns the
+        A strategy, or a function of a ``numpy.random.Generator``, weights and losses, shape (K,) each, that returns the
         numbers of the selected clients.
     like
-        A strategy of this package: the joint law of the selected set is compared with its exact one
-        (``fedtheory.conformance.joint_law``).
+        A strategy of this package whose exact joint law (``fedtheory.conformance.joint_law``) is compared with the
+        selections.
     rng
         Seed or SeedSequence.
     num_selected
-        How many clients a function must select; by default what ``like`` selects, else whatever it likes.
+        Number of clients that a function must select; by default that of ``like``, or any number without ``like``.
     num_clients
-        K of the cases; by default the number of ``weights``, or 6. The strategy and ``like`` must be for so many.
+        Number K of clients in the cases; by default that of ``weights``, or 6. It must fit the strategy and ``like``.
     weights
-        The only weights that fit, shape (K,), for code that knows its clients; what compares clients is left out then.
+        The only admissible weights, shape (K,), for code with fixed clients; checks that renumber clients are then
+        skipped.
     exceptions
-        Names of checks to leave out, each with its reason.
+        Names of checks to skip, each with the reason.
     num_draws
-        Most draws for each case of a random check.
+        Largest number of draws for each case of a random check.
 
     Returns
     -------
-    Conformance
+    The checks that were run, and the failures with their smallest cases.
 
     Raises
     ------
     TypeError, ValueError
-        If ``like`` is a strategy whose joint law is not known, or an argument makes no sense. What is wrong with
-        ``strategy`` never raises: it is a failure.
+        If ``like`` is a strategy without a known joint law, or an argument is invalid. Errors of ``strategy`` are
+        failures and do not raise.
 
     Notes
     -----
-    The checks, each for weights and losses in general position, equal, tied, extreme, and with a zero weight where that
-    applies: ``runs``, ``range``, ``count``, ``duplicates``, ``inputs``, ``own answers``, ``same generator``,
-    ``other randomness``, ``history``, ``ties``, ``zero weights``, ``extreme losses``; ``relabeling`` and ``fair ties``,
-    which compare what happens to clients under other numbers; of strategies ``contract`` (a run of the engine),
-    ``declared inclusion`` and ``declared moments`` (what ``inclusion_probabilities`` and ``law`` promise; that no
-    coefficient is more than twice the largest of 125 first rounds is taken for granted); with ``like``, ``joint law``,
-    and ``many clients``: of 300, each as often as ``like`` selects it. Deviations of a probability by
-    ``5 / sqrt(num_draws)`` or so are found, smaller ones may pass.
+    The checks use weights and losses in general position, equal, tied, extreme, and with a zero weight if applicable.
+    For all selections: ``runs``, ``range``, ``count``, ``duplicates``, ``inputs``, ``own answers``, ``same generator``,
+    ``other randomness``, ``history``, ``ties``, ``zero weights``, ``extreme losses``, and ``relabeling`` and ``fair
+    ties``, which renumber the clients. For strategies: ``contract`` (a run of the engine), ``declared inclusion`` and
+    ``declared moments`` (the results of ``inclusion_probabilities`` and ``law``, assuming that no coefficient exceeds
+    twice the largest of 125 first rounds). With ``like``: ``joint law``, and ``many clients``, the selection
+    frequencies of 300 clients. Deviations of a probability by about ``5 / sqrt(num_draws)`` are detected; smaller ones
+    may pass.
 
     Examples
     --------
-    A strategy that selects positions in the list of candidates instead of the candidates:
+    A strategy that returns positions in the list of candidates in place of the candidates:
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> def places(rng, weights, losses):
@@ -115,7 +116,7 @@ def strategy_checks(
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
 ) -> list[Check]:
-    """Return the checks of ``check_strategy``, to be run one by one; the arguments are the same.
+    """Return the checks of ``check_strategy`` as a list; the arguments are the same.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
@@ -143,12 +144,12 @@ def _law_of(like: Strategy, case: Case) -> Law[Any]:
     try:
         return joint_law(like, case.weights, case.losses)
     except ValueError as error:
-        message = f"like must be for the {case.num_clients} clients of the cases{_CHANGED}, got {like}: {error}"
+        message = f"like must accept the {case.num_clients} clients of the cases{_CHANGED}, got {like}: {error}"
         raise ValueError(message) from error
 
 
 def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | None:
-    """Return the sizes that a selection may have; None if that is not known."""
+    """Return the possible sizes of a selection, or None if they are unknown."""
     if num_selected is not None:
         return frozenset({validate.count("num_selected", num_selected)})
     return None if law is None else frozenset(map(len, law))
@@ -162,12 +163,12 @@ _CASES = ("plain", "some tied", "zero weight")
 
 
 def contract(subject: Subject, known: Cases) -> dict[str, Callable[[], None]]:
-    """Return the check that the engine can run the strategy, by name."""
+    """Return, by name, the check that the engine can run the strategy."""
     return {"contract": partial(_contract, subject, known["plain"])}
 
 
 def _contract(subject: Subject, case: Case) -> None:
-    """Run the compiled rules in the engine, which says in a sentence what a rule does wrong."""
+    """Run the compiled rules in the engine, whose errors describe violations of the contract."""
     centers = np.sqrt(2 * case.losses)[:, None]
     fed = QuadraticFederation(np.ones(case.num_clients), centers, case.weights)
 
@@ -183,11 +184,11 @@ def _contract(subject: Subject, case: Case) -> None:
         raise
     one, two = (ask(run, threads, case=case.given) for threads in (1, 2))
     if one.tobytes() != two.tobytes():
-        raise Failed("a run must have the same bits whatever the number of threads, got others", **case.given)
+        raise Failed("runs with different numbers of threads must be bit-identical, got different bits", **case.given)
 
 
 def checks(subject: Subject, known: Cases, num_draws: int) -> dict[str, RandomCheck]:
-    """Return the random checks by name, of what the strategy declares."""
+    """Return, by name, the random checks of the strategy's declarations."""
     some = [known[name] for name in _CASES if name in known]
     made: dict[str, RandomCheck] = {}
     if callable(getattr(subject.strategy, "inclusion_probabilities", None)):
@@ -218,14 +219,14 @@ def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.ran
         )
         if found is not None:
             k, mean, count = found
-            sentence = f"declares that client {k} is taken {p[k]:.4g} times a round, and takes it {mean:.4g} times"
-            raise Failed(f"{sentence} on average of {count} rounds", **case.given)
+            sentence = f"must select client {k} {p[k]:.4g} times per round, as declared, got {mean:.4g} times"
+            raise Failed(f"{sentence} on average over {count} rounds", **case.given)
 
 
 def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
-    """Compare means of coefficients, of their products, and of the square of their sum, with what the law says.
+    """Compare means of coefficients, of their products, and of the square of their sum, with the declared law.
 
-    No coefficient is taken to be more than twice the largest of 125 rounds that are drawn before.
+    Coefficients are assumed to be at most twice the largest one in 125 preliminary rounds.
     """
     for case in some:
         law = _asked(partial(_first_law, subject.strategy), case, case.weights.copy())
@@ -239,7 +240,8 @@ def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.rando
         if found is not None:
             i, mean, count = found
             raise Failed(
-                f"declares a {names[i]} of {expected[i]:.4g}, and {count} rounds have {mean:.4g}", **case.given
+                f"must have a {names[i]} of {expected[i]:.4g}, as declared, got {mean:.4g} in {count} rounds",
+                **case.given,
             )
 
 
@@ -249,7 +251,7 @@ def _first_law(strategy: KnowsItsLaw, weights: Array) -> Moments | Fixed | Ranke
 
 
 def _statistics(num_clients: int, size: int, play: Played) -> Array:
-    """Coefficients, their products, and the square of their sum; the first ones of these, as many as are wanted."""
+    """Return coefficients, their products, and the square of their sum; the first ``size`` of these."""
     omega = np.bincount(play.chosen, weights=play.coefficients, minlength=num_clients)
     products = np.outer(omega, omega)[np.triu_indices(num_clients)]
     found: Array = np.concatenate([omega, products, [omega.sum() ** 2]])[:size]
@@ -257,7 +259,7 @@ def _statistics(num_clients: int, size: int, play: Played) -> Array:
 
 
 def _largest(seen: Array, num_clients: int) -> Array:
-    """Twice the largest coefficient, four times the largest product and square."""
+    """Return twice the largest coefficient, and four times the largest product and square."""
     upper = np.full(seen.shape[1], 2 * seen[:, :num_clients].max())
     if upper.size > num_clients:
         upper[num_clients:-1] = 4 * seen[:, num_clients:-1].max()
@@ -266,7 +268,7 @@ def _largest(seen: Array, num_clients: int) -> Array:
 
 
 def _expected(law: Moments | Fixed | Ranked, case: Case) -> tuple[list[str], Array]:
-    """Return what is declared: means, and second moments where they are known, in words and numbers."""
+    """Return the names and values of the declared means and, if they are known, second moments."""
     clients = range(case.num_clients)
     names = [f"mean coefficient of client {k}" for k in clients]
     if isinstance(law, Ranked):
@@ -282,7 +284,7 @@ def _expected(law: Moments | Fixed | Ranked, case: Case) -> tuple[list[str], Arr
 
 
 def _asked(method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
-    """Ask for a declaration; None where the strategy has none, a TypeError, or refuses the case, a ValueError."""
+    """Call a declaration; None if the strategy has none (TypeError) or rejects the case (ValueError)."""
     try:
         return ask(method, *arguments, case=case.given)
     except Failed as broken:
@@ -301,7 +303,7 @@ def _numbers(name: str, value: Any, case: Case) -> Array:
 
 
 class _Rounds(NamedTuple):
-    """First rounds of a strategy, and what is measured of each."""
+    """First rounds of a strategy, and the statistics measured in each."""
 
     subject: Subject
     case: Case
@@ -316,7 +318,7 @@ class _Rounds(NamedTuple):
 def _sampled(
     rounds: _Rounds, expected: Array, upper: Array, num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> tuple[int, float, int] | None:
-    """Compare means with what is expected: None, or which one differs most clearly, its mean, and after how many."""
+    """Compare means with expectations: None, or the index, mean and number of rounds of the clearest difference."""
     rng = np.random.default_rng(seeds.spawn(1)[0])
     seen = np.empty((0, expected.size))
     for size in grown(num_draws):

@@ -32,15 +32,15 @@ def digits(
     Parameters
     ----------
     num_clients
-        K.
+        Number K of clients.
     rng
-        Seed, SeedSequence or Generator; partition and held-out share have streams of their own.
+        Seed, SeedSequence or Generator; the partition and the held-out share have separate streams.
     partition
         ``dirichlet`` (with ``concentration``), ``shards`` (``shards_per_client`` of one class each) or ``power_law``.
     concentration, shards_per_client
-        Parameters of the partition that is chosen; the other one is not looked at.
+        Parameters of the chosen partition; the other one is ignored.
     min_samples
-        Fewest samples of a client, training and held out (not for shards, whose sizes are nearly equal).
+        Smallest number of samples of a client, including held-out ones (not for shards, whose sizes are nearly equal).
     test_fraction
         Share of each client's samples that is held out.
 
@@ -52,7 +52,7 @@ def digits(
     Raises
     ------
     ImportError
-        If scikit-learn is not there.
+        If scikit-learn is not installed.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def breast_cancer(
     Parameters
     ----------
     num_clients, rng, partition, concentration, shards_per_client, min_samples, test_fraction
-        As of ``digits``.
+        As in ``digits``.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def breast_cancer(
     Raises
     ------
     ImportError
-        If scikit-learn is not there.
+        If scikit-learn is not installed.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def wine(
     Parameters
     ----------
     num_clients, rng, partition, concentration, shards_per_client, min_samples, test_fraction
-        As of ``digits``.
+        As in ``digits``.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def wine(
     Raises
     ------
     ImportError
-        If scikit-learn is not there.
+        If scikit-learn is not installed.
 
     Examples
     --------
@@ -150,16 +150,16 @@ def diabetes(
     Parameters
     ----------
     num_clients
-        K.
+        Number K of clients.
     rng
-        Seed, SeedSequence or Generator of the sizes (density 3x^2) and, without ``sorted_by``, of the dealing.
+        Seed, SeedSequence or Generator of the sizes (density 3x^2) and, without ``sorted_by``, of the assignment.
     l2
-        Positive; every client is strongly convex with this constant or a larger one.
+        Ridge coefficient, positive; every client is strongly convex with at least this constant.
     sorted_by
-        One of age, sex, bmi, bp, s1..s6: clients get neighbors in this feature, so that they differ;
-        None deals at random.
+        One of age, sex, bmi, bp, s1..s6: patients with similar values go to the same client, so that clients differ.
+        None assigns patients at random.
     min_samples
-        Fewest samples of a client.
+        Smallest number of samples of a client.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def diabetes(
     Raises
     ------
     ImportError
-        If scikit-learn is not there.
+        If scikit-learn is not installed.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def _dealt(
 ) -> FederatedData:
     partition, concentration, shards_per_client, min_samples, test_fraction = options
     kind = validate.choice("partition", partition, _PARTITIONS)
-    # Those that do not count for this partition, too.
+    # Also validates the parameters that this partition ignores.
     checked_concentration(concentration)
     validate.size("shards_per_client", shards_per_client)
     validate.size("min_samples", min_samples, low=0)

@@ -14,10 +14,10 @@ from fedtheory.federation.client_data import Labels
 __all__ = ["class_shares_partition", "underflow_probability"]
 
 LARGEST = 1e100
-"""Largest concentration: sums of gamma variables of much larger shapes overflow."""
+"""Largest concentration; sums of gamma variables with much larger shapes overflow."""
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""2^-1022, the smallest normal number, to which libraries raise a gamma variable so that a sum is not 0."""
+"""2^-1022, the smallest normal number, to which libraries raise gamma variables so that a sum is not 0."""
 
 
 def checked_concentration(concentration: float) -> float:
@@ -32,8 +32,9 @@ def checked_concentration(concentration: float) -> float:
 def underflowing_shares(draw: np.random.Generator, concentration: float, num_draws: int, num_shares: int) -> Array:
     """Draw normalized gamma variables that are at least 2^-1022, shape (num_draws, num_shares).
 
-    A gamma variable of shape a is one of shape 1 + a times ``u^(1/a)``, u uniform on (0, 1): for a = 1e-4 that power is
-    below 2^-1022 unless u is above exp(-1022 log(2) a) = 0.932. Where all of a draw are, all shares are equal.
+    A gamma variable of shape a is one of shape 1 + a times ``u^(1/a)`` with u uniform on (0, 1). For a = 1e-4 this
+    power is below 2^-1022 unless u exceeds exp(-1022 log(2) a) = 0.932. If all variables of a draw are, all shares are
+    equal.
     """
     shape = (num_draws, num_shares)
     with np.errstate(under="ignore"):
@@ -57,23 +58,23 @@ def class_shares_partition(
 ) -> list[Labels]:
     r"""Assign ``floor(D q_i p_ij)`` samples of class j to client i, with the largest possible D.
 
-    The sizes q come from the density ``3 x^2``, and the class shares p_i of each client from the
-    symmetric Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again
-    until every client has ``min_samples``. ``power_law_partition`` deals every sample and so has another law: where a
-    class has run out a client gets other classes. Here samples are left over, and every client keeps its shares.
+    The sizes q are drawn from the density ``3 x^2``, and the class shares p_i of each client from the symmetric
+    Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again until every
+    client has ``min_samples``. ``power_law_partition`` assigns every sample, and a client gets other classes if one is
+    exhausted. Here some samples are not assigned, and every client keeps its shares.
 
     Parameters
     ----------
     labels
-        Classes of the pooled samples, whole numbers, shape (N,).
+        Classes of the pooled samples, integers, shape (N,).
     num_clients, min_samples
-        K, and the fewest samples of a client.
+        Number K of clients, and the smallest number of samples of a client.
     concentration
-        Positive.
+        Concentration of the Dirichlet law, positive.
     underflow
-        True draws the shares as libraries do that normalize gamma variables of at least 2^-1022: at the concentration
-        1e-4 about half of the clients get *equal shares of all classes* instead of one class. This is a
-        fault, which published tables have; it is negligible from 0.1 on.
+        Whether to draw the shares like libraries that normalize gamma variables of at least 2^-1022. This is an error
+        that published tables contain: at the concentration 1e-4 about half of the clients get *equal shares of all
+        classes* instead of one class. It is negligible for concentrations from 0.1.
     rng
         Seed, SeedSequence or Generator.
 
@@ -85,7 +86,7 @@ def class_shares_partition(
     Raises
     ------
     ValueError
-        If a number is not positive, there are too few samples, or 10,000 draws leave some client with fewer.
+        If a number is not positive, there are too few samples, or 10,000 draws leave a client with too few samples.
 
     Notes
     -----
@@ -94,7 +95,7 @@ def class_shares_partition(
 
     Examples
     --------
-    Of two classes with 500 samples each, four clients get one class each.
+    With two classes of 500 samples each, four clients get one class each:
 
     >>> y = np.repeat([0, 1], 500)
     >>> parts = class_shares_partition(y, 4, 1e-4, rng=3)
@@ -119,7 +120,7 @@ def class_shares_partition(
             break
     else:
         message = (
-            f"min_samples must be what {_MOST_DRAWS} draws can give every client, got {min_samples} for {num_clients} "
+            f"min_samples must be small enough for one of {_MOST_DRAWS} draws, got {min_samples} for {num_clients} "
             f"clients of {y.size} samples"
         )
         raise ValueError(message)
@@ -134,28 +135,28 @@ def class_shares_partition(
 def underflow_probability(concentration: float, num_shares: int, smallest: float = SMALLEST) -> float:
     r"""Probability ``(x^a / Gamma(1 + a))^C`` that C gamma variables of shape a are all at most x.
 
-    The law of one is ``P(G <= x) = x^a/Gamma(1 + a) (1 - r)`` with ``0 < r < a x``, which no double shows for the x of
-    an underflow.
+    The law of one variable is ``P(G <= x) = x^a/Gamma(1 + a) (1 - r)`` with ``0 < r < a x``, which is below the
+    precision of doubles for the x of an underflow.
 
     Parameters
     ----------
     concentration
-        a, positive.
+        Shape a, positive.
     num_shares
-        C.
+        Number C of variables.
     smallest
-        x: by default 2^-1022, the smallest normal double; 2^-126 in single precision. Where nothing is raised, what is
-        below 2^-1075 is 0, and all shares are 0/0 nearly as often.
+        Threshold x: by default 2^-1022, the smallest normal double; 2^-126 in single precision. Without this threshold,
+        numbers below 2^-1075 are 0, and all shares are 0/0 nearly as often.
 
     Returns
     -------
     float
-        In (0, 1).
+        The probability, in (0, 1).
 
     Raises
     ------
     ValueError
-        If the concentration is not positive, or x not in (0, 2^-64].
+        If the concentration is not positive, or x is not in (0, 2^-64].
 
     Examples
     --------
@@ -180,10 +181,10 @@ def _shares(
 
 
 def _dealt(counts: Labels, sizes: Array, shares: Array) -> Labels:
-    """Count the samples of each client and class, shape (K, C)."""
+    """Return the number of samples of each client and class, shape (K, C)."""
     wanted = sizes[:, None] * shares
     asked = wanted.sum(axis=0)
     total = (counts[asked > 0] / asked[asked > 0]).min()
-    # One client that has a class for itself is due all of it, which rounding may take below the whole number.
+    # A single client with a class is due all of it, which rounding could reduce by one sample.
     dealt: Labels = np.minimum(np.floor(total * wanted * (1 + 1e-12)), counts).astype(np.int64)
     return dealt

@@ -1,9 +1,9 @@
 """Noisy and irrelevant samples for misaligned clients (FedALIGN, Appendix B.2).
 
-The appendix names, for each kind of noise, a factor (the noise of the worst client) and a skew factor (a larger one
-puts more clients near the worst), with the values 2.5 for label noise, 1 for irrelevant points, and skews 0.5 / 1.5 / 5
-for low / medium / high noise; it prints no formula. Here the noise rises from client to client, from nothing to the
-factor: client j = 1..n has the noise ``factor * ((j-1)/(n-1))^(1/skew)``.
+For each kind of noise the appendix has a factor (the noise of the worst client) and a skew factor (a larger one puts
+more clients near the worst). Factors are 2.5 for label noise and 1 for irrelevant points; skews are 0.5, 1.5 and 5 for
+low, medium and high noise. It states no formula. Here the noise increases from client to client, from 0 to the factor:
+client j = 1..n has the noise ``factor * ((j-1)/(n-1))^(1/skew)``.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["noise_levels", "with_misaligned_clients"]
 
-# Larger numbers of classes, or of samples per sample, are no whole numbers of 64 bits.
+# Larger numbers of classes, or of samples per sample, exceed 64-bit integers.
 _LARGEST_LEVEL = 1e9
 
 
 def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
-    """Noise ``factor * ((j-1)/(n-1))^(1/skew)`` of the clients j = 1..n, rising from 0 to ``factor``, shape (n,).
+    """Noise ``factor * ((j-1)/(n-1))^(1/skew)`` of the clients j = 1..n, from 0 to ``factor``, shape (n,).
 
-    The shares are quantiles of the density ``skew x^(skew-1)`` on (0, 1), of mean ``skew / (skew + 1)``: the larger the
-    skew, the more clients are near the worst. A single client is the worst one.
+    The shares are quantiles of the density ``skew x^(skew-1)`` on (0, 1), which has mean ``skew / (skew + 1)``: a
+    larger skew puts more clients near the worst. A single client is the worst one.
 
     Parameters
     ----------
     num_clients
-        n.
+        Number n of clients.
     factor
         Noise of the worst client, at least 0.
     skew
-        Positive.
+        Skew factor, positive.
 
     Returns
     -------
     Array
-        Shape (n,), increasing.
+        Noise of the clients, shape (n,), increasing.
 
     Raises
     ------
     ValueError
-        If the factor is negative, the skew is not positive, or n is not a whole number.
+        If the factor is negative, the skew is not positive, or n is not an integer.
 
     Examples
     --------
@@ -67,13 +67,13 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
 def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -> FederatedData:
     """Add ``round(scales[k] z)``, z standard normal, to each training label of client k, modulo the number of classes.
 
-    A label moves with probability about ``P(scale |z| > 1/2)``: 32% at scale 0.5, 84% at 2.5, where nearby labels are
-    still likelier than distant ones. This is how a label noise factor above 1 can be read.
+    A label changes with probability about ``P(scale |z| > 1/2)``: 32% at scale 0.5, and 84% at 2.5, where close labels
+    are still more likely than distant ones. This is an interpretation of a label noise factor above 1.
 
     Parameters
     ----------
     data
-        The clients; held-out samples stay as they are.
+        The clients; held-out samples do not change.
     scales
         Standard deviations in classes, shape (K,), at least 0.
     rng
@@ -95,15 +95,15 @@ def add_irrelevant_samples(
 ) -> FederatedData:
     """Give client k ``round(fractions[k] n_k)`` uninformative training samples: features and label independent.
 
-    The features are independent normals of mean 0 and standard deviation ``scale``, the label is uniform. The fraction
-    1 doubles a client's data, so that half of it is irrelevant.
+    The features are independent normal variables with mean 0 and standard deviation ``scale``; the label is uniform.
+    The fraction 1 doubles a client's data, half of which is then irrelevant.
 
     Parameters
     ----------
     data
-        The clients; held-out samples stay as they are.
+        The clients; held-out samples do not change.
     fractions
-        Irrelevant samples per sample that is there, shape (K,), at least 0.
+        Number of irrelevant samples per given sample, shape (K,), at least 0.
     scale
         Standard deviation of the irrelevant features.
     rng
@@ -139,11 +139,11 @@ def with_misaligned_clients(
 ) -> FederatedData:
     """Append ``num_clients`` clients with noisy copies of the data of all clients: FedALIGN's synthetic federation.
 
-    The given clients come first, unchanged: they are the priority clients. The pooled training samples are dealt at
-    random to the new clients in equal shares; then the new clients get label noise (``shift_labels``) of the standard
-    deviations ``noise_levels(n, label_noise_factor, label_noise_skew)`` and irrelevant samples in the fractions
-    ``noise_levels(n, irrelevant_factor, irrelevant_skew)``: the first one has clean data. They hold out nothing:
-    held-out samples are those of the priority clients.
+    The given clients come first, unchanged: they are the priority clients. The pooled training samples are assigned to
+    the new clients at random in equal shares. The new clients then get label noise (``shift_labels``) with the standard
+    deviations ``noise_levels(n, label_noise_factor, label_noise_skew)``, and irrelevant samples in the fractions
+    ``noise_levels(n, irrelevant_factor, irrelevant_skew)``; the first one has clean data. They have no held-out
+    samples.
 
     Parameters
     ----------
@@ -152,11 +152,11 @@ def with_misaligned_clients(
     num_clients
         Number of new clients, at most the number of samples.
     rng
-        Seed, SeedSequence or Generator; dealing, label noise and irrelevant samples have streams of their own.
+        Seed, SeedSequence or Generator; assignment, label noise and irrelevant samples have separate streams.
     label_noise_factor, label_noise_skew
-        Of the label noise, as of ``noise_levels``.
+        Factor and skew of the label noise, as in ``noise_levels``.
     irrelevant_factor, irrelevant_skew
-        Of the irrelevant samples, as of ``noise_levels``.
+        Factor and skew of the irrelevant samples, as in ``noise_levels``.
 
     Returns
     -------

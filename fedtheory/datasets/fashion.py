@@ -27,28 +27,28 @@ def fashion_mnist(path: str | Path | None = None) -> tuple[tuple[Features, Label
     Parameters
     ----------
     path
-        The folder of the four IDX files, gzipped or not. By default the first that has them: that of the variable
+        Folder of the four IDX files, gzipped or not. By default the first of these that contains them: the variable
         ``FASHION_MNIST``, ``share/datasets/fashion-mnist`` of the environment and the system, and the caches of Keras
-        (``~/.keras``) and torchvision (``data`` here and at home).
+        (``~/.keras``) and torchvision (``data`` in the working directory and the home directory).
 
     Returns
     -------
     tuple
-        Train and test: each the features, float32, shape (N, 784), and labels 0 to 9, shape (N,).
+        Training and test data: features, float32, shape (N, 784), and labels 0 to 9, shape (N,).
 
     Raises
     ------
     FileNotFoundError
-        If the files are not there; the sentence says how to get them.
+        If the files are missing; the message explains how to get them.
     ValueError
-        If a file is damaged, images and labels do not belong together, or a label is above 9.
+        If a file is damaged, images and labels do not match, or a label is above 9.
     MemoryError
-        If 220 MB are not there.
+        If 220 MB of memory are not available.
 
     Notes
     -----
     Xiao, Rasul, Vollgraf (2017), "Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms".
-    A folder may hold fewer images of another size: they are read as they are.
+    The files may contain fewer images, or images of another size.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def fashion_mnist(path: str | Path | None = None) -> tuple[tuple[Features, Label
     train, test = (_labeled(files[f"{part}-images-idx3-ubyte"], files[f"{part}-labels-idx1-ubyte"]) for part in _PARTS)
     if train[0].shape[1] != test[0].shape[1]:
         name, sizes = files["t10k-images-idx3-ubyte"], (train[0].shape[1], test[0].shape[1])
-        message = f"{name} must have images of {sizes[0]} pixels as those to train on, got {sizes[1]}"
+        message = f"{name} must have images of {sizes[0]} pixels like the training images, got {sizes[1]}"
         raise ValueError(message)
     return train, test
 
@@ -76,13 +76,13 @@ def _labeled(images: Path, labels: Path) -> tuple[Features, Labels]:
     x, y = read_idx_pair(images, labels)
     above = np.flatnonzero(y >= _NUM_CLASSES)
     if above.size:
-        message = f"{labels} must hold labels from 0 to 9, got {y[above[0]]} at index {above[0]}"
+        message = f"{labels} must contain labels from 0 to 9, got {y[above[0]]} at index {above[0]}"
         raise ValueError(message)
     return x, y
 
 
 def _found(path: str | Path | None) -> dict[str, Path]:
-    """Files by their names without the ending of gzip."""
+    """Return the files by their names without the suffix of gzip."""
     names = [f"{part}-{kind}-ubyte" for part in _PARTS for kind in ("images-idx3", "labels-idx1")]
     folders = list(_folders()) if path is None else [Path(path)]
     for folder in folders:

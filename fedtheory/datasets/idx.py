@@ -1,7 +1,7 @@
 """Reader of IDX files, the format of MNIST, FashionMNIST and EMNIST.
 
 A file is a magic number (two zero bytes, the type, the number of dimensions), the dimensions as big-endian 32-bit
-numbers, and the entries. What the header declares is compared with the file before anything of that size is allocated.
+numbers, and the entries. The declared size is compared with the file before memory of that size is allocated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["read_idx_pair"]
 
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _GZIP_MAGIC = b"\x1f\x8b"
-# Deflate codes at most 258 bytes in 2 bits: no gzip file holds more than this many times its own size.
+# Deflate encodes at most 258 bytes in 2 bits, so that no gzip file expands by more than this factor.
 _DEFLATE_RATIO = 1032
 _MAX_BYTES = 2**31
 _MAX_DIMENSIONS = 32
@@ -47,9 +47,9 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
     Parameters
     ----------
     path
-        The file; whether it is gzipped is seen from its first bytes, not from its name.
+        The file; its first bytes, not its name, determine whether it is gzipped.
     max_bytes
-        Largest content that is accepted, in bytes.
+        Largest accepted content, in bytes.
 
     Examples
     --------
@@ -80,18 +80,18 @@ def read_idx_pair(
 ) -> tuple[Features, Labels]:
     """Pooled samples of two IDX files: features in [0, 1], shape (N, rows * columns), and labels, shape (N,).
 
-    Features are of single precision, half as large as what a federation makes of the samples it takes.
+    Features have single precision and need half of the memory of a federation's samples.
 
     Parameters
     ----------
     images
-        Unsigned bytes, shape (N, ...); they are divided by 255 and rounded once.
+        Unsigned bytes, shape (N, ...), which are divided by 255 and rounded once.
     labels
         Unsigned bytes, shape (N,).
     transposed
-        True for EMNIST, whose images are stored column by column: they are transposed to read like MNIST's.
+        True for EMNIST, whose images are stored column by column; they are transposed to match MNIST.
     max_bytes
-        Largest content of a file that is accepted, in bytes; the features take four times as much.
+        Largest accepted content of a file, in bytes; the features take four times as much.
 
     Returns
     -------
@@ -101,13 +101,13 @@ def read_idx_pair(
     Raises
     ------
     ValueError
-        As ``read_idx``, and if the shapes or types are not those of images and their labels.
+        If a file is invalid, or the shapes or types are not those of images and their labels.
     MemoryError
-        If the features do not fit.
+        If the features do not fit into memory.
 
     Examples
     --------
-    Two images of one row with two pixels each, and their labels.
+    Two images with one row of two pixels each, and their labels:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +145,7 @@ def _content(file: Path, stream: BinaryIO, num_bytes: int, max_bytes: int, *, pa
     available = num_bytes * _DEFLATE_RATIO if packed else num_bytes
     if header.content > available:
         raise _broken(file, f"hold the {header.content} bytes that its header declares, got {num_bytes} bytes in all")
-    # One byte more than declared is asked for: a bomb behind an honest header is not unpacked.
+    # One byte more than declared is read, so that a compressed bomb with a correct header is not unpacked.
     content = bytearray()
     while len(content) <= header.content and (block := stream.read(header.content + 1 - len(content))):
         content += block

@@ -1,8 +1,8 @@
 """Reader of LEAF's JSON files.
 
-Each file holds some of the users,
+Each file contains some of the users,
 ``{"users": [...], "num_samples": [...], "user_data": {user: {"x": [...], "y": [...]}}}``,
-with a row of numbers per sample. Nothing is downloaded, and what is doubtful is refused with the file and the place.
+with a row of numbers per sample. Nothing is downloaded, and invalid files are reported with the file and the position.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,22 +34,22 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
     Parameters
     ----------
     folder
-        Holds ``train`` and perhaps ``test``, each with any number of ``.json`` files.
+        Folder that contains ``train`` and possibly ``test``, each with any number of ``.json`` files.
     num_classes
-        By default one more than the largest label.
+        Number of classes; by default one more than the largest label.
 
     Returns
     -------
     FederatedData
-        One client for each user of ``train``, in that order. Samples that ``test`` holds of these users (LEAF's split
-        by sample) are held out by their clients; those of other users (split by user) are a common test set.
+        One client per user of ``train``, in that order. Samples of these users in ``test`` (LEAF's split by sample) are
+        held out by their clients; samples of other users (split by user) are a common test set.
 
     Raises
     ------
     ValueError
-        If a file is no JSON of this layout, a user occurs twice or has no training sample, only some users of ``test``
-        are those of ``train``, counts disagree, rows are ragged, or a value is not a finite number or a label not a
-        whole one. The message names file and place.
+        If a file is no JSON of this layout, a user occurs twice or has no training sample, ``test`` mixes users of
+        ``train`` with others, counts disagree, rows have unequal lengths, a value is not a finite number, or a label is
+        not an integer. The message contains file and position.
     FileNotFoundError
         If the folder has no ``train/*.json``.
 
@@ -70,12 +70,12 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
     root = Path(folder)
     train, test = _users(root / "train"), _users(root / "test")
     if not train:
-        message = f"{root / 'train'} must hold at least one user in .json files, got none"
+        message = f"{root / 'train'} must contain at least one user in .json files, got none"
         raise FileNotFoundError(message)
     others = [user for user in test if user not in train]
     if 0 < len(others) < len(test):
         wanted = "hold users of the train folder (a split by sample) or no user of it (a split by user)"
-        raise _broken(test[others[0]].file, f"{wanted}, got {others[0]!r} beside some of them")
+        raise _broken(test[others[0]].file, f"{wanted}, got {others[0]!r} in addition to some of them")
     width = next(iter(train.values())).features.shape[-1]
     for user, samples in [*train.items(), *test.items()]:
         if samples.labels.size and samples.features.shape[1] != width:
@@ -91,7 +91,7 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
 def _with_common_test(
     train: Iterable[_Pair], held_out: Sequence[_Pair], common: Sequence[_Pair], num_classes: int | None
 ) -> FederatedData:
-    """Return clients with what they hold out, and what belongs to none of them."""
+    """Return clients with their held-out samples, and a common test set."""
     data = FederatedData.from_clients([*train], test=held_out, num_classes=num_classes)
     if not common:
         return data
@@ -167,7 +167,7 @@ def _row(file: Path, user: str, i: int, row: Any) -> np.ndarray[Any, Any]:
         numbers = np.asarray(row, dtype=np.float64)
     except (ValueError, TypeError, OverflowError):
         numbers = np.asarray(None)
-    # NumPy takes true for 1 where it stands among numbers.
+    # NumPy converts true to 1 if it is among numbers.
     if numbers.ndim == 0 or numbers.size == 0 or not _types(row) <= {int, float}:
         raise _broken(file, f"hold a row of numbers per sample, got {row!r:.60} in row {i} of user {user!r}")
     if not np.isfinite(numbers).all():

@@ -1,7 +1,7 @@
 """Partitions of pooled samples among clients, and the heterogeneity of their labels.
 
 A partition is a list of index arrays, one per client, disjoint and covering every sample;
-``FederatedData.from_partition`` makes clients of it.
+``FederatedData.from_partition`` makes clients from it.
 """
 
 from __future__ import annotations
@@ -38,20 +38,21 @@ def dirichlet_partition(
 ) -> list[Labels]:
     """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
-    A small concentration gives clients of unequal sizes with few classes each. Clients that end with fewer than
-    ``min_samples`` are filled up with random samples of the client that is largest at that moment.
+    A small concentration gives clients of unequal sizes with few classes each. Clients with fewer than ``min_samples``
+    are filled up with random samples of the currently largest client.
 
     Parameters
     ----------
     labels
-        Classes of the pooled samples, whole numbers, shape (N,).
+        Classes of the pooled samples, integers, shape (N,).
     num_clients, min_samples
-        K, and the fewest samples of a client; ``num_clients * min_samples`` may not exceed N.
+        Number K of clients, and the smallest number of samples of a client; ``num_clients * min_samples`` may not
+        exceed N.
     concentration
-        Positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
+        Concentration, positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
     underflow
-        True draws as libraries do that normalize gamma variables of at least 2^-1022, which is wrong: a class is shared
-        evenly with probability exp(-1022 log(2) K concentration), nearly, for a small concentration.
+        Whether to draw like libraries that normalize gamma variables of at least 2^-1022, which is wrong: for a small
+        concentration a class is shared equally with probability about exp(-1022 log(2) K concentration).
     rng
         Seed, SeedSequence or Generator.
 
@@ -97,15 +98,15 @@ def shard_partition(
 ) -> list[Labels]:
     """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and assign them at random.
 
-    No shard holds two classes; each class gets a number of shards in proportion to its samples (at least one), of sizes
-    that differ by at most 1.
+    Every shard has a single class. A class gets a number of shards proportional to its number of samples, at least one,
+    with sizes that differ by at most 1.
 
     Parameters
     ----------
     labels
-        Classes of the pooled samples, whole numbers, shape (N,).
+        Classes of the pooled samples, integers, shape (N,).
     num_clients, shards_per_client
-        K and the number of shards of each client.
+        Number K of clients, and the number of shards of each client.
     rng
         Seed, SeedSequence or Generator.
 
@@ -131,7 +132,7 @@ def shard_partition(
     y, num_clients, shards_per_client = _pooled(labels, num_clients, shards_per_client, name="shards_per_client")
     draw = validate.generator(rng)
     num_shards = num_clients * shards_per_client
-    # Ties in random order: which samples of a class share a shard is chance.
+    # Ties in random order, so that the samples of a class are assigned to its shards at random.
     order = draw.permutation(y.size)
     order = order[np.argsort(y[order], kind="stable")]
     classes, counts = np.unique(y, return_counts=True)
@@ -156,19 +157,19 @@ def power_law_partition(
 ) -> list[Labels]:
     """Split the samples into parts with sizes proportional to draws from the density ``power x^(power-1)``.
 
-    Of the N samples each client first gets ``min_samples``; the rest is shared in proportion to the draws, rounded by
+    Each client first gets ``min_samples``; the rest of the N samples is shared in proportion to the draws, rounded by
     the largest remainders.
 
     Parameters
     ----------
     labels
-        Classes of the pooled samples, whole numbers, shape (N,).
+        Classes of the pooled samples, integers, shape (N,).
     num_clients, power, min_samples
-        K, the power of the density, and the fewest samples of a client.
+        Number K of clients, the power of the density, and the smallest number of samples of a client.
     concentration
-        None deals samples at random. Otherwise the classes of a client come in shares drawn from the symmetric
-        Dirichlet law over the classes; one client after the other, in random order, is served, and what a class no
-        longer has is taken from the client's other classes, or from any.
+        None assigns samples at random. Otherwise the class shares of a client are drawn from the symmetric Dirichlet
+        law over the classes. The clients get their samples one after the other, in random order; samples of an
+        exhausted class are replaced by samples of the client's other classes, or of any class.
     rng
         Seed, SeedSequence or Generator.
 
@@ -210,7 +211,7 @@ def power_law_partition(
 
 
 def _counts_by_class(left: Labels, size: int, concentration: float, draw: np.random.Generator) -> Labels:
-    """Draw how many samples of each class a client gets: by Dirichlet shares, over again for what classes lack."""
+    """Draw a client's number of samples of each class from Dirichlet shares, again for exhausted classes."""
     shares = draw.dirichlet(np.full(left.size, concentration))
     taken = np.zeros_like(left)
     while taken.sum() < size:
@@ -255,7 +256,7 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
     Parameters
     ----------
     data
-        The clients; held-out samples are not looked at.
+        The clients; held-out samples are ignored.
 
     Returns
     -------
@@ -265,7 +266,7 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
 
     Examples
     --------
-    Two clients of one class each: the pooled law is (1/2, 1/2), at distance 1/2 from both.
+    Two clients with one class each: the pooled law is (1/2, 1/2), at distance 1/2 from both.
 
     >>> data = FederatedData.from_clients([([[0.0]], [0]), ([[1.0]], [1])])
     >>> heterogeneity(data).total_variation
@@ -296,7 +297,7 @@ def _pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_sam
 def _fill_up(parts: list[list[int]], min_samples: int, draw: np.random.Generator) -> None:
     for part in parts:
         while len(part) < min_samples:
-            # N >= K min_samples: as long as one part is short, the largest has more than min_samples.
+            # Since N >= K min_samples, the largest part has more than min_samples while one has fewer.
             donor = max(parts, key=len)
             part.append(donor.pop(int(draw.integers(len(donor)))))
 
@@ -310,14 +311,14 @@ def _apportioned(total: int, shares: Sequence[float] | Array) -> Labels:
 
 
 def _shards_per_class(counts: Labels, num_shards: int) -> Labels:
-    # A class never gets more shards than samples: the next shard goes where the shards are largest.
+    # A class never gets more shards than samples, since the next shard goes to the class with the largest shards.
     numbers = np.ones_like(counts)
     for _ in range(num_shards - counts.size):
         numbers[np.argmax(counts / numbers)] += 1
     return numbers
 
 
-# A smallest client that most draws do not have is a wrong argument, and no reason to go on for ever.
+# If most draws have a smaller client, the argument is wrong, and further draws are useless.
 _MOST_DRAWS = 1000
 
 
@@ -326,18 +327,19 @@ def capped_dirichlet_partition(
 ) -> list[Labels]:
     """Split each class in turn, with Dirichlet shares, among the clients that still have fewer than N/K samples.
 
-    The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are left out and
-    the others lengthened to sum 1. All is drawn again until every client has ``min_samples``. Clients are less unequal
-    than those of ``dirichlet_partition``, which leaves no client out, and fills up small clients.
+    The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are removed, and
+    the others rescaled to sum 1. Everything is drawn again until every client has ``min_samples``. The sizes differ
+    less than those of ``dirichlet_partition``, which includes all clients and fills up small ones.
 
     Parameters
     ----------
     labels
-        Classes of the pooled samples, whole numbers, shape (N,).
+        Classes of the pooled samples, integers, shape (N,).
     num_clients, min_samples
-        K, and the fewest samples of a client; ``num_clients * min_samples`` may not exceed N.
+        Number K of clients, and the smallest number of samples of a client; ``num_clients * min_samples`` may not
+        exceed N.
     concentration
-        Positive.
+        Concentration, positive.
     rng
         Seed, SeedSequence or Generator.
 
@@ -349,16 +351,16 @@ def capped_dirichlet_partition(
     Raises
     ------
     ValueError
-        If the concentration is not positive, there are too few samples for all clients, or a thousand draws leave some
+        If the concentration is not positive, there are too few samples for all clients, or a thousand draws leave a
         client with fewer than ``min_samples``.
 
     Notes
     -----
-    The partition of the experiments of Cho, Wang, Joshi (2020) on FMNIST, after Yurochkin et al. (2019).
+    The partition in the FMNIST experiments of Cho, Wang, Joshi (2020), after Yurochkin et al. (2019).
 
     Examples
     --------
-    The client with both samples of class 0 is left out of class 1.
+    The client with both samples of class 0 is excluded from class 1:
 
     >>> [len(part) for part in capped_dirichlet_partition([0, 0, 1, 1], 2, concentration=1.0, min_samples=2)]
     [2, 2]
@@ -373,19 +375,19 @@ def capped_dirichlet_partition(
             rows = draw.permutation(np.flatnonzero(y == label))
             shares = _open_shares(sizes * num_clients < y.size, concentration, draw)
             reached = np.cumsum(shares)
-            # Over the last one, so that what is left out at the end gets nothing by a rounding.
+            # Divided by the last one, so that clients excluded at the end get nothing by rounding.
             cuts = (reached[:-1] / reached[-1] * rows.size).astype(np.int64)
             counts = np.diff(cuts, prepend=0, append=rows.size)
             owners[rows] = np.repeat(np.arange(num_clients), counts)
             sizes += counts
         if sizes.min() >= min_samples:
             return [np.flatnonzero(owners == k) for k in range(num_clients)]
-    message = f"min_samples must be the size of the smallest client in one of {_MOST_DRAWS} draws, got {min_samples}"
+    message = f"min_samples must be small enough for one of {_MOST_DRAWS} draws, got {min_samples}"
     raise ValueError(message)
 
 
 def _open_shares(is_open: npt.NDArray[np.bool_], concentration: float, draw: np.random.Generator) -> Array:
-    """Draw Dirichlet shares up to a factor, 0 for clients left out; in logarithms, since small shares underflow."""
+    """Draw Dirichlet shares up to a factor, 0 for excluded clients; in logarithms, since small shares underflow."""
     size = is_open.size
     logs = np.log(draw.standard_gamma(1.0 + concentration, size)) + np.log1p(-draw.random(size)) / concentration
     return np.exp(np.where(is_open, logs - logs[is_open].max(), -np.inf))

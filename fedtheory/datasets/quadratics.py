@@ -27,22 +27,22 @@ def power_of_choice_quadratics(
 ) -> QuadraticFederation:
     """Draw the federation of Power-of-Choice, Appendix F.
 
-    ``H_k = h_k I`` with h_k uniform on ``curvature_range``; linear parts ``e_k ~ N(0, scale^2 I)``, which the paper
-    leaves open (errors scale with ``scale**2``); weights proportional to draws from the density ``power x^(power-1)``
-    on (0, 1).
+    ``H_k = h_k I`` with h_k uniform on ``curvature_range``; linear parts ``e_k ~ N(0, scale^2 I)``, where the paper
+    does not state the scale (errors are proportional to ``scale**2``); weights proportional to draws from the density
+    ``power x^(power-1)`` on (0, 1).
 
     Parameters
     ----------
     num_clients, dim
-        K and v.
+        Number K of clients and dimension v.
     rng
         Seed, SeedSequence or Generator.
     curvature_range
-        The smallest and the largest h_k that can be drawn, positive.
+        Limits of h_k, positive and increasing.
     scale
         Standard deviation of the entries of e_k, at least 0.
     power
-        Of the density of the weights, positive.
+        Power of the density of the weights, positive.
 
     Returns
     -------
@@ -101,9 +101,9 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     Parameters
     ----------
     clients
-        One pair (X_k, y_k) per client, shapes (n_k, v) and (n_k,).
+        One pair (X_k, y_k) per client, of shapes (n_k, v) and (n_k,).
     l2
-        Positive, so that every client is strongly convex even with fewer samples than features.
+        Ridge coefficient, positive, so that clients with fewer samples than features are strongly convex as well.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def _checked(k: int, features: Any, targets: Any) -> tuple[Array, Array]:
 
 
 def _ridge(x: Array, y: Array, l2: float) -> tuple[Array, Array, float]:
-    # The singular values of X keep the accuracy that the squared ones of X'X lose.
+    # The singular values of X are more accurate than their squares from X'X.
     _, s, vt = np.linalg.svd(x, full_matrices=True)
     eigenvalues = np.full(x.shape[1], l2)
     eigenvalues[: s.size] += s**2 / y.size

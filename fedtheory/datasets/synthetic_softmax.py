@@ -3,11 +3,11 @@
     u_k ~ N(0, alpha),  entries of W_k and b_k ~ N(u_k, 1),       y = argmax(softmax(W_k x + b_k)),
     B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),               x ~ N(v_k, diag(j^-1.2)).
 
-``alpha`` is meant to spread the models, ``beta`` spreads the features. Papers write N(0, alpha) and most code draws
-with the standard deviation alpha; the two readings agree at 0 and 1 only, so that the choice is an argument.
+``alpha`` is intended to spread the models, and ``beta`` spreads the features. Papers write N(0, alpha), but most code
+draws with the standard deviation alpha. Both agree only at 0 and 1, so that the choice is an argument.
 
-The recipe's alpha changes no data: u_k adds the same ``u_k (sum_j x_j + 1)`` to every logit of client k, which neither
-softmax nor argmax sees. The models differ because their entries are drawn anew for every client, whatever alpha is.
+alpha does not affect the data: u_k adds the same ``u_k (sum_j x_j + 1)`` to every logit of client k, which changes
+neither softmax nor argmax. The models differ because their entries are drawn independently for every client.
 """
 
 from typing import Any, NamedTuple
@@ -72,29 +72,30 @@ def synthetic(
     Parameters
     ----------
     alpha, beta
-        Spread of the models and of the features, at least 0; see the module's note on alpha.
+        Spread of the models and of the features, at least 0; alpha does not affect the data.
     num_clients
-        K.
+        Number K of clients.
     rng
-        Seed, SeedSequence or Generator. Each ingredient has its own random stream, and so have the entries and samples
-        of each client: the first clients and samples do not depend on their numbers, nor on alpha or beta.
+        Seed, SeedSequence or Generator. Each ingredient, and the entries and samples of each client, have separate
+        streams: the first clients and samples do not depend on the number of clients and samples, nor on alpha and
+        beta.
     num_features, num_classes
-        f and C (at least 2).
+        Numbers f of features and C of classes (at least 2).
     dispersion
         ``std``: alpha and beta are standard deviations (as in most code); ``variance``: they are variances.
     sizes
-        ``lognormal``: ``min_samples + floor(exp(4 + 2 z))``, z standard normal, cut at ``max_samples``;
-        ``power_law``: ``min_samples + floor((max_samples - min_samples + 1) x)``, x of density 3x^2 on (0, 1).
+        ``lognormal``: ``min_samples + floor(exp(4 + 2 z))`` with z standard normal, at most ``max_samples``;
+        ``power_law``: ``min_samples + floor((max_samples - min_samples + 1) x)`` with x of density 3x^2 on (0, 1).
     min_samples, max_samples
-        Limits of a client's number of samples, training and held out; without ``max_samples`` the lognormal sizes
-        have no limit and the power law goes up to 500.
+        Limits of a client's number of samples, including held-out ones. Without ``max_samples``, lognormal sizes are
+        unlimited and those of the power law are at most 500.
     test_fraction
-        A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` for training.
+        Share of held-out samples; a client with n samples keeps ``max(1, floor((1 - test_fraction) n))`` for training.
 
     Returns
     -------
     FederatedData
-        Features of shape (n, f), labels 0 to C - 1, the clients one after the other.
+        Features of shape (n, f), labels 0 to C - 1, ordered by client.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def synthetic(
     train, test = [], []
     for k, child in enumerate(streams["samples"].spawn(num_clients)):
         x, y = _samples(clients, k, np.random.default_rng(child))
-        # The samples of a client are independent and identically distributed: the last ones are a random share.
+        # The samples of a client are independent and identically distributed, so that the last ones are a random share.
         kept = training_count(len(y), share)
         train.append((x[:kept], y[:kept]))
         test.append((x[kept:], y[kept:]))
@@ -129,7 +130,7 @@ def synthetic(
 def clients_of(
     alpha: float, beta: float, dispersion: str, shape: tuple[int, int, int], sizes: Labels, streams: _Streams
 ) -> SyntheticClients:
-    """Draw what the clients are made of."""
+    """Draw the parameters of the clients."""
     num_clients, num_classes, num_features = shape
     spreads = spread_of("alpha", alpha, dispersion), spread_of("beta", beta, dispersion)
     u, B = (
@@ -146,7 +147,7 @@ def _samples(clients: SyntheticClients, k: int, rng: np.random.Generator) -> tup
     noise = rng.standard_normal((int(clients.sizes[k]), clients.scales.size))
     x = clients.centers[k] + clients.scales * noise
     logits = x @ clients.models[k].T + clients.biases[k]
-    # Softmax keeps the order of its arguments.
+    # Softmax preserves the order of its arguments.
     return x, np.argmax(logits, axis=1)
 
 
@@ -181,7 +182,7 @@ def sample_sizes(law: str, num_clients: int, low: int, high: int | None, rng: np
 
 
 def shape_of(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int, int, int]:
-    """Return how many clients, classes and features there are."""
+    """Return the numbers of clients, classes and features."""
     return (
         validate.size("num_clients", num_clients),
         validate.size("num_classes", num_classes, low=2),
@@ -190,8 +191,8 @@ def shape_of(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int
 
 
 def ingredient_streams(rng: RNGLike) -> _Streams:
-    """Spawn the stream of each ingredient."""
-    # One stream per ingredient: another choice of one of them leaves the draws of the others as they were.
+    """Spawn one stream per ingredient."""
+    # With one stream per ingredient, changing one of them does not change the draws of the others.
     names = ("sizes", "model_means", "feature_means", "models", "biases", "centers", "samples")
     return dict(zip(names, validate.seed_sequence(rng).spawn(len(names)), strict=True))
 

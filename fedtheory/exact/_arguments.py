@@ -1,4 +1,4 @@
-"""The checks at the doors: exact answers need quadratic clients, and a strategy whose law is known."""
+"""Validation of the public functions: exact results need quadratic clients and a strategy with a known law."""
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
@@ -18,20 +18,20 @@ def quadratic(fed: object) -> QuadraticFederation:
 
 
 def known_law(strategy: object, weights: Array) -> SelectionLaw | None:
-    """Ask a strategy for its law; one that does not say any has none that is known."""
+    """Return the law of a strategy, or None if it does not declare one."""
     ask = getattr(strategy, "law", None)
     law: SelectionLaw | None = None if ask is None else ask(weights)
     return law
 
 
 def is_unbiased(strategy: object, weights: Array) -> bool:
-    """Whether a strategy says that its mean coefficients are the weights: that very array, not numbers near it."""
+    """Whether a strategy declares the weights, as the identical array, as its mean coefficients."""
     law = known_law(strategy, weights)
     return isinstance(law, Moments | Fixed) and law.mean is weights
 
 
 def frequency_law(strategy: object, weights: Array) -> Fixed | Ranked:
-    """Return the law of the frequencies in one round; TypeError if there is none that is known."""
+    """Return the law of the frequencies in one round; TypeError if it is unknown."""
     match known_law(strategy, weights):
         case Moments(mean=mean) | Fixed(mean=mean):
             return Fixed(validate.probability_vector("frequencies", mean, size=weights.size))

@@ -1,8 +1,8 @@
-r"""Where the losses of clients in one dimension cross, and who ranks where, decided without rounding.
+r"""Crossings of losses in one dimension and the order of the losses between them, decided without rounding.
 
 The difference of two losses is a quadratic with integer coefficients; its real roots are ``a +- sqrt(s)`` with rational
-a and s. Two such numbers, made unique by taking rational roots out, are equal only if both parts are; different ones
-are told apart by enough digits. Between neighboring roots a rational model tells the order of all losses.
+a and s. In a normal form without rational roots, two such numbers are equal only if both parts are; different ones
+are distinguished by enough digits. Between neighboring roots a rational model determines the order of all losses.
 """
 
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ class Place(NamedTuple):
     Attributes
     ----------
     values
-        Numbers that are ordered, and tie, as the losses there, shape (K,).
+        Numbers with the same order and ties as the losses there, shape (K,).
     left, right
-        Ends in the integer unit of the forms, times ``denominator``; None at infinity. The ends of an interval are a
-        little outside it, those of a crossing a little beside it: by less than 2^-128 of the distance of any two.
+        Ends in the integer unit of the forms, times ``denominator``; None at infinity. They are slightly outside an
+        interval, or on both sides of a crossing, by less than 2^-128 of the smallest distance.
     inside
-        One of the models; for a crossing, the crossing itself up to the same small part.
+        One of the models; for a crossing, the crossing up to the same error.
     is_crossing
         Whether it is a single model.
     """
@@ -54,7 +54,7 @@ class Root(NamedTuple):
     radicand: Fraction
 
     def times(self, power: int) -> int:
-        """Return the number times 2^power, up to 2."""
+        """Return the number times 2^power, with an error of at most 2."""
         return (self.center.numerator << power) // self.center.denominator + self.sign * isqrt(
             (self.radicand.numerator << 2 * power) // self.radicand.denominator
         )
@@ -96,12 +96,12 @@ def roots(a: int, b: int, c: int) -> set[Root]:
 
 
 def _sorted(different: list[Root]) -> tuple[list[Root], int]:
-    """Sort different numbers by as many binary digits as it takes, and say how many digits to keep."""
+    """Sort different numbers with as many binary digits as needed; return them and that number of digits."""
     power = 64
     while True:
         by_size = sorted(different, key=lambda root: root.times(power))
         whole = [root.times(power) for root in by_size]
-        # Each is off by less than 2: numbers that are 4 apart are in order.
+        # The error is below 2, so that numbers with a difference of 4 are in order.
         if all(right - left >= 4 for left, right in pairwise(whole)):
             return by_size, power + _SPARE_BITS
         power *= 2
@@ -118,13 +118,13 @@ def _widened(left: int | None, right: int | None) -> tuple[int | None, int | Non
 
 
 def order_of(losses: Integers) -> Array:
-    """Position of each number among the different ones, in increasing order."""
+    """Return the position of each number among the different ones, in increasing order."""
     position = {loss: float(i) for i, loss in enumerate(sorted(set(losses)))}
     return np.array([position[loss] for loss in losses])
 
 
 def _tied(order: Array, pairs: list[tuple[int, int]]) -> Array:
-    """Let all clients tie that cross here, and with them those that stand between them beside the crossing."""
+    """Tie all clients that cross here, and those between them next to the crossing."""
     joined = np.zeros(int(order.max()), dtype=bool)
     for i, j in pairs:
         low, high = sorted((int(order[i]), int(order[j])))

@@ -2,7 +2,8 @@ r"""A certified lower bound of the diagonal skew, by cutting planes.
 
 Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of frequencies. So for every fixed q in B
 ``sum_k q_k(w) (F_k(w) - F_k*) >= sum_k q_k (F_k(w) - F_k*) + sum_k q_k F_k* - max_B sum_k q_k F_k*``, and the diagonal
-skew is at least the infimum over w of the right side divided by D(w): an eigenvalue, concave in q, which we maximize.
+skew is at least the infimum over w of the right-hand side divided by D(w). This is an eigenvalue, concave in q, which
+is maximized here.
 """
 
 from fractions import Fraction
@@ -25,7 +26,7 @@ _FREQUENCIES = 4e-13
 
 
 class DiagonalBound(NamedTuple):
-    """Largest eigenvalue found, its optimality gap over B, the frequencies that have it, and points z of the cuts."""
+    """Largest eigenvalue found, its optimality gap over B, its frequencies, and the points z of the cuts."""
 
     value: float
     gap: float
@@ -34,7 +35,7 @@ class DiagonalBound(NamedTuple):
 
 
 def ranked_matrices(forms: Forms, minima: Array, law: Ranked) -> Array:
-    """Forms of ``(F_k - max_B q.F*) / D``: those of the excess losses, corrected where unequal minima misrank."""
+    """Forms of ``(F_k - max_B q.F*) / D``: the excess losses, corrected for rankings by losses with unequal minima."""
     relative = minima - minima.min()
     if np.ptp(minima) == 0:
         return forms.matrices
@@ -44,9 +45,9 @@ def ranked_matrices(forms: Forms, minima: Array, law: Ranked) -> Array:
 
 
 def proved_bound(problem: Problem, law: Ranked, bound: DiagonalBound) -> float:
-    """Lower bound of the diagonal skew, proved in integers: at or below the eigenvalue that was found."""
+    """Return a lower bound of the diagonal skew that is proved in integers, at most the eigenvalue found."""
     relative = problem.fed.minima - problem.fed.minima.min()
-    # Frequencies have relative errors. They are allowed for in all terms that do not vanish with D.
+    # Relative errors of the frequencies are accounted for in all terms that do not vanish with D.
     own = Fraction(float(bound.frequencies @ relative)) * Fraction(1 - _FREQUENCIES)
     largest = Fraction(largest_product(law, relative)) * Fraction(1 + _FREQUENCIES)
     return problem.proved(bound.frequencies, bound.value, own - largest)
@@ -55,9 +56,9 @@ def proved_bound(problem: Problem, law: Ranked, bound: DiagonalBound) -> float:
 def diagonal_bound(matrices: Array, law: Ranked, max_cuts: int = _MOST_CUTS) -> DiagonalBound:
     """Maximize the smallest eigenvalue of ``sum_k q_k matrices_k`` over B.
 
-    Each round solves the matrix game between the vertices of B and the points z found so far; its frequencies get
-    their exact smallest eigenvalue (a lower bound of the maximum, and a new point), its mixture of points gets its
-    exact best vertex (an upper bound of the maximum, and a new vertex).
+    Each round solves the matrix game between the vertices of B and the points z found so far. The smallest eigenvalue
+    for its frequencies is a lower bound of the maximum and gives a new point. The best vertex for its mixture of points
+    is an upper bound and gives a new vertex.
     """
     start = law.frequencies(np.zeros(len(matrices)))
     best, z = _smallest(matrices, start)
@@ -93,7 +94,7 @@ def _payoff(matrices: Array, z: Array) -> Array:
 
 
 def _matrix_game(payoffs: Array) -> tuple[Array, Array]:
-    """Optimal mixtures of the row player, who maximizes, and of the column player."""
+    """Return optimal mixtures of the row player, who maximizes, and of the column player."""
     from scipy.optimize import linprog
 
     rows, columns = payoffs.shape

@@ -22,7 +22,7 @@ _ROUNDING = 1e-13
 
 
 class Optimum(NamedTuple):
-    """Where F is smallest: w*, shape (v,), the offsets ``c_k - w*``, shape (K, v), and the objective gap."""
+    """Minimizer w* of F, shape (v,), offsets ``c_k - w*``, shape (K, v), and the objective gap."""
 
     minimizer: Array
     offsets: Array
@@ -30,7 +30,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(fed: QuadraticFederation) -> Optimum:
-    """Read it off the federation, whose clients may share their minimizer."""
+    """Compute it from a federation, whose clients may share their minimizer."""
     gap = 0.0 if is_homogeneous(fed) else fed.objective_gap
     return Optimum(fed.minimizer, fed.centers - fed.minimizer, gap)
 
@@ -38,9 +38,9 @@ def optimum(fed: QuadraticFederation) -> Optimum:
 @final
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """The N_k, shape (K, n, n), and the way back to models.
+    """The N_k, shape (K, n, n), and the map back to models.
 
-    n is v + 1; but v for homogeneous clients, whose ratios are the same along each ray from w*.
+    n is v + 1, or v for homogeneous clients, whose ratios are constant along each ray from w*.
     """
 
     matrices: Array
@@ -54,14 +54,14 @@ class Forms:
         return mixed
 
     def model(self, z: Array) -> Array:
-        """Model of z; one far away in the same direction if z is infinite."""
+        """Return the model of z, or one far away in the same direction if z is infinite."""
         center, _, gap = self.optimum
         tau = z[center.size] / np.sqrt(gap) if z.size > center.size else 1.0
         return model_along(center, self.directions @ z[: center.size], float(tau))
 
 
 def model_along(center: Array, offset: Array, tau: float) -> Array:
-    """Model ``center + offset / tau``, or one far away in this direction."""
+    """Return the model ``center + offset / tau``, or one far away in this direction."""
     length = float(np.linalg.norm(offset))
     if abs(tau) * _FARTHEST < length:
         tau = length / _FARTHEST
@@ -70,15 +70,15 @@ def model_along(center: Array, offset: Array, tau: float) -> Array:
 
 
 def is_homogeneous(fed: QuadraticFederation) -> bool:
-    """Whether all clients (of positive weight) share their minimizer, up to rounding: the objective gap is 0."""
+    """Whether all clients of positive weight share their minimizer, up to rounding, so that the objective gap is 0."""
     size = 0.5 * np.einsum("k,ki,kij,kj->", fed.weights, fed.centers, fed.matrices, fed.centers)
     return bool(fed.objective_gap <= (256 * np.finfo(float).eps) ** 2 * size)
 
 
 def forms(fed: QuadraticFederation, at: Optimum | None = None) -> Forms:
-    """Build the quadratic forms of all clients, about the optimum if it is known better than in the federation.
+    """Build the quadratic forms of all clients, with a given optimum if it is more accurate than the federation's.
 
-    Whitening loses a multiple of the condition number of the mean curvature; ``rounding`` allows for that in the
+    Whitening loses a multiple of the condition number of the mean curvature. ``rounding`` allows for this in the
     smallest eigenvalue of any sum of the N_k, and for 400 roundings of each summand.
     """
     at = optimum(fed) if at is None else at
@@ -102,7 +102,7 @@ def _bordered(fed: QuadraticFederation, at: Optimum, whiten: Array, curved: Arra
 
 
 def smallest_of_sums(matrices: Array, sets: npt.NDArray[np.int64]) -> Array:
-    """Smallest eigenvalue of the sum of the matrices (K, n, n) over each set, a row of ``sets``; shape (num_sets,)."""
+    """Return the smallest eigenvalue of the sum of matrices over each row of ``sets``; shape (num_sets,)."""
     sums = np.zeros((len(sets), *matrices.shape[1:]))
     for column in sets.T:
         sums += matrices[column]

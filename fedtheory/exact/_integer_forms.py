@@ -1,8 +1,8 @@
-r"""The clients' losses as quadratic forms in integers, where inequalities between them are decided without rounding.
+r"""The clients' losses as quadratic forms in integers, for inequalities without rounding.
 
-A double is an integer divided by a power of two. So, up to one common factor, ``F_k(w) - F_k*`` is a quadratic form
-with integer coefficients in (w, 1), w in a unit of length in which all centers are whole. A number is at most the skew
-of fixed frequencies at every model if and only if one integer matrix is positive semidefinite.
+A double is an integer divided by a power of two. Up to one common factor, ``F_k(w) - F_k*`` is therefore a quadratic
+form with integer coefficients in (w, 1), in a unit of length in which all centers are integers. A number is at most the
+skew of fixed frequencies at every model if and only if one integer matrix is positive semidefinite.
 """
 
 from collections.abc import Callable
@@ -45,12 +45,12 @@ class Quotient(NamedTuple):
     scale: int
 
     def at(self, z: Integers) -> Fraction | None:
-        """Value at z; None where it is 0/0 or infinite."""
+        """Return the value at z; None if it is 0/0 or infinite."""
         below = z @ self.denominator @ z
         return Fraction(int(z @ self.numerator @ z), int(below)) if below else None
 
     def above(self, number: float, constant: Fraction = Fraction(0)) -> Integers:
-        """Form of ``sum_k (q_k - number p_k) (F_k - F_k*) + constant``, up to a positive factor."""
+        """Return the form of ``sum_k (q_k - number p_k) (F_k - F_k*) + constant``, up to a positive factor."""
         above, below = float(number).as_integer_ratio()
         form: Integers = constant.denominator * (below * self.numerator - above * self.denominator)
         form[-1, -1] += constant.numerator * below * self.scale
@@ -67,7 +67,7 @@ class IntegerForms:
     forms
         Shape (K, v + 1, v + 1).
     centers
-        In the unit of length, shape (K, v).
+        Minimizers in the unit of length, shape (K, v).
     minima, weights
         Shape (K,); the objective weights are ``weights / weight_unit``.
     unit, scale, weight_unit
@@ -89,12 +89,12 @@ class IntegerForms:
         return mixed
 
     def excesses(self, z: Integers) -> Integers:
-        """Values ``z' forms_k z``, shape (K,)."""
+        """Return ``z' forms_k z``, shape (K,)."""
         result: Integers = (self.forms @ z) @ z
         return result
 
     def losses(self, z: Integers) -> Integers:
-        """Values ``z' forms_k z + z_last^2 minima_k``, proportional to the losses; shape (K,)."""
+        """Return ``z' forms_k z + z_last^2 minima_k``, proportional to the losses, shape (K,)."""
         result: Integers = self.excesses(z) + z[-1] ** 2 * self.minima
         return result
 
@@ -119,7 +119,7 @@ class IntegerForms:
 
 
 def integer_forms(fed: QuadraticFederation) -> IntegerForms:
-    """Read the integers off the federation's doubles."""
+    """Convert the federation's doubles to integers."""
     curvatures, curvature_unit = integers(fed.curvatures)
     centers, unit = integers(fed.centers)
     minima, minimum_unit = integers(fed.minima)
@@ -136,7 +136,7 @@ def integer_forms(fed: QuadraticFederation) -> IntegerForms:
 
 
 def solve(matrix: Integers, vector: Integers) -> list[Fraction]:
-    """Solution of a positive definite system of equations.
+    """Solve a positive definite system of equations.
 
     >>> solve(np.array([[2, 1], [1, 3]], dtype=object), np.array([1, 1], dtype=object))
     [Fraction(2, 5), Fraction(1, 5)]
@@ -155,7 +155,7 @@ def solve(matrix: Integers, vector: Integers) -> list[Fraction]:
 
 
 def largest_proved(holds: Callable[[float], bool], guess: float) -> float:
-    """Return a number at or below the guess for which a bound is proved, by ever larger steps down; 0 needs no proof.
+    """Return a number, at most the guess, for which a bound is proved, by growing steps down; 0 needs no proof.
 
     >>> largest_proved(lambda number: number <= 0.75, 0.75)
     0.75

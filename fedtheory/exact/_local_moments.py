@@ -31,7 +31,7 @@ class LocalMoments(NamedTuple):
     variance
         Variances per unit of sigma^2 along each eigenvector, shape (K, v).
     response
-        What the relative noise M adds, shape (K, v, v), or None if M = 0.
+        Variance added by the relative noise M, shape (K, v, v), or None if M = 0.
     """
 
     pull: Array
@@ -40,7 +40,7 @@ class LocalMoments(NamedTuple):
 
 
 def spectra(fed: QuadraticFederation) -> Spectra:
-    """Diagonalize the curvatures once; the local work of any step sizes is then diagonal too."""
+    """Diagonalize the curvatures once; local updates for any step sizes are then diagonal as well."""
     if fed.is_diagonal:
         return Spectra(fed.diagonals, None)
     values, vectors = np.linalg.eigh(fed.matrices)
@@ -50,9 +50,9 @@ def spectra(fed: QuadraticFederation) -> Spectra:
 def local_moments(spectra: Spectra, step_sizes: Array, relative_noise: float) -> LocalMoments:
     """Run tau steps with the given step sizes, shape (tau,), and noise of variance ``sigma^2 + M |grad F_k|^2``.
 
-    D is ``I - prod_s (I - eta_s H)``, accumulated as such so that small steps do not cancel. The noise of a step has
-    covariance ``eta^2 / v I`` per unit of total variance and passes through the steps after it; the gradients that set
-    the relative noise are those of the mean path and of the noise so far.
+    D is ``I - prod_s (I - eta_s H)``, accumulated in this form so that small steps do not cancel. The noise of a step
+    has covariance ``eta^2 / v I`` per unit of total variance and is propagated by the later steps. The relative noise
+    depends on the gradients of the mean path and of the earlier noise.
     """
     values, dim = spectra.values, spectra.values.shape[1]
     pull, variance = np.zeros_like(values), np.zeros_like(values)
@@ -69,7 +69,7 @@ def local_moments(spectra: Spectra, step_sizes: Array, relative_noise: float) ->
 
 
 def works(spectra: Spectra, step_sizes: Array, relative_noise: float) -> Iterator[LocalMoments]:
-    """Yield the local work of each round, the same value as long as the step sizes, shape (T, tau), stay the same."""
+    """Yield the local update of each round, as the same object while the step sizes, shape (T, tau), do not change."""
     changes = np.ones(len(step_sizes), dtype=np.bool_)
     changes[1:] = (step_sizes[1:] != step_sizes[:-1]).any(axis=1)
     for steps, is_new in zip(step_sizes, changes, strict=True):
@@ -79,12 +79,12 @@ def works(spectra: Spectra, step_sizes: Array, relative_noise: float) -> Iterato
 
 
 def applied(matrices: Array, x: Array) -> Array:
-    """Products of one matrix per client, or one diagonal (K, v), with one vector per client, shape (K, v)."""
+    """Return products of one matrix, or diagonal (K, v), per client with one vector per client, shape (K, v)."""
     result: Array = matrices * x if matrices.ndim == 2 else np.einsum("kij,kj->ki", matrices, x)
     return result
 
 
 def rotated(diagonals: Array, vectors: Array) -> Array:
-    """Matrices with the given eigenvalues (..., v) and eigenvectors (..., v, v)."""
+    """Return matrices with the given eigenvalues (..., v) and eigenvectors (..., v, v)."""
     matrices: Array = (vectors * diagonals[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return matrices

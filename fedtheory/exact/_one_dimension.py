@@ -1,4 +1,4 @@
-"""Selection skews in one dimension, from both sides: between two crossings of losses the order does not change."""
+"""Certified selection skews in one dimension: between two crossings of losses the order does not change."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -34,10 +34,10 @@ class _Piece(NamedTuple):
 
 
 def sides_in_one_dimension(problem: Problem, law: Ranked) -> Sides:
-    """Go through all weak orders of the losses that occur: on intervals between crossings, and at each crossing.
+    """Evaluate all weak orders of the losses that occur: on intervals between crossings, and at each crossing.
 
-    At a crossing of just two losses the frequencies are the mean of those on both sides and cannot be extreme; where
-    more tie, or losses touch, they can.
+    At a crossing of just two losses the frequencies are the mean of those on both sides and cannot be extreme. They can
+    be if more losses tie, or if losses touch.
     """
     pieces = list(_pieces(problem, law))
     return Sides(
@@ -74,7 +74,7 @@ def _least_on_diagonal(pieces: list[_Piece]) -> tuple[float, float]:
 
 
 def _lowest(piece: _Piece) -> Fraction | None:
-    """Least skew on the diagonal at the candidates; None if it is 0/0 at all of them."""
+    """Return the smallest skew on the diagonal at the candidates; None if it is 0/0 at all of them."""
     place, unit = piece.place, piece.place.denominator
     points = [place.inside] if place.is_crossing else [*_stationary(piece), *_ends(place)]
     at = [np.array([point, unit], dtype=object) for point in points]
@@ -84,7 +84,7 @@ def _lowest(piece: _Piece) -> Fraction | None:
 
 
 def _stationary(piece: _Piece) -> list[int]:
-    """Where the derivative of the quotient N/D vanishes, in the interval: there ``N'D = ND'``."""
+    """Return the zeros of the derivative of N/D in the interval, where ``N'D = ND'``."""
     power = piece.place.denominator.bit_length() - 1
     (n2, n1), (_, n0) = piece.skew.numerator
     (d2, d1), (_, d0) = piece.skew.denominator

@@ -1,4 +1,4 @@
-"""A federation made ready once for all bounds of its skews: in integers, and as quadratic forms in doubles."""
+"""A federation prepared for all bounds of its skews: in integers, and as quadratic forms in doubles."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,12 +24,12 @@ __all__ = ["Problem", "busy_clients", "problem_of"]
 @final
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The clients, their forms, and the numbers at w* correctly rounded.
+    """The clients, their forms, and correctly rounded numbers at w*.
 
     Attributes
     ----------
     fed
-        The clients; those that share their minimizer up to rounding have been given the same.
+        The clients; if they share their minimizer up to rounding, it was made identical.
     exact
         Their losses in integers.
     forms
@@ -49,22 +49,22 @@ class Problem:
         return self.forms.optimum.objective_gap
 
     def proved(self, frequencies: Array, guess: float, constant: Fraction = Fraction(0)) -> float:
-        """Return a number near the guess, or 0, with ``sum_k q_k (F_k - F_k*) + constant >= number D`` everywhere."""
+        """Return a number near the guess, or 0, with ``sum_k q_k (F_k - F_k*) + constant >= number D`` at all w."""
         skew = self.exact.skew(frequencies)
         return largest_proved(lambda number: is_semidefinite(skew.above(number, constant)), guess)
 
     def skew(self, frequencies: Array, w: Array) -> float:
-        """Skew of these frequencies at a model, correctly rounded; infinite where the model is optimal for all."""
+        """Return the correctly rounded skew of frequencies at a model; infinite if it is optimal for all clients."""
         value = self.exact.skew(frequencies).at(self.exact.point(w))
         return float("inf") if value is None else float(value)
 
     def order(self, w: Array) -> Array:
-        """Numbers that are ordered, and tie, exactly as the losses at w; shape (K,)."""
+        """Return numbers with exactly the order and ties of the losses at w; shape (K,)."""
         return order_of(self.exact.losses(self.exact.point(w)))
 
 
 def busy_clients(fed: QuadraticFederation) -> QuadraticFederation:
-    """Leave out the clients of weight zero, which neither count in F nor are drawn by weight."""
+    """Remove the clients of weight zero, which do not count in F and are never drawn by weight."""
     busy = fed.weights > 0
     if busy.all():
         return fed
@@ -72,7 +72,7 @@ def busy_clients(fed: QuadraticFederation) -> QuadraticFederation:
 
 
 def problem_of(fed: QuadraticFederation) -> Problem:
-    """Make a federation ready."""
+    """Prepare a federation."""
     if is_homogeneous(fed):
         busy = fed.weights > 0
         centers = np.where(busy[:, None], fed.centers[busy][0], fed.centers)
@@ -83,7 +83,7 @@ def problem_of(fed: QuadraticFederation) -> Problem:
 
 
 def _optimum(exact: IntegerForms) -> tuple[Optimum, Array]:
-    """w* with what the forms need, and the excess losses there."""
+    """Return w*, with the numbers for the forms, and the excess losses there."""
     z = exact.optimal_point()
     length, size = exact.unit * z[-1], exact.scale * z[-1] ** 2
     excess = exact.excesses(z)

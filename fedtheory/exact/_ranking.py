@@ -1,4 +1,4 @@
-"""Selection frequencies as a function of the order of the losses: what bounds and searches ask of such a law."""
+"""Selection frequencies as a function of the order of the losses, as needed by bounds and searches."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def among(law: Ranked, busy: Mask) -> Ranked:
 
 
 def remembering(law: Ranked) -> Ranked:
-    """Ask a law only once for each order of the clients: a search or a run meets few of them, many times."""
+    """Evaluate a law only once for each order of the clients; a search or a run meets few orders many times."""
     known: dict[bytes, Array] = {}
 
     def frequencies(losses: Array) -> Array:
@@ -47,12 +47,12 @@ def remembering(law: Ranked) -> Ranked:
 
 
 def largest_product(law: Ranked, values: Array) -> float:
-    """Product of the values with the frequencies that rank by them: the largest one, if large losses are preferred."""
+    """Product of the values with the frequencies that rank by them; the largest one if large losses are preferred."""
     return float(law.frequencies(values) @ values)
 
 
 def largest_totals(law: Ranked, weights: Array) -> Array:
-    """Upper bounds ``g_n``, n = 1, ..., K, of the total frequency of n clients in any order; concave in n.
+    """Return upper bounds ``g_n``, n = 1, ..., K, of the total frequency of n clients in any order; concave in n.
 
     >>> fair = Ranked(lambda losses: np.full(2, 0.5))
     >>> largest_totals(fair, np.full(2, 0.5))
@@ -68,7 +68,7 @@ def largest_totals(law: Ranked, weights: Array) -> Array:
 
 
 def rearranged(law: Ranked, weights: Array, values: Array) -> float:
-    """Upper bound of the product of nonnegative values with the frequencies in any order of the clients."""
+    """Return an upper bound of the product of nonnegative values with the frequencies in any order of the clients."""
     if law.prefers_large:
         return largest_product(law, values)
     shares = np.diff(largest_totals(law, weights), prepend=0.0)
@@ -78,10 +78,10 @@ def rearranged(law: Ranked, weights: Array, values: Array) -> float:
 def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     r"""Lower bound of rho_bar from the smallest mean excess ratios of n clients.
 
-    Sort the ratios ``r_k = (F_k(w') - F_k*) / D(w')`` increasingly. No ranking gives less than the one in this order,
-    ``sum_n (f(U_n) - f(U_{n-1})) r_(n) / m`` with U_n the first n clients and ``f(U) = E min(m, candidates in U)``; and
-    f(U_n) is at most its value g_n on the n largest weights, since replacing a member of U by a client that arrives
-    earlier makes the count larger. Summing by parts with the concave g, ``g_0 = 0``, ``d_n = g_n - g_{n-1}``:
+    Sort the ratios ``r_k = (F_k(w') - F_k*) / D(w')`` increasingly. This order gives the smallest skew of all rankings,
+    ``sum_n (f(U_n) - f(U_{n-1})) r_(n) / m`` with U_n the first n clients and ``f(U) = E min(m, candidates in U)``.
+    f(U_n) is at most its value g_n for the n largest weights, since replacing a member of U by a client that is drawn
+    earlier increases the count. Summation by parts with the concave g, ``g_0 = 0``, ``d_n = g_n - g_{n-1}``:
 
     ``m rho >= sum_n d_n r_(n) = sum_n (d_n - d_{n+1}) (r_(1) + ... + r_(n)) >= sum_n (d_n - d_{n+1}) n l_n``.
 
@@ -94,7 +94,7 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
 
     Examples
     --------
-    Two opposite clients, d = 2, m = 1: one client alone has all frequency, and can be at its optimum.
+    Two opposite clients, d = 2, m = 1: one client has all frequency and may be at its optimum.
 
     >>> least_skew_over_rankings(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
     0.0
@@ -105,7 +105,7 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
         message = "totals must have an entry for each client, got none"
         raise ValueError(message)
     increments = np.diff(totals, prepend=0.0, append=totals[-1])
-    # decreasing in exact arithmetic; clipping what rounding adds only lowers the bound
+    # decreasing in exact arithmetic; clipping rounding errors only lowers the bound
     drops = np.maximum(increments[:-1] - increments[1:], 0.0)
     sizes = np.arange(1.0, totals.size + 1)
     return float((drops * sizes) @ least_ratios) * (1 - 1e-12)

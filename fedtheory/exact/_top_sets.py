@@ -1,9 +1,9 @@
-r"""Which sets of m clients can have the m largest losses: the rankings that matter when all clients are candidates.
+r"""Sets of m clients that can have the m largest losses: the relevant rankings if all clients are candidates.
 
-For isotropic curvatures every loss is affine in (w, s) at ``s = |w|^2``. If already no point with ``s >= |w|^2`` ranks
-the set U first, multipliers prove it: nonnegative numbers on U and outside, each of sum 1, for which
-``sum_U lambda_i F_i - sum_outside nu_j F_j`` is a concave quadratic with a negative maximum. The multipliers come from
-a cone program; the proof is that maximum, computed here without rounding.
+For isotropic curvatures every loss is affine in (w, s) at ``s = |w|^2``. If no point with ``s >= |w|^2`` ranks the set
+U first, multipliers prove it: nonnegative numbers on U and outside, each of sum 1, for which ``sum_U lambda_i F_i -
+sum_outside nu_j F_j`` is a concave quadratic with a negative maximum. The multipliers come from a cone program; the
+maximum is computed here without rounding and is the proof.
 """
 
 import warnings
@@ -26,7 +26,7 @@ _MOST_SETS, _MOST_PROGRAMS = 200_000, 400
 
 
 class TopSets(NamedTuple):
-    """Lower bound of the skew over the sets that may rank first, and models that the programs ended at."""
+    """Lower bound of the skew over the sets that may rank first, and the models that the programs returned."""
 
     lower: float
     models: list[Array]
@@ -41,14 +41,14 @@ class _Losses(NamedTuple):
 
 
 def is_tractable(problem: Problem, m: int) -> bool:
-    """Whether the curvatures are isotropic, the sets few enough to look at all, and not all centers the same."""
+    """Whether the curvatures are isotropic, the sets few enough for enumeration, and the centers not all equal."""
     fed = problem.fed
     few = m < fed.num_clients and comb(fed.num_clients, m) <= _MOST_SETS
     return fed.curvatures.ndim == 1 and few and problem.objective_gap > 0
 
 
 def least_over_top_sets(problem: Problem, m: int, upper: float) -> TopSets:
-    """Go through the sets with a smaller infimum than ``upper``, in increasing order, until one cannot be excluded."""
+    """Check the sets with an infimum below ``upper`` in increasing order, until one cannot be excluded."""
     fed, exact = problem.fed, problem.exact
     sets = np.array(list(combinations(range(fed.num_clients), m)))
     infima = (smallest_of_sums(problem.forms.matrices, sets) - problem.forms.rounding) / m
@@ -78,7 +78,7 @@ def _scaled_losses(problem: Problem, scale: float) -> _Losses:
 
 
 def _program(losses: _Losses) -> Callable[[Mask], tuple[Array | None, Array | None]]:
-    """Compile once: minimize the violation of "everybody in U is above a level and everybody else below"."""
+    """Compile the program once: minimize the violation of "all losses in U are above a level and all others below"."""
     import cvxpy as cp
 
     num_clients, dim = losses.pull.shape
@@ -92,7 +92,7 @@ def _program(losses: _Losses) -> Callable[[Mask], tuple[Array | None, Array | No
         sign.value = np.where(is_top, 1.0, -1.0)
         try:
             with warnings.catch_warnings():
-                # Inaccurate multipliers either prove the exclusion or do not.
+                # Inaccurate multipliers are harmless: they prove the exclusion or they do not.
                 warnings.simplefilter("ignore")
                 problem.solve(solver=cp.CLARABEL)
         except cp.SolverError:
@@ -107,7 +107,7 @@ def _value(found: Any) -> Array | None:
 
 
 def _excludes(exact: IntegerForms, is_top: Mask, multipliers: Array) -> bool:
-    """Whether ``max_w sum_U lambda F - sum_outside nu F`` is negative, decided in integers: no model ranks U first."""
+    """Whether ``max_w sum_U lambda F - sum_outside nu F`` is negative, in integers, so that no model ranks U first."""
     masses, _ = integers(np.maximum(multipliers, 0.0))
     sides = np.where(is_top, -1, 1).astype(object)
     curvatures = exact.forms[:, 0, 0]
@@ -124,7 +124,7 @@ def _excludes(exact: IntegerForms, is_top: Mask, multipliers: Array) -> bool:
 
 
 def _balanced(exact: IntegerForms, sides: Integers, masses: Integers) -> Integers:
-    """Change masses a little, so that the slope vanishes where no curvature can beat it, or leave them if it cannot.
+    """Change masses slightly so that the slope vanishes in directions without curvature; else return them unchanged.
 
     With C the rows (1, c_k) times the side, the masses ``x (1 - C y)``, ``(C' diag(x) C) y = C' x``, have ``C' x = 0``.
     Some of them may be negative.

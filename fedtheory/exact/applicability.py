@@ -43,13 +43,13 @@ class Applicability:
     verdict
         ``applies``, ``needs constants`` or ``does not apply``.
     value
-        The value of the bound at the end of the run where it applies, None elsewhere.
+        The value of the bound at the end of the run, or None if the bound does not apply or needs constants.
     arguments
-        The arguments of the bound that are known.
+        The known arguments of the bound.
     missing
-        Names of the constants that are not known and must be given.
+        Names of the unknown constants, which must be given.
     reason
-        The hypothesis that fails, or why a constant is not known; empty where the bound applies.
+        The violated hypothesis, or why a constant is unknown; empty if the bound applies.
     """
 
     name: str
@@ -128,10 +128,10 @@ def applicable(
     Parameters
     ----------
     fed, strategy, num_rounds, step_size
-        As in ``for_run``; a trajectory in the place of ``fed`` has all of them.
+        As in ``for_run``; a trajectory in place of ``fed`` contains all of them.
     settings
-        Other options of ``fedavg``, and constants of bounds that are known otherwise, such as ``G2=``. A constant is
-        passed to the bounds that have it.
+        Other options of ``fedavg``, and constants of bounds that the user knows, such as ``G2=``. Each constant is
+        passed to all bounds that take it.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def applicable(
     TypeError
         If a setting is neither an option of ``fedavg`` nor a constant of a bound.
     ValueError
-        If an option makes no sense.
+        If an option is invalid.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 r"""Monte Carlo estimates of the selection skew over sampled models.
 
-A minimum over sampled models can only be too large and a maximum only too small, so that these are estimates from one
-side, besides their standard errors. Where ``exact.selection_skew`` applies it is preferable: it gives both sides.
+A minimum over sampled models can only be too large and a maximum only too small, so that these estimates are one-sided,
+apart from their standard errors. ``exact.selection_skew`` is preferable where it applies, since it gives both sides.
 
-It follows the definition, which is not the way to the numbers in the source's Figure 3: w and w' are taken from one
-sample and every pair counts, where a minimum along a run, w' at w or soon after it, looks like that figure.
+The definition is followed literally: w and w' are from one sample, and every pair counts. The numbers in the source's
+Figure 3 were apparently computed differently: a minimum along a run, with w' at w or soon after it, is similar to them.
 
 Source: Cho, Wang, Joshi (2020), Definition 3.2; Appendix F (a grid of models, 10,000 selections at each).
 """
@@ -45,10 +45,10 @@ class OneSided(NamedTuple):
     Attributes
     ----------
     value, standard_error
-        The estimated skew at the model or pair of models where it is extreme, and its standard error. The extreme of
-        noisy values is biased outwards by a few standard errors.
+        Estimated skew at the model or pair of models where it is extreme, and its standard error. The extreme of noisy
+        values is biased outwards by a few standard errors.
     side
-        ``from above``: the infimum over all models can only be smaller; ``from below``: the supremum only larger.
+        ``from above``: the infimum over all models may be smaller; ``from below``: the supremum may be larger.
     """
 
     value: float
@@ -64,8 +64,8 @@ class SampledSkew(NamedTuple):
     rho_bar
         Smallest ``rho(S(w), w')`` over all pairs of models, from above.
     rho_tilde
-        Largest ``rho(S(w), w*)``, from below. With objective gap 0 it is 0/0 and the value 0 says nothing, as ``side``
-        tells; bounds only use its product with the gap, which is 0.
+        Largest ``rho(S(w), w*)``, from below. With objective gap 0 it is 0/0, as ``side`` states, and the value 0 has
+        no meaning; bounds only use its product with the gap, which is 0.
     rho_diagonal
         Smallest ``rho(S(w), w)``, from above.
     """
@@ -90,10 +90,10 @@ def selection_skew_at(
     Parameters
     ----------
     fed, strategy
-        The clients, and a strategy that selects by exact losses and averages with coefficients that do not depend on
-        the updates; strategies with a state are taken in their first round.
+        The clients, and a strategy that selects by exact losses and has coefficients that do not depend on the updates.
+        A strategy with a state is evaluated in its first round.
     w, other
-        The model that governs the selection, and the model w' of the losses, shape (v,) each.
+        Model w that determines the selection, and model w' of the losses, shape (v,) each.
     num_draws
         Number of selections.
     rng
@@ -102,19 +102,19 @@ def selection_skew_at(
     Returns
     -------
     SkewEstimate
-        The mean ``value`` and its ``standard_error``; both without units.
+        The mean ``value`` and its ``standard_error``, both dimensionless.
 
     Raises
     ------
     AssumptionViolated
         If the denominator is zero, so that the skew is 0/0.
     ValueError
-        If the strategy selects by noisy losses, or has a rule for the coefficients and no known
-        ``law``, so that they may depend on the updates.
+        If the strategy selects by noisy losses, or has a rule for coefficients, which may depend on the updates, and no
+        known ``law``.
 
     Examples
     --------
-    Clients at +1 and -1. At w = 1/2 the one at -1 is worse and always selected; at w' = -1 it is optimal.
+    Clients at +1 and -1. At w = 1/2 the one at -1 has the larger loss and is always selected; at w' = -1 it is optimal.
 
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -126,7 +126,7 @@ def selection_skew_at(
     first, second = (validate.array(name, value, shape=(fed.dim,)) for name, value in (("w", w), ("other", other)))
     ratios, defined = _ratios(fed, second[None])
     if not defined[0]:
-        message = "the skew needs a positive sum_k p_k (F_k(w') - F_k*), got 0/0 at a model that every client prefers"
+        message = "the skew needs a positive sum_k p_k (F_k(w') - F_k*), got 0/0 at a common minimizer of the clients"
         raise AssumptionViolated(message)
     chosen, coefficients = _selections(fed, strategy, first, num_draws, validate.generator(rng))
     return _estimate(ratios[0], chosen, coefficients)
@@ -143,7 +143,7 @@ def estimated_selection_skew(
     fed, strategy
         As in ``selection_skew_at``.
     models
-        A grid or a sample, shape (P, v) (see ``sampled_models``); w* is added to them.
+        Grid or sample of models, shape (P, v) (see ``sampled_models``); w* is added to them.
     num_draws
         Number of selections at each model.
     rng
@@ -152,17 +152,17 @@ def estimated_selection_skew(
     Returns
     -------
     SampledSkew
-        One-sided estimates ``rho_bar``, ``rho_tilde``, ``rho_diagonal``, each a ``value`` with its
-        ``standard_error`` and the ``side`` that it errs on.
+        One-sided estimates ``rho_bar``, ``rho_tilde``, ``rho_diagonal``, each with ``value``, ``standard_error`` and
+        ``side``.
 
     Raises
     ------
     ValueError
-        If the models have another dimension; as ``selection_skew_at``.
+        If the models have another dimension, or the strategy is invalid for ``selection_skew_at``.
 
     Examples
     --------
-    Clients at +1 and -1, the worse one selected: the selected client is optimal at the other's expense.
+    Clients at +1 and -1, the worse one selected: the selected client may be optimal while the other is not.
 
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -194,16 +194,16 @@ def estimated_selection_skew(
 def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: RNGLike = 0) -> Array:
     """Models around w*, normal with deviation ``spread`` times the distance of the farthest local minimizer.
 
-    Where all clients share their minimizer the standard deviation is ``spread``.
+    If all clients share their minimizer, the standard deviation is ``spread``.
 
     Parameters
     ----------
     fed
-        Its minimizer and local minimizers say where and how far.
+        The clients, whose minimizers determine the location and the scale.
     num_models
-        P.
+        Number P of models.
     spread
-        Positive.
+        Relative standard deviation, positive.
     rng
         Seed or Generator.
 
@@ -215,7 +215,7 @@ def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.
     Raises
     ------
     ValueError
-        If the spread is not positive, or P is not a whole number.
+        If the spread is not positive, or P is not an integer.
 
     Examples
     --------
@@ -241,13 +241,13 @@ def _extreme(found: list[SkewEstimate], extreme: Any, side: str) -> OneSided:
 
 
 def _ratios(fed: Federation, models: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """``(F_k - F_k*) / sum_j p_j (F_j - F_j*)`` at each model, shape (P, K), and where the denominator is not zero."""
+    """Return ``(F_k - F_k*) / sum_j p_j (F_j - F_j*)`` at each model, shape (P, K), and where it is not 0/0."""
     losses = fed.losses(models)
-    # Below a local minimum by rounding only.
+    # Negative values are rounding errors.
     excess = np.maximum(losses - fed.local_minima, 0.0)
     total = excess @ fed.weights
-    # What rounding leaves of a zero: relative to the minima that are subtracted, and the square of the relative error
-    # of the model, compared with the losses at the zero model.
+    # Rounding error of a zero: relative to the subtracted minima, and the square of the relative error of the model,
+    # compared with the losses at the zero model.
     noise = _ROUNDING * np.abs(fed.local_minima).max() + _ROUNDING**2 * np.abs(fed.losses(np.zeros(fed.dim))).max()
     defined = total > noise
     return excess / np.where(defined, total, 1.0)[:, None], defined
@@ -262,18 +262,18 @@ def _estimate(ratios: Array, chosen: npt.NDArray[np.int64], coefficients: Array)
 def _selections(
     fed: Federation, strategy: Strategy, w: Array, num_draws: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], Array]:
-    """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
+    """Return the chosen clients and their coefficients in each draw, shape (num_draws, most), padded with zeros."""
     count = validate.size("num_draws", num_draws)
     rules = rules_of(strategy, fed.weights, 1)
     looks = rules.weigh is not None and known_law(strategy, np.array(fed.weights)) is None
     if rules.candidate_loss != "exact" or rules.attend is not None or looks:
-        message = f"strategy must select among all by exact losses and weigh without seeing updates, got {strategy}"
+        message = f"strategy must select by the exact losses of all clients, and not depend on updates, got {strategy}"
         raise ValueError(message)
     weights, losses, still = np.array(fed.weights), fed.losses(w), np.zeros((fed.num_clients, fed.dim))
     chosen = np.zeros((count, rules.max_selected), dtype=np.int64)
     coefficients = np.zeros((count, rules.max_selected))
     for row, shares in zip(chosen, coefficients, strict=True):
-        # Every draw is a first round: the memory is fresh. Updates are not looked at.
+        # Every draw is a first round with fresh memory; updates are not used.
         played = play_round(rules, rules.memory.copy(), weights, 0, rng, losses.__getitem__, still.__getitem__)
         row[: played.chosen.size], shares[: played.chosen.size] = played.chosen, played.coefficients
     return chosen, coefficients

@@ -1,8 +1,8 @@
 r"""Error floor of biased selection: the limit of federated averaging with small steps.
 
-Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of selection frequencies. So pow-d follows
-subgradients of the convex function ``N(w) = max_{q in B} sum_k q_k F_k(w)``, and with small or decaying steps it
-settles at the minimizer of N. Its dual, ``max_{q in B} min_w sum_k q_k F_k(w)``, certifies how close a point is.
+Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of selection frequencies. Therefore pow-d
+follows subgradients of the convex function ``N(w) = max_{q in B} sum_k q_k F_k(w)``; with small or decaying steps it
+converges to the minimizer of N. The dual, ``max_{q in B} min_w sum_k q_k F_k(w)``, certifies the accuracy of a point.
 """
 
 from typing import NamedTuple
@@ -22,11 +22,11 @@ from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked
 
 __all__ = ["ErrorFloor", "error_floor"]
 
-# Relative to the objective gap. Nothing depends on them but how soon the outer loop may stop.
+# Relative to the objective gap. They only affect how soon the outer loop may stop.
 _PRECISION, _MOST_STEPS = 1e-12, 200
 
 _MOST_VERTICES = 300
-"""Most vertices of the polytope to look at; a few dozen are enough in all cases tried."""
+"""Largest number of vertices of the polytope; a few dozen were enough in all cases tried."""
 
 
 class ErrorFloor(NamedTuple):
@@ -39,11 +39,11 @@ class ErrorFloor(NamedTuple):
     minimizer
         Minimizer w of N, shape (v,), up to ``distance``.
     gap
-        Duality gap: ``N(w)`` is at most that much above its minimum.
+        Duality gap: ``N(w)`` exceeds its minimum by at most this.
     distance
-        Bound of the distance to the exact minimizer, ``sqrt(2 gap / mu)``.
+        Bound on the distance to the exact minimizer, ``sqrt(2 gap / mu)``.
     frequencies
-        Selection frequencies at the limit, shape (K,): the mean gradient with these is zero.
+        Selection frequencies at the limit, shape (K,), for which the mean gradient is zero.
     """
 
     value: float
@@ -62,27 +62,27 @@ def error_floor(fed: QuadraticFederation, strategy: KnowsItsLaw, *, tolerance: f
     fed
         Quadratic clients.
     strategy
-        With a known law: fixed frequencies, or a ranking that prefers large losses, such as Power-of-Choice with a
-        fixed number of candidates.
+        A strategy with a known law: fixed frequencies, or a ranking that prefers large losses, such as Power-of-Choice
+        with a fixed number of candidates.
     tolerance
-        Wanted duality gap, relative to the objective gap.
+        Requested duality gap, relative to the objective gap.
 
     Returns
     -------
     ErrorFloor
-        With its certificate: the gap that was reached.
+        The floor, with the attained duality gap as certificate.
 
     Raises
     ------
     TypeError
-        If the federation is not quadratic, or the strategy's law is not of this kind.
+        If the federation is not quadratic, or the strategy has no such law.
     ValueError
-        If a run of the strategy with these clients would be refused, or a number makes no sense.
+        If ``fedavg`` rejects the strategy with these clients, or a number is invalid.
 
     Examples
     --------
-    One of two clients with unequal curvature at +-1, always the worse one: it settles where both losses are equal,
-    ``(w - 1)^2 = 4 (w + 1)^2`` at w = -1/3, while F is least at w = -3/5, where F'' = 5/2: 1/2 5/2 (4/15)^2 = 4/45.
+    One of two clients with unequal curvatures at +-1, always the worse one: the limit is w = -1/3, where both losses
+    are equal, ``(w - 1)^2 = 4 (w + 1)^2``. F has its minimum at w = -3/5 and F'' = 5/2, and 1/2 5/2 (4/15)^2 = 4/45.
 
     >>> fed = QuadraticFederation([1.0, 4.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -107,15 +107,15 @@ def error_floor(fed: QuadraticFederation, strategy: KnowsItsLaw, *, tolerance: f
 
 
 def _minimizer(fed: QuadraticFederation, q: Array) -> Array:
-    """Minimizer of ``sum_k q_k F_k``."""
+    """Return the minimizer of ``sum_k q_k F_k``."""
     return parabolas(fed).minimizer(q)
 
 
 def _best_frequencies(fed: QuadraticFederation, law: Ranked, tolerance: float) -> tuple[Array, float]:
     """Maximize ``min_w sum_k q_k F_k(w)`` over B; return the frequencies and the duality gap.
 
-    Each round minimizes the largest of the mean losses with the vertices found so far, takes its multipliers as masses
-    of the vertices, and adds the vertex that ranks by the losses at the minimizer for their mean.
+    Each round minimizes the largest of the mean losses over the vertices found so far, takes its multipliers as masses
+    of the vertices, and adds the vertex that ranks by the losses at the minimizer of their mean.
     """
     q = _vertex(law, fed.losses(fed.minimizer))
     vertices, best, best_gap = [q], q, np.inf
@@ -134,18 +134,18 @@ def _best_frequencies(fed: QuadraticFederation, law: Ranked, tolerance: float) -
 
 
 def _vertex(law: Ranked, losses: Array) -> Array:
-    """Vertex of B that maximizes the mean loss; ties are broken by index, as no mean of vertices is wanted."""
+    """Return the vertex of B that maximizes the mean loss; ties are broken by index, since means are not vertices."""
     ranks = np.empty(losses.size)
     ranks[np.argsort(-losses, kind="stable")] = -np.arange(float(losses.size))
     return law.frequencies(ranks)
 
 
 def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array) -> Array:
-    """Minimize ``max_i sum_k corners[i, k] F_k(w)``, from a model on: a small convex program in (w, t)."""
+    """Minimize ``max_i sum_k corners[i, k] F_k(w)`` from a starting model: a small convex program in (w, t)."""
     from scipy.optimize import minimize
 
     gap, clients = fed.objective_gap, parabolas(fed)
-    length = np.sqrt(gap / fed.smoothness)  # unit of w and of gap / gradient, so that the solver sees no units
+    length = np.sqrt(gap / fed.smoothness)  # unit of w and of gap / gradient, which makes the program dimensionless
     upward = np.append(np.zeros(fed.dim), 1.0)
     above_all = {
         "type": "ineq",
@@ -163,7 +163,7 @@ def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array) -> Arr
 
 
 def _multipliers(fed: QuadraticFederation, corners: Array, w: Array) -> Array:
-    """Masses of the corners that are largest at w, whose mean gradient there is as small as possible."""
+    """Return masses of the corners with the largest mean loss at w that minimize the mean gradient."""
     from scipy.optimize import nnls
 
     means = corners @ fed.losses(w)

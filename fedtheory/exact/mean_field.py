@@ -32,33 +32,34 @@ def mean_field_gap(
 ) -> Array:
     r"""Objective gap ``F(w_t) - F*`` of the mean-field recursion, an APPROXIMATION of the expected gap.
 
-    ``w+ = w + sum_k q_k(w) (w_k - w)`` with the exact selection frequencies q(w) and noise-free local work. It ignores
-    the variance of the selection and of the gradients, so it is good for small steps, and no bound of either sign.
+    ``w+ = w + sum_k q_k(w) (w_k - w)`` with the exact selection frequencies q(w) and noise-free local updates. It
+    ignores the variance of the selection and of the gradients. It is accurate for small steps, and neither an upper nor
+    a lower bound.
 
     Parameters
     ----------
     fed
         Quadratic clients with any curvatures.
     strategy
-        Any strategy with a known law given the losses; adapow-d is followed round by round.
+        Strategy with a known law given the losses; adapow-d changes it from round to round.
     num_rounds, local_steps, step_size, initial, server_step_size
         As in ``expected_gap``.
 
     Returns
     -------
     Array
-        Shape (num_rounds + 1,); infinite beyond all doubles.
+        Shape (num_rounds + 1,); infinite beyond the range of doubles.
 
     Raises
     ------
     TypeError
         If the federation is not quadratic or the selection law is not known.
     ValueError
-        If a number or shape makes no sense, or a run of the strategy with these clients would be refused.
+        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients.
 
     Examples
     --------
-    Clients at +1 and -1: the one farther away has the larger loss and pulls by half the distance.
+    Clients at +1 and -1: the one farther away has the larger loss, and the model moves half of the way to it.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])

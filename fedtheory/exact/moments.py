@@ -2,7 +2,7 @@ r"""Exact expected error of federated averaging on quadratics.
 
 A round is ``w+ = w + sum_k omega_k (D_k (c_k - w) + noise_k)`` with random coefficients omega. If these do not depend
 on w, the first two moments of w obey a closed recursion, and for quadratics the expected objective gap is a linear
-function of them. All moments are taken about the minimizer w*, so that a small error is not a difference of large ones.
+function of them. Moments are taken about the minimizer w*, so that small errors are not differences of large numbers.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = ["expected_gap"]
 
 
 class RoundNoise(NamedTuple):
-    """Covariance of ``sum_k omega_k noise_k``: a constant, and for relative noise a linear function of the moments.
+    """Covariance of ``sum_k omega_k noise_k``: a constant and, for relative noise, a linear function of the moments.
 
     Attributes
     ----------
     constant
-        The part of sigma^2, shape (v,) for diagonal curvatures and (v, v) for full ones.
+        Contribution of sigma^2, shape (v,) for diagonal curvatures and (v, v) for full ones.
     response
         Variance along the eigenvectors of H_k for the squared coordinates of ``x - centers_k``, shape (K, v, v), or
         None without relative noise.
     centers
-        The c_k, from where x is measured, shape (K, v).
+        The c_k, the origins of x, shape (K, v).
     vectors
         Eigenvectors of the H_k, shape (K, v, v), or None if they are diagonal.
     """
@@ -48,7 +48,7 @@ class RoundNoise(NamedTuple):
     vectors: Array | None
 
     def covariance(self, mean: Array, second: Array) -> Array:
-        """Average over a model x with these moments; shape (v,) or (v, v) as ``constant``."""
+        """Average over a model x with these moments; shape (v,) or (v, v), like ``constant``."""
         if self.response is None:
             return self.constant
         if self.vectors is None:
@@ -63,7 +63,7 @@ class RoundNoise(NamedTuple):
 
 
 def round_noise(eigen: Spectra, work: LocalMoments, factors: Array, sigma2: float, centers: Array) -> RoundNoise:
-    """Weigh the noise of each client by its factor, ``E omega_k^2`` for copies that share it; shape (K,)."""
+    """Weight the noise of each client by its factor, ``E omega_k^2`` for copies that share it; shape (K,)."""
     variances = sigma2 * factors[:, None] * work.variance
     by_client = variances if eigen.vectors is None else rotated(variances, eigen.vectors)
     response = None if work.response is None else factors[:, None, None] * work.response
@@ -96,31 +96,31 @@ def expected_gap(
     strategy
         A state-independent strategy: one whose ``law`` is ``Moments``.
     num_rounds, local_steps
-        Communication rounds, and local steps tau in each.
+        Number of communication rounds, and number tau of local steps in each.
     step_size
         A number, one number per local step, shape (num_rounds * local_steps,), or a schedule.
     initial
         Initial model, shape (v,).
     gradient_noise, relative_noise
-        Noise in each local gradient has the total variance ``sigma^2 + M |grad F_k|^2``, an equal share of it in each
-        direction; ``gradient_noise`` is sigma^2, ``relative_noise`` is M, and the client's own model counts.
+        The noise in each local gradient has the total variance ``sigma^2 + M |grad F_k|^2`` at the client's own model,
+        equally in all directions; ``gradient_noise`` is sigma^2 and ``relative_noise`` is M.
     server_step_size
         Factor of the aggregated difference.
     aggregation
-        ``difference``: the server adds ``sum_k omega_k (w_k - w)``, as the simulation does; ``model``: it takes
-        ``sum_k omega_k w_k``, which differs when the coefficients do not always sum to 1.
+        ``difference``: the server adds ``sum_k omega_k (w_k - w)``, as in the simulation; ``model``: it takes
+        ``sum_k omega_k w_k``, which differs if the coefficients do not always sum to 1.
 
     Returns
     -------
     Array
-        Shape (num_rounds + 1,); infinite from where it overflows.
+        Shape (num_rounds + 1,), in units of the loss; infinite after an overflow.
 
     Raises
     ------
     TypeError
         If the federation is not quadratic or the strategy depends on the state.
     ValueError
-        If a number or shape makes no sense, or a run of the strategy with these clients would be refused.
+        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients.
 
     Notes
     -----
@@ -128,8 +128,9 @@ def expected_gap(
     ``y_k = D_k (c_k - w)``, ``y = sum_k u_k y_k``, the second moment is that of ``w + y`` plus
     ``(alpha - 1) E y y' + sum_k delta_k E y_k y_k' + sum_k kappa_k N_k``. The covariance N_k of the client's noise is a
     constant plus, with relative noise, a linear function of ``E (w - c_k)(w - c_k)'``, so that the recursion stays
-    closed. A round costs O(K v^3) for full curvatures and O(K v tau) for diagonal ones, whose coordinates do not
-    interact; O(v) while the step size stays the same. With relative noise diagonal ones cost O(K v^2 tau).
+    constant plus, with relative noise, a linear function of ``E (w - c_k)(w - c_k)'``, so that the recursion is closed.
+    A round costs O(K v^3) for full curvatures and O(K v tau) for diagonal ones, whose coordinates do not interact, or
+    O(v) while the step size does not change. With relative noise diagonal curvatures cost O(K v^2 tau).
 
     Examples
     --------
@@ -140,7 +141,7 @@ def expected_gap(
     >>> expected_gap(fed, Full(), num_rounds=1, local_steps=1, step_size=0.5, initial=[1.0], gradient_noise=1.0)
     array([0.5 , 0.25])
 
-    Noise of variance ``grad^2 = w^2`` instead: ``E w^2`` becomes ``1/4 + 1/4`` of itself in each round.
+    With noise of variance ``grad^2 = w^2``, ``E w^2`` is multiplied by ``1/4 + 1/4`` in each round.
 
     >>> expected_gap(fed, Full(), num_rounds=2, local_steps=1, step_size=0.5, initial=[1.0], relative_noise=1.0)
     array([0.5  , 0.25 , 0.125])
@@ -171,7 +172,7 @@ def _moments(strategy: object, weights: Array) -> Moments:
     if not isinstance(law, Moments):
         message = (
             "strategy must be state-independent (with known moments of its coefficients) for an exact expectation, "
-            f"got {short(strategy)}; mean_field_gap approximates strategies that look at the losses"
+            f"got {short(strategy)}; mean_field_gap approximates strategies that depend on the losses"
         )
         raise TypeError(message)
     mean, delta, noise = (
@@ -199,9 +200,9 @@ class _Noise(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """``x+ = keep x + shift + sum_k omega_k (G_k x + g_k)`` + noise, x measured from w*; see Moments.
+    """``x+ = keep x + shift + sum_k omega_k (G_k x + g_k)`` + noise, where x is the model minus w*; see Moments.
 
-    ``slopes`` holds the G_k, (K, v) if diagonal, else (K, v, v); ``offsets`` the g_k, (K, v).
+    ``slopes`` contains the G_k, (K, v) if diagonal, else (K, v, v); ``offsets`` the g_k, (K, v).
     """
 
     keep: float
@@ -230,14 +231,14 @@ def _rounds(
 
 def _by_model(fed: QuadraticFederation, step: _Round) -> _Round:
     identity = 1.0 if fed.is_diagonal else np.eye(fed.dim)
-    # w_k = x + G_k x + g_k + w* is measured from the origin, and the sum from w* again
+    # w_k = x + G_k x + g_k + w* is relative to the origin, and the sum is relative to w* again
     return step._replace(
         keep=0.0, shift=-fed.minimizer, slopes=step.slopes + identity, offsets=step.offsets + fed.minimizer
     )
 
 
 def _diagonal_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Round]) -> Array:
-    """First and second moments of each coordinate, shape (v,); only relative noise makes coordinates interact."""
+    """Propagate the moments of each coordinate, shape (v,); only relative noise couples coordinates."""
     curvature = fed.weights @ fed.diagonals
     mean, second = start, start**2
     gaps = [0.5 * curvature @ second]
@@ -257,7 +258,7 @@ def _diagonal_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Rou
 
 
 class _DiagonalMap(NamedTuple):
-    """``mean+ = slope mean + offset``; ``second+``, but for noise, combines second, mean and 1 by the other three."""
+    """``mean+ = slope mean + offset``; without noise, ``second+`` is a combination of second, mean and 1."""
 
     slope: Array
     offset: Array
@@ -280,7 +281,7 @@ def _diagonal_map(step: _Round) -> _DiagonalMap:
 
 
 def _full_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Round]) -> Array:
-    """First moments (v,) and second moments (v, v)."""
+    """Propagate first moments (v,) and second moments (v, v)."""
     mean, second = start, np.outer(start, start)
     gaps = [0.5 * np.vdot(fed.mean_curvature, second)]
     for step in rounds:
@@ -303,14 +304,14 @@ def _full_round(step: _Round, mean: Array, second: Array) -> tuple[Array, Array]
 
 
 def _image(slope: Array, offset: Array, mean: Array, second: Array) -> Array:
-    """Second moment of ``slope x + offset``."""
+    """Return the second moment of ``slope x + offset``."""
     cross = np.outer(slope @ mean, offset)
     result: Array = slope @ second @ slope.T + cross + cross.T + np.outer(offset, offset)
     return result
 
 
 def _weighted_images(factors: Array, slopes: Array, offsets: Array, mean: Array, second: Array) -> Array:
-    """Sum of the second moments of ``G_k x + g_k`` with the given factors, as one matrix product over (k, j)."""
+    """Return the weighted sum of the second moments of ``G_k x + g_k``, as one matrix product over (k, j)."""
     left = (factors[:, None, None] * slopes) @ second
     cross = (factors[:, None] * (slopes @ mean)).T @ offsets
     result: Array = np.tensordot(left, slopes, ((0, 2), (0, 2))) + cross + cross.T

@@ -35,11 +35,11 @@ __all__ = ["UnknownConstant", "for_run"]
 
 
 class UnknownConstant(AssumptionViolated):
-    """A constant of a theorem is not known for a run and must be given as an argument."""
+    """A constant of a theorem is unknown for a run and must be given as an argument."""
 
 
-# How often a run is made and what is kept of it change nothing that a theorem speaks about. Every other option does: a
-# new one is refused by all bounds until a hypothesis, an argument or a statement names it.
+# The number of replicates and the records do not matter to a theorem. Every other option does: all bounds reject a new
+# option until a hypothesis, an argument or a statement names it.
 _KEPT = ("record", "record_every", "test", "checkpoint", "checkpoint_every")
 _WITHOUT_EFFECT = ("num_replicates", "rng", "num_threads", "progress", *_KEPT)
 OPTIONS = {name: option.default for name, option in inspect.signature(fedavg).parameters.items() if name != "fed"}
@@ -50,13 +50,13 @@ _CHECKED = {
     "relative_noise": validate.nonnegative,
     "server_step_size": validate.positive,
 }
-# Of the constants of other families than quadratics only one side is known, but for these.
+# For families other than quadratics most constants have only one known side; these are the exceptions.
 _KNOWN_OF_ANY = ("sigma2", "weighted_sigma2", "max_weight", "sum_squared_weights", "squared_weights")
 _ROUNDING = 1e-12
 
 
 def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings: Mapping[str, Any]) -> Run:
-    """Tell options of ``fedavg`` from arguments of the bound, and check those that constants are read off."""
+    """Separate options of ``fedavg`` from arguments of the bound, and validate those that determine constants."""
     unknown = [name for name in settings if name not in OPTIONS and name not in bound.domains]
     if unknown:
         close = close_to(unknown[0], [*bound.domains, *OPTIONS])
@@ -65,7 +65,7 @@ def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings
     options = OPTIONS | {name: value for name, value in settings.items() if name in OPTIONS} | {"strategy": strategy}
     rounds = options["num_rounds"] = validate.count("num_rounds", options["num_rounds"], 0)
     if strategy is not None and callable(getattr(strategy, "rules", None)):
-        rules_of(strategy, fed.weights, rounds)  # what fedavg refuses is no run
+        rules_of(strategy, fed.weights, rounds)  # raises if fedavg would reject the strategy
     tau, own = own_steps(options["local_steps"], fed.num_clients, rounds)
     options["local_steps"] = options["local_steps"] if (own != tau).any() else tau
     options["initial"] = (
@@ -82,8 +82,8 @@ def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings
 class Run:
     """A run, with a property for each argument of a bound that the run determines.
 
-    ``options`` are all of ``fedavg``, ``given`` the arguments of the bound that are known otherwise; ``steps_of_round``
-    is the largest number of local steps where clients have their own.
+    ``options`` are those of ``fedavg``, ``given`` the arguments of the bound that the user stated. ``steps_of_round``
+    is the largest number of local steps if clients differ.
     """
 
     bound: Bound
@@ -94,7 +94,7 @@ class Run:
 
     @cached_property
     def changed(self) -> dict[str, Any]:
-        """The options that are not as by default and have an effect, but for the rounds, the start and the steps."""
+        """Options with an effect that differ from their defaults, except rounds, initial model and step sizes."""
         ignored = {*_WITHOUT_EFFECT, "strategy", "num_rounds", "initial", "step_size"}
         changed = {
             name: value
@@ -105,9 +105,9 @@ class Run:
 
     @cached_property
     def named(self) -> set[str]:
-        """The options that the bound speaks about: its arguments, and those of its statement and its hypotheses.
+        """Options that the bound covers: its arguments, and the options of its statement and of its hypotheses.
 
-        Hypotheses name those whose constants the bound takes and a run tells.
+        A hypothesis covers an option if the bound takes the corresponding constant.
         """
         options = (item for each in self.bound.hypotheses for item in getattr(each, "options", {}).items())
         assumed = {option for option, constant in options if self.is_readable(constant)}
@@ -115,21 +115,21 @@ class Run:
         return {*OPTIONS, OWN_STEPS} if "any" in named else named
 
     def argument(self, name: str) -> Any:
-        """Return an argument of the bound, as it was given or as it is read off."""
+        """Return an argument of the bound, stated by the user or computed from the run."""
         return self.given[name] if name in self.given else self.read(name)
 
     def read(self, name: str) -> Any:
-        """Read an argument of the bound off the run."""
+        """Compute an argument of the bound from the run."""
         if not self.is_readable(name):
             message = (
-                f"{self.bound.__name__} needs {name}, which cannot be read off the federation and the run: give {name}="
+                f"{self.bound.__name__} needs {name}, which the federation and the run do not determine: give {name}="
             )
             raise TypeError(message)
         of_run = self._of_run(name)
         return getattr(self, of_run) if hasattr(type(self), of_run) else self.options[of_run]
 
     def is_readable(self, name: str) -> bool:
-        """Whether it is known what an argument of the bound is of a run."""
+        """Whether the run determines an argument of the bound."""
         of_run = self._of_run(name)
         return bool(of_run) and (hasattr(type(self), of_run) or of_run in OPTIONS)
 
@@ -138,7 +138,7 @@ class Run:
         return "" if domain is None else domain.of_run or (name if name in SYMBOLS else "")
 
     def contradiction(self, name: str, relation: str) -> str | None:
-        """Say how a given argument differs from what is known; None if it was read off, or nothing is known."""
+        """Describe how a stated argument contradicts the run; None if it was not stated, or if nothing is known."""
         is_known = self.is_readable(name) and (
             isinstance(self.fed, QuadraticFederation) or self._of_run(name) in _KNOWN_OF_ANY
         )
@@ -152,7 +152,7 @@ class Run:
 
     @property
     def local_steps(self) -> Any:
-        """One number if all clients take as many."""
+        """One number if all clients take equally many local steps."""
         return self.options["local_steps"]
 
     @property
@@ -171,26 +171,26 @@ class Run:
         while not hasattr(strategy, "num_selected") and hasattr(strategy, "strategy"):
             strategy = strategy.strategy
         if not hasattr(strategy, "num_selected"):
-            message = f"strategy must say num_selected, got {short(self.strategy)}"
+            message = f"strategy must have num_selected, got {short(self.strategy)}"
             raise TypeError(message)
         return int(strategy.num_selected)
 
     @property
     def num_draws(self) -> int:
-        """Draws of priority clients."""
+        """Number of drawn priority clients."""
         return int(self.strategy.participation.num_draws)
 
     @cached_property
     def scheme(self) -> Scheme:
         scheme = getattr(self.strategy, "scheme", None)
         if not isinstance(scheme, Scheme):
-            message = f"strategy must say its scheme, a fedtheory.theorem.scheme.Scheme, got {short(self.strategy)}"
+            message = f"strategy must have a scheme, a fedtheory.theorem.scheme.Scheme, got {short(self.strategy)}"
             raise TypeError(message)
         return scheme
 
     @property
     def is_mean(self) -> bool:
-        """Whether coefficients are never negative and sum to one: also where they are the shares of all, or equal."""
+        """Whether the coefficients are nonnegative and sum to one, possibly as weights of all or of equal clients."""
         shares = self.fed.weights
         if self.scheme.aggregation != "weighted":
             return self.scheme.aggregation in ("mean", "renormalized", "mean by size")
@@ -217,7 +217,7 @@ class Run:
 
     @property
     def compression_error(self) -> float:
-        """The root of the epsilon of the method's compressor, ``|C(v) - v|^2 <= epsilon |v|^2``."""
+        """Square root of the compressor's epsilon, ``|C(v) - v|^2 <= epsilon |v|^2``."""
         compressor = getattr(self.options.get("method"), "compressor", None)
         if compressor is None:
             message = f"a method with a compressor must be given, got method = {self.options.get('method')!r}"
@@ -228,7 +228,7 @@ class Run:
     def zeta2(self) -> float:
         """``sum_k p_k |grad F_k(w*)|^2``."""
         if not isinstance(self.fed, QuadraticFederation):
-            message = f"zeta2 of a {type(self.fed).__name__} is not known: give zeta2="
+            message = f"zeta2 of a {type(self.fed).__name__} is unknown: give zeta2="
             raise UnknownConstant(message)
         gradients = self.fed.gradients(self.fed.minimizer)
         return float(self.fed.weights @ np.sum(np.square(gradients), axis=-1))
@@ -251,7 +251,7 @@ class Run:
 
     @property
     def squared_weights(self) -> float:
-        """``sum_k q_k^2``, of a mean or of all clients."""
+        """``sum_k q_k^2`` for a mean or for all clients."""
         return self.sum_squared_weights if self.scheme.selection == "all" else 1 / self.num_selected
 
     @property
@@ -260,7 +260,7 @@ class Run:
 
     @property
     def control_error2(self) -> float:
-        """Weighted mean of ``|c_k - c - grad F_k(w*)|^2`` for the control variates that the method begins with."""
+        """Mean of ``|c_k - c - grad F_k(w*)|^2``, weighted by p_k, for the initial control variates of the method."""
         gradients = self.fed.gradients(self.fed.minimizer)
         variates = getattr(self.options["method"], "control_variates", None)
         known = np.zeros_like(gradients) if variates is None else np.asarray(variates, dtype=np.float64)
@@ -269,7 +269,7 @@ class Run:
 
     @property
     def coin(self) -> float:
-        """The probability with which the method communicates."""
+        """Probability of a communication in the method."""
         return float(self.options["method"].probability)
 
     @property
@@ -286,19 +286,19 @@ class Run:
 
     @property
     def whole_move(self) -> float:
-        """The step of the server after all local steps, ``R eta_l eta_g``."""
+        """The effective step size of a round, ``R eta_l eta_g``."""
         return self.step_size * self.steps_of_round * float(self.options["server_step_size"])
 
     @cached_property
     def step_sizes(self) -> Array | None:
-        """The step sizes of all local steps; None if they are left to the theorem."""
+        """Step sizes of all local steps; None if the theorem prescribes them and the user did not."""
         if self.options["step_size"] is None:
             return None
         return step_sizes(self.options["step_size"], max(self.options["num_rounds"], 1), self.steps_of_round)
 
     @property
     def delay(self) -> float:
-        """The gamma of step sizes ``1/(mu (t + gamma))``, off the first of them."""
+        """The gamma of step sizes ``1/(mu (t + gamma))``, from the first of them."""
         if self.step_sizes is None:
             message = f"{self.bound.__name__} needs gamma, which sets its step sizes: give gamma= or step_size="
             raise TypeError(message)
@@ -306,7 +306,7 @@ class Run:
 
     @cached_property
     def prescribed_steps(self) -> Array:
-        """The step sizes of a theorem that has its own, one more than the run has if it has none."""
+        """The step sizes that the theorem prescribes; at least one, even for a run without steps."""
         prescribe = self.bound.step_sizes
         assert prescribe is not None
         names = list(inspect.signature(prescribe).parameters)[1:]
@@ -319,17 +319,17 @@ class Run:
         is_plain = self.is_mean and set(self.changed) <= {"gradient_noise", "local_steps"}
         if not isinstance(self.fed, QuadraticFederation) or steps is None or not is_plain:
             what = f"a {type(self.fed).__name__}" + ("" if is_plain else " in such a run")
-            message = f"a bound on the gradients of {what} is not known: give G2="
+            message = f"a bound on the gradients of {what} is unknown: give G2="
             raise UnknownConstant(message)
         return gradient_bound(self.fed, self.options["initial"], steps, self.sigma2).G2
 
     @cached_property
     def skew(self) -> SelectionSkew:
         try:
-            # The search sharpens the sides that no bound needs.
+            # The search tightens sides that no bound uses.
             return selection_skew(self.fed, self.strategy, num_models=1)
         except TypeError as error:
-            message = f"the skews are not known ({error}): give rho_tilde= and the others"
+            message = f"the skews are unknown ({error}): give rho_tilde= and the others"
             raise UnknownConstant(message) from error
 
     @property
@@ -342,12 +342,12 @@ class Run:
 
     @property
     def rho_tilde(self) -> float:
-        """With objective gap 0 any number whose product with it bounds ``F_k(w*) - F_k*``, as 1/p_k does for each k."""
+        """For objective gap 0, any number whose product with it bounds ``F_k(w*) - F_k*``, such as 1/p_k for each k."""
         sides = self.skew.rho_tilde
         if sides.lower == np.inf:
             message = (
-                "rho_tilde times objective_gap must be finite, got objective_gap = 0 and clients of weight 0 that are "
-                "selected although their minimizers are others"
+                "rho_tilde times objective_gap must be finite, got objective_gap = 0 and selected clients of weight 0 "
+                "with other minimizers"
             )
             raise AssumptionViolated(message)
         if sides.upper < np.inf:
@@ -356,12 +356,12 @@ class Run:
 
     @property
     def improvement(self) -> float:
-        """1 for all clients; b/n for b expected clients, chosen uniformly or better."""
+        """1 for all clients; b/n for b clients in expectation that are sampled uniformly or better."""
         if self.scheme.selection == "all":
             return 1.0
         if getattr(self.strategy, "probabilities", None) not in ("uniform", "optimal"):
             message = (
-                f"the improvement of {short(self.strategy)} over uniform sampling is not known: give gamma= or the like"
+                f"the improvement of {short(self.strategy)} over uniform sampling is unknown: give gamma= or the like"
             )
             raise UnknownConstant(message)
         return float(self.strategy.expected_size / self.num_clients)
@@ -372,30 +372,30 @@ class Run:
 
     @property
     def dissimilarity(self) -> float:
-        """``sum_i w_i |grad f_i - grad f|^2`` everywhere: the same if all clients have the same curvature."""
+        """``sum_i w_i |grad f_i - grad f|^2``, which is constant if all clients have equal curvatures."""
         fed = self.fed
         if not isinstance(fed, QuadraticFederation):
             known = getattr(fed, "dissimilarity", None)
             if known is None:
-                message = f"dissimilarity of a {type(fed).__name__} is not known: give dissimilarity="
+                message = f"dissimilarity of a {type(fed).__name__} is unknown: give dissimilarity="
                 raise UnknownConstant(message)
             return float(known)
         if np.ptp(fed.matrices, axis=0).any():
-            message = "dissimilarity is unbounded unless all clients have one curvature, got a federation of several"
+            message = "dissimilarity is unbounded unless all curvatures are equal, got unequal ones"
             raise AssumptionViolated(message)
         return self.zeta2
 
 
 def _is_same(value: Any, default: Any) -> bool:
-    """Whether an option is as by default, also where it is an array of that number."""
+    """Whether an option has its default value, possibly as an array of that number."""
     if isinstance(value, np.ndarray | list | tuple):
         return bool(np.all(np.asarray(value, dtype=object) == default))
     return value is default or bool(value == default)
 
 
-# Step sizes made by another formula than the theorem's differ in their last digits.
+# Step sizes from a formula other than the theorem's differ in their last digits.
 _SAME_STEPS = 1e-12
-# What the run itself fixes may be given, but not otherwise, or not as less.
+# Constants that the run determines; if stated, they must be equal, or at least as large.
 _COUNTED = ("num_steps", "num_clients", "num_selected", "num_draws")
 _AT_LEAST = ("max_weight", "sum_squared_weights", "squared_weights")
 
@@ -411,41 +411,41 @@ def for_run(
 ) -> dict[str, Any]:
     """Arguments of a bound for a run of ``fedavg``, each rounded to the side on which the bound remains valid.
 
-    Nothing is taken for granted. Every hypothesis of the bound is checked on the run or its numbers, and a text that
-    nothing checks refuses the run. Every option of ``fedavg`` that changes what happens is refused unless the bound
-    names it: as an argument, by a hypothesis (``gradient_noise`` by one on noise) or in its statement. What is accepted
-    is bounded by ``bound(**arguments)`` as its docstring says.
+    Every hypothesis of the bound is checked on the run or on its constants; a hypothesis that cannot be checked rejects
+    the run. Every option of ``fedavg`` that changes the result is rejected unless the bound covers it: as an argument,
+    by a hypothesis (``gradient_noise`` by a hypothesis on noise), or in its statement. ``bound(**arguments)`` then
+    bounds the quantity in its docstring for this run.
 
     Parameters
     ----------
     bound
-        One of ``fedtheory.bounds``.
+        A bound of ``fedtheory.bounds``.
     fed, strategy, num_rounds
-        As in ``fedavg``: the problem, who takes part (with its ``scheme``), and communication rounds. A ``Trajectory``
-        in the place of ``fed`` has all three, and the settings it was made with.
+        As in ``fedavg``: the problem, the strategy (with its ``scheme``), and the number of rounds. A ``Trajectory`` in
+        place of ``fed`` contains all three and its settings.
     step_size
-        As in ``fedavg``. Where a theorem prescribes its step sizes they may be left out.
+        As in ``fedavg``. It may be omitted if the theorem prescribes step sizes.
     settings
-        All other options of ``fedavg``, and arguments of the bound that are known otherwise: of one step
-        (``distance2``), measured (``theta``), or of a federation whose G2 or skews have no closed form. Such arguments
-        are taken as they are unless the run contradicts them.
+        All other options of ``fedavg``, and arguments of the bound that the user knows: constants of one step
+        (``distance2``), measured quantities (``theta``), or G2 and skews that have no closed form. They are used unless
+        they contradict the run.
 
     Returns
     -------
     dict
-        One value for each argument of the bound that has no default; of certified intervals, the side that keeps the
-        bound true.
+        One value for each argument of the bound without a default; for certified intervals, the side for which the
+        bound remains valid.
 
     Raises
     ------
     AssumptionViolated
-        If the theorem does not speak about this run, or a hypothesis does not hold or cannot be checked.
+        If the theorem does not cover this run, or a hypothesis is violated or cannot be checked.
     TypeError, ValueError
-        If an argument can be read off neither the federation nor the run, or makes no sense.
+        If neither the federation nor the run determines an argument, or an argument is invalid.
 
     Examples
     --------
-    Two clients ``(w -+ 1)^2 / 2``, one of them drawn, from w = 3 with one step 1/5 a round:
+    Two clients ``(w -+ 1)^2 / 2``, one of them drawn per round, from w = 3 with one step of 1/5 per round:
 
     >>> from fedtheory import QuadraticFederation
     >>> from fedtheory.bounds import power_of_choice as poc
@@ -461,9 +461,9 @@ def for_run(
     True
     >>> for_run(poc.fixed_step_gap, fed, Proportional(1), momentum=0.9, **run)
     Traceback (most recent call last):
-    fedtheory.errors.AssumptionViolated: Theorem A.1 speaks about momentum = 0, got 0.9
+    fedtheory.errors.AssumptionViolated: Theorem A.1 covers momentum = 0, got 0.9
     """
-    validate.instance("bound", bound, Bound, "one of fedtheory.bounds")
+    validate.instance("bound", bound, Bound, "a bound of fedtheory.bounds")
     if isinstance(fed, Trajectory):
         return for_run(bound, **{**made_with(fed, strategy), **settings})
     run = described(
@@ -479,7 +479,7 @@ def for_run(
 
 
 def refusal(run: Run) -> str | None:
-    """Say why a theorem does not apply to a run, as far as its constants do not matter."""
+    """Return why a theorem does not apply to a run, whatever its constants are, or None."""
     checks = (_other_scheme, _broken_hypothesis, _other_option, _other_steps, _other_count)
     return next(filter(None, (check(run) for check in checks)), None)
 
@@ -491,51 +491,47 @@ def wanted(run: Run) -> list[str]:
 
 
 def made_with(run: Trajectory, strategy: Strategy | None) -> dict[str, Any]:
-    """Return the arguments of ``fedavg`` that a run was made with, its strategy perhaps as it is given."""
+    """Return the arguments of ``fedavg`` for a run; a given strategy replaces its own."""
     if run.settings is None:
-        message = (
-            "a run that was loaded from a file holds data only: give for_run the fed, the strategy and the settings"
-        )
+        message = "a run that was loaded from a file contains data only: give for_run fed, strategy and settings"
         raise ValueError(message)
     return vars(run.settings) | ({} if strategy is None else {"strategy": strategy})
 
 
 def _other_scheme(run: Run) -> str | None:
-    """Say that the theorem does not cover the strategy's scheme, or does not say that any will do."""
+    """Report a scheme that the theorem does not cover, or a theorem that does not state which schemes it covers."""
     schemes = run.bound.statement.schemes
     if schemes == (ANY_SCHEME,) and "strategy" not in run.named:
-        return f"does not say about which selection and aggregation it speaks, got {run.scheme}"
+        return f"does not state which selection and aggregation it covers, got {run.scheme}"
     if run.bound.statement.accepts(run.scheme):
         return None
-    return f"speaks about {' or '.join(map(str, schemes))}, got {run.scheme}"
+    return f"covers {' or '.join(map(str, schemes))}, got {run.scheme}"
 
 
 def _broken_hypothesis(run: Run) -> str | None:
-    """Name the first hypothesis that the run breaks, or that nothing checks on it."""
+    """Report the first hypothesis that the run violates or that cannot be checked."""
     for hypothesis in run.bound.hypotheses:
         check = getattr(hypothesis, "violation_by", None)
-        violation = f"{hypothesis.text}, which nothing checks on a run" if check is None else check(run)
+        violation = f"{hypothesis.text}, which cannot be checked on a run" if check is None else check(run)
         if violation is not None:
             return f"needs {violation}"
     return None
 
 
 def _other_option(run: Run) -> str | None:
-    """Name the first option with an effect that the theorem does not speak about."""
+    """Report the first option with an effect that the theorem does not cover."""
     for name, value in run.changed.items():
         if name not in run.named:
-            plain = f"{name} = {_written(OPTIONS[name])}" if name in OPTIONS else "the same local_steps for all clients"
-            return f"speaks about {plain}, got {_written(value)}"
+            plain = f"{name} = {_written(OPTIONS[name])}" if name in OPTIONS else "equal local_steps for all clients"
+            return f"covers {plain}, got {_written(value)}"
     return None
 
 
 def _other_steps(run: Run) -> str | None:
-    """Name the first step that is not as long as the theorem prescribes; one about many must speak about their size."""
+    """Report the first step size that differs from the prescribed one, or a theorem that does not cover step sizes."""
     if run.bound.step_sizes is None:
         is_about_many = bool({"num_steps", "num_rounds"} & set(run.bound.domains))
-        return (
-            "does not say about which step sizes it speaks" if is_about_many and "step_size" not in run.named else None
-        )
+        return "does not state which step sizes it covers" if is_about_many and "step_size" not in run.named else None
     if run.step_sizes is None:
         return None
     prescribed = run.prescribed_steps
@@ -547,10 +543,10 @@ def _other_steps(run: Run) -> str | None:
 
 
 def _other_count(run: Run) -> str | None:
-    """Name a count that was given and is another one on this run, or a measure of weights that is larger."""
+    """Report a stated count that differs from that of the run, or a stated measure of weights that is too small."""
     for name in _COUNTED:
         if name in run.given and run.given[name] != run.read(name):
-            return f"has {name} = {run.read(name)} on this run, got {short(run.given[name])}"
+            return f"has {name} = {run.read(name)} for this run, got {short(run.given[name])}"
     smaller = next(filter(None, (run.contradiction(name, ">=") for name in _AT_LEAST)), None)
     return None if smaller is None else f"needs {smaller}"
 

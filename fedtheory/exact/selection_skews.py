@@ -25,7 +25,7 @@ from fedtheory.statistics.interval import Interval
 __all__ = ["selection_skew"]
 
 _FIXED = "fixed frequencies"
-_UNBIASED = "unbiased: one sum over itself"
+_UNBIASED = "unbiased: numerator and denominator are equal"
 _ORDERS = "all rankings in one dimension"
 _RANKINGS = "all rankings, by the subsets of clients"
 _TOP_SETS = "all sets of largest losses not excluded by multipliers"
@@ -55,19 +55,19 @@ def selection_skew(
     strategy
         State-independent, or Power-of-Choice with a fixed number of candidates.
     rng
-        Seed or Generator of the search; it can only tighten the searched sides.
+        Seed or Generator of the search, which can only tighten the searched sides.
     num_models
-        Models that each search evaluates.
+        Number of models that each search evaluates.
     least_ratios
-        ``subset_minima`` of the clients with positive weight if already known; it does not depend on the strategy.
+        ``subset_minima`` of the clients with positive weight, if already computed; it does not depend on the strategy.
 
     Returns
     -------
     SelectionSkew
-        Intervals ``rho_bar``, ``rho_tilde``, ``rho_diagonal``; each unpacks as (lower, upper), and ``lower_by`` and
-        ``upper_by`` say how the sides are known. With objective gap 0 rho_tilde is 0/0: the interval (0, inf) says so,
-        and bounds only use its product with the gap, which is 0. If clients of weight 0 are selected whose minimizers
-        are others, it is infinite: (inf, inf).
+        Intervals ``rho_bar``, ``rho_tilde``, ``rho_diagonal``. Each unpacks as (lower, upper); ``lower_by`` and
+        ``upper_by`` describe how the sides were obtained. With objective gap 0, rho_tilde is 0/0 and its interval is
+        (0, inf); bounds only use its product with the gap, which is 0. It is (inf, inf) if selected clients of weight 0
+        have other minimizers.
 
     Raises
     ------
@@ -78,14 +78,15 @@ def selection_skew(
 
     Notes
     -----
-    State-independent strategies and one-dimensional federations: exact up to rounding. Otherwise:
+    For state-independent strategies and one-dimensional federations the results are exact up to rounding. Otherwise:
 
-    * rho_bar: below by ``least_skew_over_rankings``; above by a search over w with the exact infimum over w'. If all
-      clients are candidates (and isotropic, and the sets of m clients few), below by the smallest infimum of a set of m
-      clients for which there is no proof that it never ranks first; this closes the interval in most cases.
-    * rho_tilde: above by ranking by the excess losses at w* (rearrangement); below by search, and equal, attained at
-      w*, if all F_k* are equal.
-    * rho_diagonal: below by maximizing a concave eigenvalue over the base polytope; above by search.
+    * rho_bar: from below by ``least_skew_over_rankings``; from above by a search over w with the exact infimum over w'.
+    If
+      all clients are candidates (and isotropic, with few sets of m clients), from below by the smallest infimum of a
+      set of m clients that is not proved never to rank first; in most cases both sides are then equal.
+    * rho_tilde: from above by ranking by the excess losses at w* (rearrangement); from below by search. If all F_k* are
+      equal, both sides are equal and attained at w*.
+    * rho_diagonal: from below by maximizing a concave eigenvalue over the base polytope; from above by search.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def selection_skew(
 
 
 def _without_bias(problem: Problem) -> SelectionSkew:
-    """Numerator and denominator of the skew are the same sum at every model."""
+    """Return skews of 1: the numerator and the denominator are the same sum at every model."""
     one = Interval(1.0, 1.0, _UNBIASED, _UNBIASED)
     return SelectionSkew(one, one if problem.objective_gap > 0 else _rho_tilde(problem, 0.0, 0.0, _FIXED, _FIXED), one)
 
@@ -148,7 +149,7 @@ def _rho_tilde(problem: Problem, lower: float, upper: float, lower_by: str, uppe
 
 
 class _Hunt(NamedTuple):
-    """What the bounds and searches for a ranking law in several dimensions share."""
+    """Common arguments of the bounds and searches for a ranking law in several dimensions."""
 
     problem: Problem
     law: Ranked
@@ -156,7 +157,7 @@ class _Hunt(NamedTuple):
     num_models: int
 
     def frequencies(self, w: Array) -> Array:
-        """Return the selection frequencies at w, where rounding may exchange clients that all but tie."""
+        """Return the selection frequencies at w, where rounding may exchange nearly tied clients."""
         return self.law.frequencies(self.problem.fed.losses(w))
 
     def exact_frequencies(self, w: Array) -> Array:
@@ -164,7 +165,7 @@ class _Hunt(NamedTuple):
         return self.law.frequencies(self.problem.order(w))
 
     def search(self, objective: Callable[[Array], float], starts: Iterable[Array] = ()) -> list[Array]:
-        """Look for models where the objective is small."""
+        """Search for models where the objective is small."""
         found = smallest_over_models(objective, self.problem.fed, self.rng, self.num_models, starts)
         return [one.model for one in found]
 
@@ -200,7 +201,7 @@ def _rho_bar(hunt: _Hunt, least_ratios: Array | None, start: Array) -> Interval[
 
 
 def _rho_diagonal(hunt: _Hunt) -> tuple[Interval[float], Array]:
-    """Interval of the diagonal skew, and the model of its upper side."""
+    """Return the interval of the diagonal skew, and the model of its upper side."""
     problem, law = hunt.problem, hunt.law
     fed = problem.fed
     lower, by, starts = 0.0, _SIGN, list[Array]()
@@ -251,9 +252,9 @@ def smallest_over_models(
     num_models: int,
     starts: Iterable[Array] = (),
 ) -> list[Found]:
-    """Evaluate given and random models at all distances from w*, then improve the best by adaptive random steps.
+    """Evaluate given and random models at all distances from w*, then improve the best ones by adaptive random steps.
 
-    The improved ones are returned, the best first.
+    Return the improved ones, the best first.
     """
     spread = float(np.linalg.norm(fed.centers - fed.minimizer, axis=1).max()) or 1.0
     models = [fed.minimizer, *fed.centers, *starts]
@@ -272,7 +273,7 @@ def smallest_over_models(
 def _improved(
     objective: Callable[[Array], float], best: Found, spread: float, rng: np.random.Generator, num_steps: int
 ) -> Found:
-    """Take random steps that never go up; the step length grows on success and shrinks otherwise, then starts again."""
+    """Take random steps that never increase the objective; the step length grows on success and shrinks otherwise."""
     start = step = 0.3 * spread
     for _ in range(num_steps):
         model = best.model + step * rng.standard_normal(best.model.size)

@@ -19,7 +19,7 @@ class SelectionSkew(NamedTuple):
     rho_tilde
         ``sup_w rho(S(w), w*)``.
     rho_diagonal
-        ``inf_w rho(S(w), w)``: the skew that the corrected convergence theorem needs; at least rho_bar.
+        ``inf_w rho(S(w), w)``, at least rho_bar; used by the corrected convergence theorem.
     """
 
     rho_bar: Interval[float]
@@ -28,10 +28,10 @@ class SelectionSkew(NamedTuple):
 
 
 def outward(lower: float, upper: float, lower_by: str, upper_by: str) -> Interval[float]:
-    """Round the sides of a nonnegative number outward, by more than the error of the selection frequencies.
+    """Round the sides of a nonnegative number outward by more than the error of the selection frequencies.
 
-    A skew is a quotient of sums of nonnegative numbers, linear in the frequencies: their relative errors, at most 3e-15
-    for few clients and below 1e-13 for thousands, are relative errors of the skew.
+    A skew is a quotient of sums of nonnegative numbers and linear in the frequencies. Relative errors of the
+    frequencies, at most 3e-15 for few clients and below 1e-13 for thousands, are therefore relative errors of the skew.
 
     >>> lower, upper = outward(2.0, 3.0, "one road", "another")
     >>> 0 < 2 - lower < 3e-13, 0 < upper - 3 < 4e-13

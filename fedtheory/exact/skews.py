@@ -26,7 +26,7 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
     Parameters
     ----------
     fed
-        The clients, weights p.
+        The clients, with weights p.
     frequencies
         Selection frequencies q, shape (K,), of sum 1.
     w
@@ -40,11 +40,11 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
     Raises
     ------
     AssumptionViolated
-        Where the denominator is zero: every client of positive weight has its minimum there, and the skew is 0/0.
+        If the denominator is zero at a model: it minimizes all clients of positive weight, and the skew is 0/0.
 
     Examples
     --------
-    Clients at +1 and -1. At w = 1/2 their losses are 1/8 and 9/8; the skew of the worse one is 9/8 / (5/8) = 9/5.
+    Clients at +1 and -1. At w = 1/2 their losses are 1/8 and 9/8, and the skew of the worse one is 9/8 / (5/8) = 9/5.
 
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> float(skew(fed, [0.0, 1.0], [0.5]))
@@ -55,7 +55,7 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
     excess = fed.excesses(w)
     total = excess @ fed.weights
     if np.any(total <= 0):
-        message = "the skew needs a positive sum_k p_k (F_k(w) - F_k*), got 0/0 at a model that every client prefers"
+        message = "the skew needs a positive sum_k p_k (F_k(w) - F_k*), got 0/0 at a common minimizer of the clients"
         raise AssumptionViolated(message)
     result: Array = np.asarray(excess @ q / total)[()]
     return result
@@ -68,15 +68,15 @@ def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple
     Parameters
     ----------
     fed
-        The clients, weights p.
+        The clients, with weights p.
     frequencies
         Selection frequencies q, shape (K,), of sum 1.
 
     Returns
     -------
     tuple
-        (inf, sup). Each is attained at some model or approached at infinity. The supremum is infinite if
-        every client of positive weight prefers one model and a selected client of weight zero does not.
+        (inf, sup). Each is attained at some model or approached at infinity. The supremum is infinite if all clients of
+        positive weight share a minimizer and a selected client of weight zero has another one.
 
     Raises
     ------
@@ -85,16 +85,15 @@ def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple
 
     Notes
     -----
-    Numerator and denominator are quadratic forms in (x, tau), w = w* + x/tau; models are dense among these points, so
-    the extremes are those of a generalized eigenproblem of size v + 1. For isotropic curvatures two of its eigenvalues
-    are the roots of ``lambda^2 - (a + e) lambda + a g`` with ``a = H_q / H``, ``g = Gamma_q / Gamma``,
-    ``e = g + H_q |w_q - w*|^2 / (2 Gamma)``, and all others lie between them; the smaller root is taken as
-    ``a g / lambda_max``, so that it keeps its digits near 0.
-    With objective gap 0 the eigenproblem has size v.
+    Numerator and denominator are quadratic forms in (x, tau), w = w* + x/tau. Models are dense among these points, so
+    that the extremes are those of a generalized eigenproblem of size v + 1. For isotropic curvatures two of its
+    eigenvalues are the roots of ``lambda^2 - (a + e) lambda + a g`` with ``a = H_q / H``, ``g = Gamma_q / Gamma``, ``e
+    = g + H_q |w_q - w*|^2 / (2 Gamma)``, and all others are between them. The smaller root is computed as ``a g /
+    lambda_max``, which is accurate near 0. With objective gap 0 the eigenproblem has size v.
 
     Examples
     --------
-    Clients at +1 and -1: ``(w+1)^2 / (w^2+1)`` runs from 0 at w = -1 to 2 at w = 1.
+    Clients at +1 and -1: ``(w+1)^2 / (w^2+1)`` is between 0, at w = -1, and 2, at w = 1.
 
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> skew_extremes(fed, [0.0, 1.0])

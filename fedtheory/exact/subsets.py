@@ -4,7 +4,7 @@ r"""Smallest ratio of the mean excess loss of n clients to that of all clients.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled kernels take what their docstrings say)
+# (the docstrings of compiled kernels state the types)
 
 from itertools import combinations
 
@@ -32,8 +32,8 @@ def subset_minima(fed: QuadraticFederation) -> Array:
     Parameters
     ----------
     fed
-        The clients. The 2^K subsets of up to 30 with isotropic curvatures, and of up to 16 with others, are enumerated.
-        More clients are split into groups; for each n the sums of the groups' minima, minimized over how n is split
+        The clients. All 2^K subsets are enumerated for up to 30 clients with isotropic curvatures, or 16 with others.
+        More clients are split into groups. For each n the sums of the groups' minima, minimized over the splits of n
         among the groups, are lower bounds.
 
     Returns
@@ -43,13 +43,14 @@ def subset_minima(fed: QuadraticFederation) -> Array:
 
     Notes
     -----
-    For isotropic curvatures the sums ``sum h``, ``sum h (c - w*)``, ``sum h |c - w*|^2`` of a subset decide; a Gray
-    code changes one client at a time, and the sums are formed afresh every 2^8 subsets, so that rounding stays small.
-    A quadratic polynomial tells, without division or root, whether a subset beats the record for its size.
+    For isotropic curvatures the sums ``sum h``, ``sum h (c - w*)``, ``sum h |c - w*|^2`` of a subset determine the
+    ratio. A Gray code changes one client at a time; the sums are recomputed every 2^8 subsets, so that rounding errors
+    stay small. A quadratic polynomial decides, without division or root, whether a subset improves the record for its
+    size.
 
     Examples
     --------
-    Clients at +1 and -1: each one is 0 at its center; together they are the objective.
+    Clients at +1 and -1: each loss is 0 at its center; the mean over both is the objective.
 
     >>> subset_minima(QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5]))
     array([0., 1.])
@@ -59,7 +60,7 @@ def subset_minima(fed: QuadraticFederation) -> Array:
 
 
 def least_ratios_of(fed: QuadraticFederation, ready: Forms) -> Array:
-    """``subset_minima`` with forms that are made already."""
+    """Return ``subset_minima`` for existing forms."""
     isotropic = fed.curvatures.ndim == 1 and ready.optimum.objective_gap > 0
     limit = _LARGEST_ISOTROPIC if isotropic else _LARGEST
     num_groups = -(-fed.num_clients // limit)
@@ -73,7 +74,7 @@ def least_ratios_of(fed: QuadraticFederation, ready: Forms) -> Array:
 
 
 def _best_splits(left: Array, right: Array) -> Array:
-    """Smallest ``left[i] + right[n - i]`` for each n."""
+    """Return the smallest ``left[i] + right[n - i]`` for each n."""
     best = np.full(left.size + right.size - 1, np.inf)
     for i, value in enumerate(left):
         best[i : i + right.size] = np.minimum(best[i : i + right.size], value + right)
@@ -99,7 +100,7 @@ def _isotropic_sums(fed: QuadraticFederation, ready: Forms, group: npt.NDArray[n
 
 @compiled
 def _enumerate(at_infinity, at_minimizer, between, block, smallest):
-    """Fill ``smallest[n-1]`` with the least root of ``(a - t)(e - t) = |b|^2``, a, e, b the sums over n clients."""
+    """Fill ``smallest[n-1]`` with the smallest root of ``(a - t)(e - t) = |b|^2`` for sums a, e, b over n clients."""
     num_clients, dim = between.shape
     low = min(block, num_clients)
     b = np.zeros(dim)

@@ -3,7 +3,7 @@
     f(W) = sum_i a_i (logsumexp(W x_i) - (W x_i)_{y_i}) + l2/2 ||W||^2,    a_i >= 0, sum_i a_i = 1.
 
 The softmax q_i of W x_i gives the gradient ``sum_i a_i (q_i - e_{y_i}) x_i' + l2 W`` and the Hessian
-``sum_i a_i (diag(q_i) - q_i q_i') (x) x_i x_i' + l2 I``. The functions of logits take complex numbers too.
+``sum_i a_i (diag(q_i) - q_i q_i') (x) x_i x_i' + l2 I``. The functions of logits also accept complex numbers.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def sample_losses(logits: Any, labels: Labels) -> Any:
     top = np.maximum(offsets.real.max(axis=1), 0.0)
     others = np.exp(offsets - top[:, None])
     others[rows, labels] = 0.0
-    # log(1 + sum of the others): relative to the label's logit, the label itself is the 1. log1p keeps tiny losses.
+    # log(1 + the sum over the other classes), with logits relative to the label's; log1p keeps small losses accurate.
     return top + np.log1p(others.sum(axis=1) + np.expm1(-top))
 
 
@@ -45,7 +45,7 @@ def residuals(logits: Any, labels: Labels) -> Any:
     """``q_i - e_{y_i}``, shape (n, C): the gradients of the sample losses with respect to the logits."""
     q = class_probabilities(logits)
     rows = np.arange(labels.size)
-    # 1 - q_y as the sum of the others, which keeps tiny residuals.
+    # 1 - q_y as the sum over the other classes, which keeps small residuals accurate.
     q[rows, labels] = 0.0
     q[rows, labels] = -q.sum(axis=1)
     return q
@@ -83,7 +83,7 @@ class CrossEntropy:
         return (weighted.T @ self.features).ravel() + self.l2 * w
 
     def product(self, w: Array, direction: Array) -> Array:
-        """Hessian of f times a direction, shape (C d,), without the Hessian."""
+        """Product of the Hessian of f and a direction, shape (C d,), without forming the Hessian."""
         change = self.probability_change(w, direction)
         curved: Array = ((self.sample_weights[:, None] * change).T @ self.features).ravel() + self.l2 * direction
         return curved
@@ -109,19 +109,19 @@ class CrossEntropy:
         return result.reshape(self.dim, self.dim) + self.l2 * np.eye(self.dim)
 
     def with_l2(self, l2: float) -> Self:
-        """Return the same samples with another ridge term."""
+        """Return the objective of the same samples with another ridge term."""
         return type(self)(self.features, self.labels, self.sample_weights, self.num_classes, l2)
 
     @cached_property
     def smoothness(self) -> float:
-        """Upper bound of every eigenvalue of every Hessian: ``1/2 lambda_max(sum_i a_i x_i x_i') + l2``.
+        """Upper bound of all eigenvalues of all Hessians: ``1/2 lambda_max(sum_i a_i x_i x_i') + l2``.
 
         ``diag(q) - q q'`` has no eigenvalue above 1/2: its Gershgorin discs have center and radius q_c (1 - q_c), at
-        most 1/4. The computed eigenvalue is raised by what rounding can have taken.
+        most 1/4. The computed eigenvalue is increased by a bound on its rounding error.
         """
         scaled = np.sqrt(self.sample_weights)[:, None] * self.features
         gram = scaled.T @ scaled if scaled.shape[0] >= scaled.shape[1] else scaled @ scaled.T
-        # Entries of the Gram matrix are off by n eps trace at most, its eigenvalues by d times that.
+        # The error of the entries of the Gram matrix is at most n eps trace; that of its eigenvalues, d times as much.
         slack = (sum(scaled.shape) + 8) * np.finfo(np.float64).eps * np.trace(gram)
         bound = 0.5 * (np.linalg.eigvalsh(gram)[-1] + slack) + self.l2
         return float(np.nextafter(bound, np.inf))  # the last sum may have been rounded down

@@ -1,4 +1,4 @@
-"""What federations of labeled samples share: their checks, the mean over a client's samples, the accuracy."""
+"""Shared parts of federations of labeled samples: validation, means over a client's samples, accuracy."""
 
 from collections.abc import Callable
 from typing import Any
@@ -61,13 +61,13 @@ def at_each(w: npt.ArrayLike, dim: int, function: Callable[[Array], Any], shape:
 def accuracy(
     data: FederatedData, dim: int, logits: Callable[[Array, Array], Array], w: npt.ArrayLike, *, held_out: bool
 ) -> Array:
-    """Share of the samples whose largest logit is that of their label; ``logits(model, inputs)`` are (n, C)."""
+    """Return the share of samples whose label has the largest logit; ``logits(model, inputs)`` have shape (n, C)."""
     if not validate.boolean("held_out", held_out):
         features, labels = data.features, data.labels
     elif data.test_labels.size:
         features, labels = data.test_features, data.test_labels
     else:
-        message = "accuracy needs held-out samples (held_out=False takes the training samples), got none"
+        message = "accuracy needs held-out samples (held_out=False uses the training samples), got none"
         raise ValueError(message)
     inputs = with_constant(features)
     shares = at_each(w, dim, lambda model: np.mean(np.argmax(logits(model, inputs), axis=1) == labels), ())

@@ -18,7 +18,7 @@ __all__ = ["FederatedData"]
 
 Labels = npt.NDArray[np.int64]
 
-# A model has a row for each: a stray label would ask for all memory.
+# A model has a row per class, so that one wrong label could require all memory.
 _MOST_CLASSES = 100_000
 
 
@@ -30,16 +30,17 @@ class FederatedData:
     Parameters
     ----------
     features
-        Shape (N, f), finite.
+        Features, shape (N, f), finite.
     labels
-        Shape (N,), whole numbers in ``0..num_classes - 1``.
+        Labels, shape (N,), integers in ``0..num_classes - 1``.
     offsets
-        Shape (K + 1,), from 0 to N, strictly increasing: no client is empty.
+        Row numbers, shape (K + 1,), from 0 to N and strictly increasing, so that no client is empty.
     num_classes
-        By default one more than the largest label, and at least 2; it must be given for labels from 100,000 on.
+        Number of classes; by default one more than the largest label, at least 2. It must be given for labels from
+        100,000.
     test_features, test_labels, test_offsets
-        Held-out samples in the same layout, or none; a client may have none. The samples from
-        ``test_offsets[K]`` on belong to no client; they are a common test set.
+        Held-out samples in the same layout, or none; a client may have no held-out samples. Samples from
+        ``test_offsets[K]`` belong to no client and form a common test set.
 
     Raises
     ------
@@ -118,13 +119,13 @@ class FederatedData:
         test_fraction: float = 0.0,
         rng: RNGLike = 0,
     ) -> Self:
-        """Give client k the pooled samples ``parts[k]``; of each client's samples a random share is held out.
+        """Assign the pooled samples ``parts[k]`` to client k; a random share of each client's samples is held out.
 
-        A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training. No sample may be
-        given twice: it could be held out and trained on. Samples may be left over. The features and labels of
-        ``test`` are a common test set, in addition to the held-out samples.
+        A client with n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training. The parts must be
+        disjoint, since a sample could otherwise be both held out and trained on, and need not contain all samples. The
+        features and labels of ``test`` form a common test set in addition to the held-out samples.
         """
-        # Only the samples that are dealt are made double: of millions of bytes that is most of the memory.
+        # Only assigned samples are converted to doubles, which saves most of the memory for millions of bytes.
         x = _table("features", features)
         y = _whole("labels", labels, shape=(len(x),))
         share = validate.fraction("test_fraction", test_fraction)
@@ -177,15 +178,15 @@ class FederatedData:
         return self.features[rows], self.labels[rows]
 
     def test_client(self, k: int) -> tuple[Array, Labels]:
-        """Held-out features and labels of client k, perhaps none."""
+        """Held-out features and labels of client k, possibly empty."""
         k = validate.count("k", k, 0, self.num_clients - 1)
         rows = slice(self.test_offsets[k], self.test_offsets[k + 1])
         return self.test_features[rows], self.test_labels[rows]
 
     def take(self, clients: Sequence[int]) -> Self:
-        """Federation of some of the clients, in the given order; a client named twice is there twice.
+        """Federation of the given clients in the given order; a client may occur several times.
 
-        The common test set stays.
+        The common test set does not change.
         """
         named = validate.sequence("clients", clients, "a sequence of client numbers")
         chosen = [validate.count("clients", k, 0, self.num_clients - 1) for k in named]
@@ -211,17 +212,17 @@ class FederatedData:
 
 
 def training_count(num_samples: int, test_fraction: float) -> int:
-    """``max(1, floor((1 - test_fraction) n))``, the samples of a client that are not held out.
+    """Return ``max(1, floor((1 - test_fraction) n))``, the number of a client's samples that are not held out.
 
     >>> training_count(10, 0.25), training_count(10, 0.8), training_count(1, 0.5)
     (7, 2, 1)
     """
-    # The nudge keeps floor(0.2 * 10) at 2 for fractions that are not binary.
+    # The small summand keeps floor(0.2 * 10) at 2 for fractions that are not binary.
     return max(1, int((1 - test_fraction) * num_samples + 1e-9))
 
 
 def test_samples(test: Any, num_features: int) -> tuple[npt.NDArray[Any], Labels]:
-    """Return the features and labels of a common test set, each of a number of features."""
+    """Return the features and labels of a common test set with the given number of features."""
     if not isinstance(test, tuple | list) or len(test) != 2:
         message = f"test must be a pair, features and labels, got {short(test)}"
         raise TypeError(message)
@@ -233,11 +234,11 @@ def test_samples(test: Any, num_features: int) -> tuple[npt.NDArray[Any], Labels
 
 
 def _table(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return finite real numbers of two dimensions as they are: of single precision, or bytes."""
+    """Return finite real numbers of two dimensions without changing their type (single precision, or bytes)."""
     raw = validate.unmasked(name, value)
     if raw.ndim == 2 and raw.dtype.kind in "iuf" and np.isfinite(raw).all():
         return raw
-    return validate.array(name, raw, ndim=2)  # which says what is wrong
+    return validate.array(name, raw, ndim=2)  # raises an error that describes the problem
 
 
 def _bounds(parts: Sequence[Labels]) -> Labels:
@@ -245,7 +246,7 @@ def _bounds(parts: Sequence[Labels]) -> Labels:
 
 
 def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
-    # An empty list has no type of its own.
+    # An empty list has no dtype.
     arrays = [
         validate.unmasked(f"part {k}", part) if np.size(part) else np.empty(0, np.int64) for k, part in enumerate(parts)
     ]

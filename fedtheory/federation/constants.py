@@ -77,14 +77,14 @@ def gradient_bound(
     initial
         First model, shape (v,).
     step_size
-        Local step size, or those of all local steps in order, shape (T,); at most 1/L, in any order.
+        Local step size, or those of all local steps, shape (T,); at most 1/L, in any order.
     gradient_noise
         Total variance sigma2 of the noise added to each gradient.
 
     Returns
     -------
     GradientBound
-        G2, squared, with the region in which it holds and the noise that adds up there.
+        The squared bound G2, its region, and the variance of the accumulated noise.
 
     Raises
     ------
@@ -101,16 +101,16 @@ def gradient_bound(
     the c_k is invariant; ``|h_k (w - c_k)|^2`` is convex and largest at a vertex.
     *Diagonal curvatures.* The same in each coordinate: a box.
     *General curvatures.* With mu_k the smallest eigenvalue of H_k, a step from the ball of radius R about c ends within
-    ``(1 - eta mu_k) R + eta |H_k (c_k - c)|`` of c: the ball is invariant if R is at least ``|H_k (c_k - c)| / mu_k``
-    for all k and the distance of the first model. Any c will do; a good one is sought numerically. The largest gradient
-    in the ball is bounded by Lagrangian duality.
-    *Noise.* A model is a point of the region plus n, and ``E |n|^2`` grows to at most ``(1 - eta mu)^2 E |n|^2 + eta^2
-    sigma2`` in a step, whatever is selected, and does not grow by averaging. With R the largest gradient norm in the
-    region, ``G2 = (R + L noise2^(1/2))^2 + sigma2``.
+    ``(1 - eta mu_k) R + eta |H_k (c_k - c)|`` of c. The ball is invariant if R is at least ``|H_k (c_k - c)| / mu_k``
+    for all k and at least the distance of the first model. Any c is valid; a good one is found numerically. Lagrangian
+    duality bounds the largest gradient in the ball.
+    *Noise.* A model is a point of the region plus n. In a step ``E |n|^2`` increases to at most
+    ``(1 - eta mu)^2 E |n|^2 + eta^2 sigma2`` for any selection, and averaging does not increase it. With the largest
+    gradient norm R in the region, ``G2 = (R + L noise2^(1/2))^2 + sigma2``.
 
     Examples
     --------
-    Clients at +1 and -1 from w = 3: the steepest gradient is that of the client at -1 at the start, 4.
+    Clients at +1 and -1 from w = 3: the largest gradient is that of the client at -1 at the start, 4.
 
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> gradient_bound(fed, [3.0], step_size=0.5).G2
@@ -139,7 +139,7 @@ def _step_sizes(step_size: npt.ArrayLike, smoothness: float) -> Array:
     if sizes.ndim > 1:
         message = f"step_size must be a number or have shape (T,), got shape {sizes.shape}"
         raise ValueError(message)
-    # 1/L itself may be rounded up.
+    # 1/L may be rounded up.
     if sizes.size and sizes.max() * smoothness > 1 + 4 * np.finfo(np.float64).eps:
         message = f"the gradient bound needs step_size <= 1/L: got {sizes.max()} > {1 / smoothness}"
         raise AssumptionViolated(message)
@@ -173,7 +173,7 @@ def _region(fed: QuadraticFederation, start: Array) -> tuple[Hull | Box | Ball, 
 def _hull(fed: QuadraticFederation, start: Array, curvatures: Array) -> tuple[Hull, float]:
     vertices = np.vstack([start, fed.centers])
     pairs = zip(curvatures, fed.centers, strict=True)
-    # Client by client: all differences at once would take K^2 v numbers.
+    # One client at a time, since all differences at once would need K^2 v numbers.
     return Hull(vertices), float(max(h**2 * ((vertices - c) ** 2).sum(axis=1).max() for h, c in pairs))
 
 
@@ -194,7 +194,7 @@ def _ball(fed: QuadraticFederation, start: Array) -> tuple[Ball, float]:
 
 
 def _central_point(scaled: Array, centers: Array, start: Array) -> Array:
-    """Find a point c with small ``max(|start - c|, max_k |A_k (c_k - c)|)``, where ``scaled`` holds the A_k."""
+    """Find a point c with small ``max(|start - c|, max_k |A_k (c_k - c)|)``, where ``scaled`` contains the A_k."""
     from scipy.optimize import minimize
 
     forms = np.concatenate([np.eye(start.size)[None], np.einsum("kji,kjl->kil", scaled, scaled)])
@@ -210,7 +210,7 @@ def _central_point(scaled: Array, centers: Array, start: Array) -> Array:
 
     scale = float(smoothed(point, 1.0)[0])
     if scale > 0:
-        # The soft maximum is within log(K + 1)/sharpness of the maximum: sharpen in stages.
+        # The soft maximum is within log(K + 1)/sharpness of the maximum; the sharpness increases in stages.
         for stage in (10.0, 100.0, 1000.0):
             point = minimize(smoothed, point, args=(stage / scale,), jac=True, method="L-BFGS-B").x
     return np.asarray(point, dtype=np.float64)
@@ -220,9 +220,9 @@ def _largest_in_ball(squares: Array, offset: Array, radius: float) -> float:
     r"""Bound ``sum_i a_i (y_i + d_i)^2`` over ``|y| <= R`` from above, with the a_i = h_i^2 in ``squares``.
 
     For every ``lambda > a = max_i a_i`` the maximum is at most ``lambda R^2 + sum_i lambda a_i d_i^2 / (lambda - a_i)``
-    (maximize the Lagrangian coordinate by coordinate), so the value is a bound wherever the search for lambda ends. It
-    is the maximum itself at the root of the secular equation ``sum_i (a_i d_i / (lambda - a_i))^2 = R^2``, or at
-    lambda = a if there is none.
+    (maximize the Lagrangian coordinate by coordinate), so that every lambda gives a valid bound. It equals the maximum
+    at the root of the secular equation ``sum_i (a_i d_i / (lambda - a_i))^2 = R^2``, or at lambda = a if there is no
+    root.
     """
     from scipy.optimize import brentq
 

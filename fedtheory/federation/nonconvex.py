@@ -22,8 +22,8 @@ __all__ = ["NonconvexFederation"]
 class NonconvexFederation:
     r"""Clients with non-convex objectives, ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
 
-    Here ``phi(t) = t^2 / (1 + t^2)``, with ``-1/2 <= phi'' <= 2`` and ``phi'^2 <= 27/64``. The tilts cancel in the sum:
-    their weighted mean is subtracted from each, so that ``F(w) = sum_k p_k sum_j a_kj phi(w_j - c_kj)`` is at least 0.
+    Here ``phi(t) = t^2 / (1 + t^2)``, with ``-1/2 <= phi'' <= 2`` and ``phi'^2 <= 27/64``. The weighted mean of the
+    tilts is subtracted from each of them, so that ``F(w) = sum_k p_k sum_j a_kj phi(w_j - c_kj)`` is at least 0.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class NonconvexFederation:
 
     Examples
     --------
-    Wells of depth 1 at -1 and 1: at 0 both clients have climbed half of theirs, and their slopes cancel.
+    Wells of depth 1 at -1 and 1. At 0 both losses are 1/2, and the slopes cancel.
 
     >>> fed = NonconvexFederation.hetero([[1.0], [1.0]], [[-1.0], [1.0]], [0.5, 0.5])
     >>> fed.losses([0.0]), fed.gradients([0.0]).ravel(), fed.gradient([0.0])
@@ -76,7 +76,7 @@ class NonconvexFederation:
 
     @classmethod
     def tilt(cls, amplitudes: npt.ArrayLike, tilts: npt.ArrayLike, weights: npt.ArrayLike) -> Self:
-        """Build clients with the same wells at the origin, of amplitudes (v,), and their own tilts (K, v).
+        """Build clients with equal wells at the origin, of amplitudes (v,), and different tilts (K, v).
 
         ``F(w) = sum_j a_j phi(w_j)`` has the minimum 0, and Assumption 9 holds with equality everywhere.
 
@@ -90,7 +90,7 @@ class NonconvexFederation:
 
     @classmethod
     def hetero(cls, amplitudes: npt.ArrayLike, centers: npt.ArrayLike, weights: npt.ArrayLike) -> Self:
-        """Build clients with wells of their own, amplitudes and centers (K, v), and no tilts.
+        """Build clients with different wells, amplitudes and centers (K, v), without tilts.
 
         Every client has the minimum 0 at its center.
 
@@ -144,7 +144,7 @@ class NonconvexFederation:
 
     @property
     def minimizer(self) -> Array:
-        """One global minimizer of F, shape (v,): coordinates do not interact, and each is searched exhaustively."""
+        """A global minimizer of F, shape (v,), from an exhaustive search in each coordinate separately."""
         return self._lowest[0]
 
     @property
@@ -154,13 +154,13 @@ class NonconvexFederation:
 
     @property
     def local_minimizers(self) -> Array:
-        """Minimizers of the F_k, shape (K, v): the centers; AssumptionViolated if a tilt leaves no minimum."""
+        """Minimizers of the F_k, shape (K, v): the centers; AssumptionViolated if a client is tilted."""
         self._must_not_be_tilted("minimizers")
         return self.centers
 
     @property
     def local_minima(self) -> Array:
-        """Smallest values of the F_k, shape (K,): zeros; AssumptionViolated if a tilt leaves no minimum."""
+        """Smallest values of the F_k, shape (K,): zeros; AssumptionViolated if a client is tilted."""
         self._must_not_be_tilted("minima")
         return np.zeros(self.num_clients)
 
@@ -172,7 +172,7 @@ class NonconvexFederation:
 
     @property
     def smoothness(self) -> float:
-        """Smallest L with which every client is known to be smooth: ``2 max_kj a_kj``."""
+        """Known smoothness constant L of all clients, ``2 max_kj a_kj``."""
         return float(2 * self.amplitudes.max())
 
     @property
@@ -185,8 +185,8 @@ class NonconvexFederation:
     def dissimilarity(self) -> float:
         r"""Bound rho on ``sum_k p_k |grad F_k(w) - grad F(w)|^2`` at every w (Optimal Client Sampling, Assumption 9).
 
-        The sum is ``sum_k p_k |b_k|^2`` everywhere when the wells are common. Otherwise the slopes of the wells add
-        at most ``s_j^2 = 27/64 sum_k p_k a_kj^2`` in coordinate j, and the root of the sum is subadditive.
+        The sum is ``sum_k p_k |b_k|^2`` for all w if the wells are common. Otherwise the slopes of the wells add at
+        most ``s_j^2 = 27/64 sum_k p_k a_kj^2`` in coordinate j, and the root of the sum is subadditive.
         """
         tilting = self.weights @ self.tilts**2
         if self.has_common_wells:
@@ -202,12 +202,12 @@ class NonconvexFederation:
 
     @property
     def _summary(self) -> Summary:
-        wells = "common" if self.has_common_wells else "each client its own"
+        wells = "common" if self.has_common_wells else "different for each client"
         return Summary("NonconvexFederation", {"num_clients": self.num_clients, "dim": self.dim, "wells": wells})
 
     @cached_property
     def _wells(self) -> tuple[Array, Array]:
-        """Amplitudes and centers of the wells that F is the sum of; one row is enough when all clients share theirs."""
+        """Return amplitudes and centers of the wells whose sum is F; a single row if all clients share their wells."""
         if self.has_common_wells:
             return self.amplitudes[:1], self.centers[:1]
         return self.weights[:, None] * self.amplitudes, self.centers
@@ -221,7 +221,7 @@ class NonconvexFederation:
 
     def _must_not_be_tilted(self, wanted: str) -> None:
         for client in np.flatnonzero(self.tilts.any(axis=1)):
-            message = f"{wanted} of clients need untilted ones, got client {client}, whose tilt is unbounded below"
+            message = f"{wanted} needs clients without tilts, got client {client}, whose loss is unbounded below"
             raise AssumptionViolated(message)
 
     def _models(self, w: npt.ArrayLike) -> Any:
@@ -237,7 +237,7 @@ def _moderate(name: str, value: npt.ArrayLike, **form: Any) -> Array:
 
 
 def _centered(tilts: Array, weights: Array) -> Array:
-    """Subtract the weighted mean until only rounding is left of it, so that centered tilts stay as they are."""
+    """Subtract the weighted mean until only rounding is left, so that centered tilts do not change."""
     for _ in range(3):
         mean = weights @ tilts
         if (np.abs(mean) <= len(weights) * np.finfo(np.float64).eps * (weights @ np.abs(tilts))).all():
@@ -281,21 +281,21 @@ def _curvature(t: Array) -> Array:
 
 
 def lowest_point(amplitudes: Array, centers: Array) -> tuple[float, float]:
-    """Global minimizer and minimum of psi, the latter to a few units of rounding of ``sum_i a_i``.
+    """Return the global minimizer and the minimum of psi, the latter up to a few rounding errors of ``sum_i a_i``.
 
-    Outside the hull of the centers psi falls towards it. Inside, ``phi'' >= -1/2`` bounds psi from below on a cell of
-    half-width h around m by ``psi(m) - |psi'(m)| h - sum_i a_i h^2 / 4``; cells that lie above the best value are
-    dropped and the others halved, until the bound meets the best value.
+    Outside the hull of the centers psi decreases towards it. Inside, ``phi'' >= -1/2`` bounds psi from below on a cell
+    of half-width h around m by ``psi(m) - |psi'(m)| h - sum_i a_i h^2 / 4``. Cells whose bound exceeds the best value
+    are discarded and the others are halved, until the bound reaches the best value.
 
     >>> x, value = lowest_point(np.array([1.0, 1.0]), np.array([-0.5, 0.5]))
-    >>> abs(x) < 1e-12, round(value, 12)  # two wells so near make one: 2 phi(1/2)
+    >>> abs(x) < 1e-12, round(value, 12)  # two close wells have one minimum, 2 phi(1/2)
     (True, 0.4)
     """
     total = float(amplitudes.sum())
     low, high = float(centers.min()), float(centers.max())
     half = (high - low) / (2 * _FIRST_CELLS)
     cells = low + half * (2 * np.arange(_FIRST_CELLS, dtype=np.float64) + 1)
-    # Every center is a candidate, too: a lone deep well may be narrower than the first cells.
+    # Every center is a candidate as well, since a deep well may be narrower than the first cells.
     best = _best(amplitudes, centers, centers)
     for _ in range(_HALVINGS):
         offsets = cells[:, None] - centers
@@ -311,7 +311,7 @@ def lowest_point(amplitudes: Array, centers: Array) -> tuple[float, float]:
 
 
 def _best(amplitudes: Array, centers: Array, points: Array) -> tuple[float, float]:
-    """Return the lowest of some points and psi there, after a few steps of Newton's method downhill."""
+    """Return the point with the smallest psi, after a few descending Newton steps, and psi there."""
     x = points[np.argmin(phi(points[:, None] - centers) @ amplitudes)]
     value = float(phi(x - centers) @ amplitudes)
     for _ in range(4):

@@ -20,11 +20,11 @@ from fedtheory.errors import AssumptionViolated
 
 __all__ = ["LossFederation"]
 
-# Central differences of so large a step leave ten digits of a smooth function.
+# Central differences with such a large step give ten correct digits for a smooth function.
 _STEP = 2.0**-17
-# One of these fits a loss of large third derivatives, or one that is large beside its gradient.
+# One of these step sizes suits losses with large third derivatives, or losses much larger than their gradients.
 _STEPS = (2.0**-8, _STEP, 2.0**-26)
-# A loss is the sum of many numbers.
+# A loss is a sum of many numbers.
 _ROUNDINGS = 64
 
 
@@ -37,24 +37,24 @@ class LossFederation:
     ----------
     client_loss, client_gradient
         Functions of ``(data, k, w)``: the loss of client k at a model of shape (v,), and its gradient, shape (v,). The
-        round loop compiles them with numba, unless they are compiled already. Before the first run the gradients of up
-        to 16 clients are compared with difference quotients of the loss.
+        engine compiles them with numba unless they are compiled already. Before the first run the gradients of up to 16
+        clients are compared with difference quotients of the loss.
     data
-        What they read: an array, a number, None, or a tuple of these, which may be nested and named. A first axis of
-        length K is usual, and not required.
+        Argument of both functions: an array, a number, None, or a (nested, possibly named) tuple of these. The first
+        axis usually has length K, but need not.
     weights
         Objective weights p_k, shape (K,), non-negative and of sum 1.
     dim
         Number of model parameters v.
     minimizer
-        Where F is smallest, shape (v,), if that is known. Without it runs record ``loss``, and no ``gap``.
+        Minimizer of F, shape (v,), if it is known. Without it runs record ``loss`` but not ``gap``.
 
     Raises
     ------
     TypeError, ValueError
-        If one of the two is no function, the data hold anything else, or a number makes no sense. A run raises them,
-        too, if a function does not return finite numbers of the right shape, cannot be compiled, or is not the gradient
-        of the other.
+        If one of the two is no function, the data have another type, or a number is invalid. A run also raises them if
+        a function does not return finite numbers of the right shape, cannot be compiled, or ``client_gradient`` is not
+        the gradient of ``client_loss``.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class LossFederation:
     def minimizer(self) -> Array:
         """Minimizer of F, shape (v,); AssumptionViolated if it was not given."""
         if self.known_minimizer is None:
-            message = "a minimum of F needs minimizer=, got none: give it, or record=('loss',) in the place of the gap"
+            message = "a minimum of F needs minimizer=, got none: give it, or record=('loss',) in place of the gap"
             raise AssumptionViolated(message)
         return self.known_minimizer
 
@@ -137,9 +137,9 @@ class LossFederation:
         return found
 
     def gradient_error(self, w: npt.ArrayLike) -> float:
-        """Largest difference between gradients and difference quotients of the losses at a model, over their size.
+        """Largest relative difference between gradients and difference quotients of the losses at a model.
 
-        Near 1e-9 where the one function is the gradient of the other and that is smooth; near 1 where it is not.
+        It is about 1e-9 for the gradient of a smooth loss, and about 1 for a wrong gradient.
         """
         model = validate.array("w", w, shape=(self.dim,))
         steps = _STEP * np.eye(self.dim)
@@ -149,7 +149,7 @@ class LossFederation:
 
     @cached_property
     def checked_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """Loss and gradient; a ValueError or TypeError says for which client the one does not fit the other."""
+        """Loss and gradient; a ValueError or TypeError names a client for which they do not match."""
         best = () if self.known_minimizer is None else (self.known_minimizer,)
         for k in np.unique(np.linspace(0, self.num_clients - 1, 16).astype(int)).tolist():
             _check_client(self, k, best)
@@ -170,7 +170,7 @@ class LossFederation:
 
 
 def _check_data(name: str, data: Any) -> None:
-    """Raise TypeError unless compiled code can read this."""
+    """Raise TypeError unless compiled code can read the data."""
     if isinstance(data, tuple):
         for place, part in enumerate(data):
             _check_data(f"{name}[{place}]", part)
@@ -192,7 +192,7 @@ def _check_client(fed: LossFederation, k: int, points: tuple[Array, ...]) -> Non
     for model in (drawn, np.abs(drawn), 0.01 * drawn, *points):
         loss, gradient = _loss(fed, k, model), _gradient(fed, k, model)
         if not (np.isfinite(loss) and np.isfinite(gradient).all()):
-            continue  # a logarithm, say
+            continue  # for example a logarithm of a negative number
         slope, quotients = float(gradient @ direction), []
         for step in _STEPS:
             there, back = (_loss(fed, k, model + sign * step * direction) for sign in (1, -1))

@@ -29,41 +29,41 @@ class PerceptronFederation:
     r"""Clients with the mean cross-entropy of a network, ``F_k(w) = 1/n_k sum_i l(z(x_i), y_i) + l2/2 ||w||^2``.
 
     Each hidden layer maps its input a to ``max(0, W (a, 1))``, the last layer to the logits ``z = W (a, 1)``, and
-    ``l(z, y) = logsumexp(z) - z_y``. The constant 1 that is appended to every input makes the last column of a W the
-    biases. A model is the flat forms of the W, one after the other; those of h units on i inputs have shape (h, i + 1).
-    Where a ReLU's input is 0 the slope is taken to be 0.
+    ``l(z, y) = logsumexp(z) - z_y``. A constant 1 is appended to every input, so that the last column of a W contains
+    the biases. A model contains the flattened W one after the other; that of h units on i inputs has shape (h, i + 1).
+    The slope of a ReLU at 0 is 0.
 
-    With dropout (Srivastava et al., 2014) every hidden value of a training step is 0 with its layer's rate q, else
-    ``1/(1 - q)`` times what it would be; losses, gradients and accuracies here are those of the whole network. What
-    training programs call weight decay is ``l2``: the step adds ``l2 w`` to the gradient.
+    With dropout (Srivastava et al., 2014) every hidden value in a training step is set to 0 with the rate q of its
+    layer, and otherwise multiplied by ``1/(1 - q)``. Losses, gradients and accuracies of this class are without
+    dropout. ``l2`` is the weight decay of training programs: a step adds ``l2 w`` to the gradient.
 
-    F is neither convex nor smooth: what needs constants or a minimizer raises AssumptionViolated.
+    F is neither convex nor smooth; attributes that need constants or a minimizer raise AssumptionViolated.
 
     Parameters
     ----------
     data
-        The clients' samples; held-out samples serve ``accuracy`` only.
+        The clients' samples; held-out samples are used by ``accuracy`` only.
     hidden
-        Units of each hidden layer. Without any this is softmax regression, whose federation knows more.
+        Number of units of each hidden layer, at least one layer; see ``SoftmaxFederation`` for a model without.
     l2
-        At least 0.
+        Ridge coefficient, at least 0.
     weights
         Objective weights p_k, shape (K,), of sum 1; by default proportional to the sample counts.
     dropout
-        Rate of each hidden layer, in [0, 1); by default nothing is dropped.
+        Dropout rate of each hidden layer, in [0, 1); by default 0.
 
     Raises
     ------
     ValueError
-        If l2 is negative, no layer is hidden, the weights are not a probability vector, a rate is not in [0, 1) or not
-        one for each layer, or a feature is above 1e100 in absolute value.
+        If l2 is negative, there is no hidden layer, the weights are not a probability vector, a rate is not in [0, 1),
+        there is not one rate per layer, or a feature is above 1e100 in absolute value.
     TypeError
-        If ``data`` is no FederatedData, or a layer no whole number.
+        If ``data`` is no FederatedData, or a number of units is not an integer.
 
     Examples
     --------
-    One feature, one hidden unit with the weight 2 and the bias 1, two classes with weights 3 and -1 and biases 0 and 5:
-    the sample 1 has the hidden value 3 and the logits 9 and 2; the sample -1 has 0 and the biases 0 and 5.
+    One feature, one hidden unit with weight 2 and bias 1, and two classes with weights 3 and -1 and biases 0 and 5. The
+    sample 1 has the hidden value 3 and the logits 9 and 2; the sample -1 has the hidden value 0 and the logits 0 and 5.
 
     >>> data = FederatedData.from_clients([([[1.0]], [1]), ([[-1.0]], [1])])
     >>> fed = PerceptronFederation(data, hidden=(1,))
@@ -98,7 +98,7 @@ class PerceptronFederation:
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """Shapes of the W, layer by layer."""
+        """Shapes of the W in the order of the layers."""
         widths = (self.data.num_features, *self.hidden, self.data.num_classes)
         return tuple((outputs, inputs + 1) for inputs, outputs in pairwise(widths))
 
@@ -118,9 +118,9 @@ class PerceptronFederation:
         return with_constant(self.data.features)
 
     def initial(self, rng: int | np.random.SeedSequence | np.random.Generator = 0) -> Array:
-        """Draw a model to start from, shape (v,): entries of a W on i inputs are uniform within ``1/sqrt(i)``.
+        """Draw an initial model, shape (v,); entries of a W on i inputs are uniform in ``[-1/sqrt(i), 1/sqrt(i)]``.
 
-        At the zero model no hidden unit has a slope: training from there moves the last biases only.
+        At the zero model no hidden unit has a slope, so that training from there changes only the last biases.
         """
         generator = validate.generator(rng)
         layers = [generator.uniform(-1.0, 1.0, shape) / np.sqrt(shape[1] - 1) for shape in self.shapes]
@@ -148,43 +148,43 @@ class PerceptronFederation:
         Raises
         ------
         ValueError
-            If no sample is held out; ``held_out=False`` takes the training samples.
+            If no sample is held out; ``held_out=False`` uses the training samples.
         """
         return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 
     @property
     def minimizer(self) -> NoReturn:
-        """Not known: F is not convex."""
+        """Not available: F is not convex."""
         self._lacks("a minimizer")
 
     @property
     def minimum(self) -> NoReturn:
-        """Not known: F is not convex."""
+        """Not available: F is not convex."""
         self._lacks("a minimum")
 
     @property
     def local_minimizers(self) -> NoReturn:
-        """Not known: the F_k are not convex."""
+        """Not available: the F_k are not convex."""
         self._lacks("local minimizers")
 
     @property
     def local_minima(self) -> NoReturn:
-        """Not known: the F_k are not convex."""
+        """Not available: the F_k are not convex."""
         self._lacks("local minima")
 
     @property
     def objective_gap(self) -> NoReturn:
-        """Not known: it needs the minima."""
+        """Not available: it needs the minima."""
         self._lacks("an objective gap")
 
     @property
     def smoothness(self) -> NoReturn:
-        """None exists: slopes jump where a ReLU's input is 0, and grow with the model."""
+        """Does not exist: slopes jump where a ReLU's input is 0, and grow with the model."""
         self._lacks("a smoothness constant")
 
     @property
     def strong_convexity(self) -> NoReturn:
-        """None exists: F is not convex."""
+        """Does not exist: F is not convex."""
         self._lacks("a strong convexity constant")
 
     def __repr__(self) -> str:
@@ -239,7 +239,7 @@ class PerceptronFederation:
 
 
 def _rates(dropout: object, num_layers: int) -> tuple[float, ...]:
-    """Return a dropout rate for each hidden layer; none given stands for zeros."""
+    """Return a dropout rate for each hidden layer, by default zeros."""
     given = validate.sequence("dropout", dropout, "rates of the hidden layers")
     rates = tuple(validate.double("dropout", validate.nonnegative("dropout", rate)) for rate in given)
     if len(rates) not in (0, num_layers) or max(rates, default=0.0) >= 1.0:

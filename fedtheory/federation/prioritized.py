@@ -23,17 +23,17 @@ __all__ = ["Prioritized", "prioritize"]
 class Prioritized:
     """Federation with priority clients; all other clients have objective weight zero.
 
-    ``prioritize`` makes it, and ``fedavg`` runs it as its ``federation``. What the objective alone determines (F, its
-    minimizer, its minimum, the objective gap) is found there; smoothness and strong convexity hold for all clients.
+    Made by ``prioritize``; ``fedavg`` runs its attribute ``federation``, which has F, its minimizer, its minimum and
+    the objective gap. Smoothness and strong convexity hold for all clients.
 
     Attributes
     ----------
     federation
         All clients, with the objective ``F = sum_{k in P} p_k F_k`` of the priority clients P.
     priority
-        Which clients are priority clients, shape (K,).
+        True for priority clients, shape (K,).
     shares
-        ``p_k = D_k / sum_{i in P} D_i`` of all clients, shape (K,): they sum to 1 over the priority clients only.
+        ``p_k = D_k / sum_{i in P} D_i`` of all clients, shape (K,); they sum to 1 over the priority clients only.
     """
 
     federation: Federation
@@ -42,7 +42,7 @@ class Prioritized:
 
     @property
     def objective_gap(self) -> float:
-        """``Gamma = F* - sum_{k in P} p_k F_k*``, of the priority clients."""
+        """Objective gap of the priority clients, ``Gamma = F* - sum_{k in P} p_k F_k*``."""
         return self.federation.objective_gap
 
     @cached_property
@@ -64,19 +64,19 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     Parameters
     ----------
     fed
-        All clients; their weights are proportional to the sizes D_k of their data. It must be a dataclass with a field
-        ``weights``, as the families of this library are.
+        All clients, with weights proportional to the sizes D_k of their data. A dataclass with a field ``weights``,
+        like the families of this library.
     priority
-        Which clients are priority clients, booleans, shape (K,).
+        True for priority clients, shape (K,).
 
     Returns
     -------
-    Prioritized
+    All clients, with the objective of the priority clients.
 
     Raises
     ------
     TypeError
-        If ``priority`` does not hold booleans.
+        If ``priority`` does not contain booleans.
     ValueError
         If its shape is not (K,), if there is no priority client, or if a priority client has no weight.
 
@@ -123,17 +123,17 @@ _NEEDED = ("num_clients", "dim", "weights")
 
 
 def unwrapped(fed: Any) -> Any:
-    """Return what was given, of a prioritized federation that of all clients, whose weights are the objective's."""
+    """Return the argument or, if it is a prioritized federation, its federation of all clients."""
     return fed.federation if isinstance(fed, Prioritized) else fed
 
 
 def federation_given(fed: Any, name: str = "fed") -> Federation:
-    """Return a federation, of a prioritized one that of all clients.
+    """Return a federation; for a prioritized one, its federation of all clients.
 
     Raises
     ------
     TypeError
-        If it is none.
+        If the argument is no federation.
     """
     fed = unwrapped(fed)
     if isinstance(fed, type) or not all(hasattr(fed, attribute) for attribute in _NEEDED):

@@ -14,8 +14,8 @@ __all__ = ["Federation"]
 class Federation(Protocol):
     """A weighted sum of client objectives, ``F(w) = sum_k p_k F_k(w)``.
 
-    Attributes that a family cannot compute raise ``AssumptionViolated`` when asked for. To be simulated, a family also
-    has compiled kernels, which it registers with ``fedtheory.engine.layout``.
+    Attributes that a family cannot compute raise ``AssumptionViolated``. For simulations a family must also register
+    compiled kernels with ``fedtheory.engine.layout``.
     """
 
     @property

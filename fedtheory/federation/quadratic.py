@@ -35,7 +35,7 @@ class QuadraticFederation:
     minima
         The minima F_k*, a scalar or shape (K,).
     normalize
-        Divide the weights by their sum instead of requiring that it is 1.
+        Whether to divide the weights by their sum instead of requiring that it is 1.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class QuadraticFederation:
     ) -> Self:
         """Build the form of Power-of-Choice, eq. (86): ``1/2 w'H_k w - e_k'w + 1/2 e_k' H_k^-1 e_k`` (all minima 0).
 
-        ``linear`` holds the e_k, shape (K, v).
+        ``linear`` contains the e_k, shape (K, v).
 
         >>> QuadraticFederation.from_linear([2.0, 4.0], [[2.0], [2.0]], [0.5, 0.5]).centers
         array([[1. ],
@@ -108,12 +108,12 @@ class QuadraticFederation:
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether every curvature was given as a multiple of the identity or as a diagonal."""
+        """Whether the curvatures were given as multiples of the identity or as diagonals."""
         return self.curvatures.ndim < 3
 
     @cached_property
     def rows(self) -> Array:
-        """Curvature (1, v or v*v numbers), minimum and minimizer of each client side by side; a row per client."""
+        """Curvature (1, v or v*v numbers), minimum and minimizer of each client in one row per client."""
         return np.hstack([self.curvatures.reshape(self.num_clients, -1), self.minima[:, None], self.centers])
 
     @cached_property
@@ -203,18 +203,18 @@ class QuadraticFederation:
 
     @cached_property
     def smoothness(self) -> float:
-        """Largest eigenvalue of any H_k: every client is smooth with this constant L."""
+        """Largest eigenvalue of all H_k, a smoothness constant L of every client."""
         return float(self._spectrum.max())
 
     @cached_property
     def strong_convexity(self) -> float:
-        """Smallest eigenvalue of any H_k: every client is strongly convex with this constant mu."""
+        """Smallest eigenvalue of all H_k, a strong convexity constant mu of every client."""
         return float(self._spectrum.min())
 
     @cached_property
     @pinned
     def _spectrum(self) -> Array:
-        # those of a diagonal curvature are its entries, given once each
+        # the eigenvalues of a diagonal curvature are its entries
         return self.curvatures if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), np.float64)
 
     def __repr__(self) -> str:
@@ -250,7 +250,7 @@ class QuadraticFederation:
         return curved
 
     def _blocks(self) -> list[slice]:
-        # What is summed over a million clients is made for some of them at a time.
+        # Sums over a million clients are computed for some of them at a time.
         return [slice(first, first + _BLOCK) for first in range(0, self.num_clients, _BLOCK)]
 
     def _diagonals_of(self, rows: slice) -> Array:
@@ -265,14 +265,14 @@ class QuadraticFederation:
         return self._diagonals_of(rows)[:, :, None] * np.eye(self.dim) if self.is_diagonal else self.curvatures[rows]
 
 
-# Smaller curvatures vanish when they are weighed.
+# Smaller curvatures underflow when they are weighted.
 _SMALLEST = 1e-100
-# Half a megabyte of centers: a round may copy fewer.
+# Half a megabyte of centers: a round may copy fewer clients than there are.
 _MANY = 2**16
 
 
 def checked_centers(value: Any) -> Array:
-    """Return the minimizer of every client, shape (K, v)."""
+    """Return the minimizers of all clients, shape (K, v)."""
     centers = validate.moderate("centers", validate.array("centers", value, ndim=2), 1e50)
     if 0 in centers.shape:
         message = f"centers must have at least one client and one dimension, got shape {centers.shape}"
@@ -281,10 +281,10 @@ def checked_centers(value: Any) -> Array:
 
 
 def checked_clients(curvatures: Any, centers: Array, minima: Any) -> dict[str, Array]:
-    """Return curvatures, centers and minima by name; of many clients views of one array ``rows``.
+    """Return curvatures, centers and minima by name; for many clients they are views of one array ``rows``.
 
-    There a client's numbers lie side by side, as a round reads them, and each array is dropped before the next is
-    copied: of a million clients' numbers a second copy would take longer than many a run.
+    A client's numbers are then contiguous, which makes rounds faster. Each array is released before the next is copied,
+    since a second copy of a million clients' numbers would take longer than many a run.
     """
     given, (num_clients, dim) = validate.unmasked("curvatures", curvatures), centers.shape
     if centers.size < _MANY or given.shape not in (centers.shape, centers.shape[:1]):
@@ -301,7 +301,7 @@ def checked_clients(curvatures: Any, centers: Array, minima: Any) -> dict[str, A
 
 
 def _checked_minima(value: Any, num_clients: int) -> Array:
-    """Return the minimum of every client, from one number or one per client."""
+    """Return the minima of all clients, given as one number or one per client."""
     minima = validate.moderate("minima", validate.array("minima", value), 1e100)
     if minima.ndim == 0:
         return np.full(num_clients, float(minima))

@@ -27,18 +27,18 @@ __all__ = ["SoftmaxFederation"]
 class SoftmaxFederation:
     r"""Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
 
-    Here ``l(z, y) = logsumexp(z) - z_y``, and a constant feature 1 is appended to every sample, whose weights are the
-    biases. A model is the flat form of W, shape (C, f + 1) with the biases as last column: parameter
-    ``c (f + 1) + j`` multiplies feature j in the logit of class c, and ``v = C (f + 1)``. The ridge term takes the
-    biases in, so that it makes every client strongly convex.
+    Here ``l(z, y) = logsumexp(z) - z_y``. A constant feature 1 is appended to every sample, whose weights are the
+    biases. A model is the flattened W, shape (C, f + 1) with the biases as last column: parameter ``c (f + 1) + j``
+    multiplies feature j in the logit of class c, and ``v = C (f + 1)``. The ridge term includes the biases, so that it
+    makes every client strongly convex.
 
     Parameters
     ----------
     data
-        The clients' samples; held-out samples serve ``accuracy`` only.
+        The clients' samples; held-out samples are used by ``accuracy`` only.
     l2
-        At least 0. Without a ridge term the infimum need not be attained: training works, and what needs a minimizer or
-        strong convexity raises AssumptionViolated.
+        Ridge coefficient, at least 0. Without a ridge term the infimum may not be attained: training is possible, but
+        attributes that need a minimizer or strong convexity raise AssumptionViolated.
     weights
         Objective weights p_k, shape (K,), of sum 1; by default proportional to the sample counts.
 
@@ -51,14 +51,14 @@ class SoftmaxFederation:
 
     Examples
     --------
-    The zero model gives every class the same probability: its loss is log C.
+    The zero model gives every class the same probability, so that its loss is log C.
 
     >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1]), ([[2.0]], [1])])
     >>> fed = SoftmaxFederation(data, l2=0.5)
     >>> fed.dim, fed.losses(np.zeros(4)) / np.log(2)
     (4, array([1., 1.]))
 
-    Of client 0, (1/2 - 0) (0, 1) and (1/2 - 1) (1, 1) are averaged for class 1, and class 0 gets the opposite.
+    For client 0 and class 1 the mean of (1/2 - 0) (0, 1) and (1/2 - 1) (1, 1); class 0 has the opposite gradient.
 
     >>> fed.gradients(np.zeros(4))[0]
     array([ 0.25,  0.  , -0.25,  0.  ])
@@ -111,7 +111,7 @@ class SoftmaxFederation:
 
     def excess(self, w: npt.ArrayLike) -> Array:
         """``F(w) - F*`` at models of shape (..., v), at least 0; returns shape (...)."""
-        # F* is the loss of a computed minimizer, so that rounding can push the difference below 0 by a few eps F*.
+        # F* is the loss of a computed minimizer, so that rounding may make the difference slightly negative.
         return np.asarray(np.maximum(self.loss(w) - self.minimum, 0.0))[()]
 
     def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
@@ -120,7 +120,7 @@ class SoftmaxFederation:
         Raises
         ------
         ValueError
-            If no sample is held out; ``held_out=False`` takes the training samples.
+            If no sample is held out; ``held_out=False`` uses the training samples.
         """
         return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 
@@ -142,9 +142,9 @@ class SoftmaxFederation:
     def infimum(self) -> Interval[float]:
         """Certified bounds (lower, upper) of the infimum of F, attained or not.
 
-        The upper end is the loss of a model; the lower end follows from strong convexity if l2 > 0, otherwise from a
-        dual point, and is 0 where none was found because the samples are separable or nearly so. The dual point is
-        feasible up to rounding: the lower end is less by what that can cost a model of norm up to 1e6.
+        The upper end is the loss of a model. The lower end follows from strong convexity if l2 > 0. Otherwise it comes
+        from a dual point, and is 0 if none was found because the samples are nearly separable. The dual point is
+        feasible up to rounding; the lower end is reduced by the effect of this on models of norm up to 1e6.
         """
         return infimum(self._objective, np.zeros(self.dim))
 
@@ -181,7 +181,7 @@ class SoftmaxFederation:
         return self.l2
 
     def minibatch_variances(self, batch_size: int, w: npt.ArrayLike) -> Array:
-        """``E ||g_k - grad F_k(w)||^2`` of a uniform mini-batch without replacement, exact at given models.
+        """``E ||g_k - grad F_k(w)||^2`` of a uniform mini-batch without replacement, exact at the given models.
 
         Models of shape (..., v) give the shape (..., K). The variance is
         ``(n_k - b) / (b (n_k - 1))`` times that of one sample's gradient.
@@ -201,8 +201,8 @@ class SoftmaxFederation:
     def minibatch_variance(self, batch_size: int) -> float:
         """Upper bound sigma2 of ``E ||g_k - grad F_k(w)||^2`` for every client and every model w.
 
-        A sample's gradient is ``(q - e_y) x'`` plus the ridge term that all share, and ``||q - e_y||^2 <= 2``: the
-        variance is at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, x_i with its constant feature.
+        A sample's gradient is ``(q - e_y) x'`` plus the common ridge term, and ``||q - e_y||^2 <= 2``. The variance is
+        at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, where x_i includes the constant feature.
         ``minibatch_variances`` is exact at a model.
         """
         second_moments = client_means(self.data, 2.0 * np.sum(self.inputs**2, axis=1))
@@ -282,15 +282,15 @@ _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8)
 
 
 def minimizer(objective: CrossEntropy, start: Array) -> Array:
-    """Model with a gradient of norm at most 1e-10, by Newton's method; needs ``objective.l2 > 0``.
+    """Return a model with a gradient of norm at most 1e-10, by Newton's method; needs ``objective.l2 > 0``.
 
-    Steps are halved until the norm of the gradient falls. That norm, unlike the loss, does not drown in rounding near
-    the minimizer, and with a positive definite Hessian it has no stationary point but the minimizer.
+    Steps are halved until the norm of the gradient decreases. Unlike the loss, this norm is not dominated by rounding
+    near the minimizer, and with a positive definite Hessian its only stationary point is the minimizer.
 
     Raises
     ------
     OracleError
-        If rounding keeps the gradient above the tolerance or hides the ridge term (features of very large scale).
+        If rounding keeps the gradient above the tolerance, or hides the ridge term (features of very large scale).
     """
     w = np.array(start)
     gradient = objective.gradient(w)
@@ -330,7 +330,7 @@ def _dense_step(objective: CrossEntropy, w: Array, gradient: Array) -> Array:
     try:
         step: Array = cho_solve(cho_factor(hessian), -gradient)
     except LinAlgError:
-        # Beside large features rounding hides the ridge term.
+        # For large features, rounding hides the ridge term.
         stiff = _stiffened(hessian, objective.num_classes)
         scales = 1 / np.sqrt(np.diagonal(stiff))
         try:
@@ -342,9 +342,9 @@ def _dense_step(objective: CrossEntropy, w: Array, gradient: Array) -> Array:
 
 
 def _stiffened(hessian: Array, num_classes: int) -> Array:
-    """Add curvature along equal shifts of all classes, which the minimizer has none of: the Newton step is the same.
+    """Add curvature along equal shifts of all classes, along which the minimizer is 0; the Newton step does not change.
 
-    The cross-entropy is flat along them, so that only the ridge term is there, and gradients sum to 0 over the classes.
+    The cross-entropy is constant along them, so that only the ridge term has curvature there, and gradients sum to 0.
     """
     stiff = hessian.reshape(num_classes, -1, num_classes, hessian.shape[0] // num_classes).copy()
     largest = np.diagonal(hessian).reshape(num_classes, -1).max(axis=0)
@@ -354,17 +354,16 @@ def _stiffened(hessian: Array, num_classes: int) -> Array:
 
 
 def infimum(objective: CrossEntropy, start: Array) -> Interval[float]:
-    """Interval that holds the infimum of the objective, attained or not.
+    """Return an interval that contains the infimum of the objective, attained or not.
 
-    Both ends allow for rounding. With a ridge term: F at the minimizer w, and ``||grad F(w)||^2 / (2 l2)`` less.
-    Without one: the upper end is the loss of a minimizer with a tiny ridge term. The lower end is a dual value: as
-    ``logsumexp(z) >= q.z + entropy(q)``,
-
+    Both ends account for rounding. With a ridge term they are F at the minimizer w, and ``||grad F(w)||^2 / (2 l2)``
+    less. Without one, the upper end is the loss of a minimizer with a tiny ridge term, and the lower end is a dual
+    value: since ``logsumexp(z) >= q.z + entropy(q)``,
         F(W) >= sum_i a_i entropy(q_i)   for all W   if   sum_i a_i (q_i - e_{y_i}) x_i' = 0 and every q_i is a law,
 
-    and the softmax at the upper end becomes such a q by one Newton step. Rounding leaves the sum at a norm r > 0, its
-    own rounding included, which costs at most ``r ||W||``: the lower end takes that off for ``||W|| = 1e6``. Where the
-    step leaves the simplex (samples that are nearly separable) the lower end is 0, which bounds every cross-entropy.
+    and the softmax at the upper end becomes such a q by one Newton step. Rounding leaves a norm r > 0 of the sum, which
+    changes the value by at most ``r ||W||``; the lower end is reduced by this for ``||W|| = 1e6``. If the step leaves
+    the simplex (for nearly separable samples), the lower end is 0, a lower bound of every cross-entropy.
     """
     if objective.l2 > 0:
         w = minimizer(objective, start)
@@ -392,16 +391,16 @@ def _dual_value(objective: CrossEntropy, w: Array) -> float:
 
     r = q - np.eye(objective.num_classes)[objective.labels]
     missing = np.linalg.norm((objective.sample_weights[:, None] * r).T @ objective.features)
-    # A row of q sums to 1 up to rounding, too.
+    # Rounding in a row of q, which sums to 1, is included.
     sizes = (np.linalg.norm(r, axis=1) + np.linalg.norm(q, axis=1)) * np.linalg.norm(objective.features, axis=1)
     cost = _RADIUS * (missing + _num_roundings(objective) * _EPS * (objective.sample_weights @ sizes))
     return float(objective.sample_weights @ entr(q).sum(axis=1) - cost - _rounding(objective, w))
 
 
 def _dual_point(objective: CrossEntropy, w: Array) -> Array:
-    """Laws of the classes at each sample, feasible up to rounding if none is negative; shape (n, num_classes)."""
+    """Return distributions over the classes for each sample, feasible up to rounding if nonnegative; shape (n, C)."""
     gradient = objective.gradient(w)
-    # Equal shifts of all classes change nothing: the Hessian is singular, and the gradient lies in its range.
+    # Equal shifts of all classes change nothing, so that the Hessian is singular; the gradient is in its range.
     step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
     q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
     laws: Array = q / q.sum(axis=1, keepdims=True)
@@ -414,13 +413,13 @@ def _num_roundings(objective: CrossEntropy) -> int:
 
 
 def _rounding(objective: CrossEntropy, w: Array) -> float:
-    """How far the computed loss at w, or an entropy of the samples, can be from the true one."""
+    """Return a bound on the rounding error of the loss at w, and of an entropy of the samples."""
     model = np.abs(w.reshape(objective.num_classes, -1))
     logits = objective.sample_weights @ (np.abs(objective.features) @ model.T).max(axis=1)
     return float(_num_roundings(objective) * _EPS * (1 + 2 * logits + objective.loss(w)))
 
 
 def _largest_gradient(objective: CrossEntropy, w: Array) -> float:
-    """Norm of the computed gradient at w, and how far it can be from the true one."""
+    """Return the norm of the computed gradient at w and a bound on its rounding error."""
     terms = 2 * objective.sample_weights @ np.linalg.norm(objective.features, axis=1) + objective.l2 * np.linalg.norm(w)
     return float(np.linalg.norm(objective.gradient(w)) + _num_roundings(objective) * _EPS * terms)

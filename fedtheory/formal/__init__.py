@@ -1,7 +1,7 @@
 """Theorems proved in Coq, for each bound.
 
-The files ``*.v`` beside this module contain the proofs. `PROVED` says in which file the theorem about a bound is, and
-`REFUTED` where it is proved that a bound is false as stated. Coq needs nothing but its standard library to check them.
+The files ``*.v`` in this folder contain the proofs. `PROVED` names the file of the theorem about a bound, and `REFUTED`
+that of a proof that a bound is false as stated. The proofs need only Coq's standard library.
 """
 
 from fedtheory.formal.theorems import AXIOMS as AXIOMS

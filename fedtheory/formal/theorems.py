@@ -14,7 +14,7 @@ class Theorem(NamedTuple):
     file, name
         File in `FOLDER`, and name of the theorem.
     assumes
-        What the theorem assumes that the hypotheses of the bound do not say; mostly nothing.
+        Assumptions of the theorem that are not hypotheses of the bound; usually none.
     """
 
     file: str
@@ -34,7 +34,7 @@ AXIOMS = frozenset(
 )
 """The axioms of Coq's classical real numbers, on which the theorems rest."""
 
-# The bounds of each file; a theorem has the name of its bound, with _ for the dot.
+# The bounds of each file; a theorem has the name of its bound, with _ in place of the dot.
 _FILES = {
     "Averages": """fedalign.aggregated_distance fedalign.client_drift fedalign.gradient_variance
         power_of_choice.averaged_distance power_of_choice.client_drift""",
@@ -76,7 +76,7 @@ _FILES = {
     "WholeRuns": """power_of_choice.one_round power_of_choice.fixed_step_distance
         power_of_choice.averaged_rounds_gap""",
 }
-# What the theorems about these bounds assume that the hypotheses of the bounds do not say.
+# Assumptions of the theorems that are not hypotheses of the bounds.
 _ASSUMED = {
     "not mu = L with step_size = 1/L, where the bound is infinite": """fedavg.one_round fedavg.fixed_step_distance
         fedavg.sampled_step""",
@@ -101,7 +101,7 @@ PROVED: Mapping[str, Theorem] = MappingProxyType(
         for bound in bounds.split()
     }
 )
-"""The theorem of each bound that is proved, by the bound's name."""
+"""The theorem that proves each bound, by the bound's name."""
 
 _VARIANT = "optimal_client_sampling.dsgd_per_client_variant"
 REFUTED: Mapping[str, Theorem] = MappingProxyType(

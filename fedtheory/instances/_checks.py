@@ -1,6 +1,6 @@
-"""Arguments of public functions: each check returns the value, or raises one sentence.
+"""Validation of arguments of public functions: each function returns the value, or raises an error of one sentence.
 
-A number may be a float, which is taken for the rational that it is; entries of vectors are whole numbers or fractions.
+A number may be a float, which represents an exact rational; entries of vectors must be integers or fractions.
 """
 
 from fractions import Fraction
@@ -39,7 +39,7 @@ def vector(name: str, value: Any, size: int | None = None) -> Vector:
 def vectors(name: str, value: Any, count: int | None = None, size: int | None = None) -> tuple[Vector, ...]:
     """Return at least one vector, or ``count``, of equal sizes."""
     if not _is_row(value, count):
-        message = f"{name} must hold {count or 'one or more'} vectors of rationals, got {short(value)}"
+        message = f"{name} must contain {count or 'one or more'} vectors of rationals, got {short(value)}"
         raise ValueError(message)
     made: list[Vector] = []
     for row in value:
@@ -49,5 +49,5 @@ def vectors(name: str, value: Any, count: int | None = None, size: int | None = 
 
 
 def _is_row(value: Any, size: int | None) -> bool:
-    """Whether a value is a tuple or a list that is not empty, and of this size."""
+    """Whether a value is a nonempty tuple or list of the given size."""
     return isinstance(value, tuple | list) and (len(value) > 0 if size is None else len(value) == size)

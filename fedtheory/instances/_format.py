@@ -1,4 +1,4 @@
-"""The numbers that define an instance, as text for the findings of claims."""
+"""Formatting of the numbers that define an instance, for the findings of claims."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -34,7 +34,7 @@ def format_federation(fed: RationalQuadratics) -> dict[str, str]:
 
 
 def format_run(run: Run, **more: Any) -> dict[str, Any]:
-    """Format the numbers that define a run; ``more`` says how its clients are chosen.
+    """Format the numbers that define a run; ``more`` describes the selection.
 
     >>> from fedtheory.instances.runs import two_parabolas
     >>> from fedtheory.instances.vectors import vector

@@ -41,7 +41,7 @@ def scaffold_round(
 ) -> Controlled:
     """Return the state after a round of all clients.
 
-    Two parabolas with minimizers 0 and 5 from 0: the second goes to ``5/2 + 5/4``, by gradients whose mean is -15.
+    Two parabolas with minimizers 0 and 5 from 0: the second moves to ``5/2 + 5/4`` with gradients whose mean is -15.
 
     >>> fed = RationalQuadratics((vector(1), vector(4)), (vector(0), vector(5)), vector("1/2", "1/2"), vector(0, 0))
     >>> start = Controlled(vector(0), vector(0), (vector(0), vector(0)))
@@ -50,7 +50,7 @@ def scaffold_round(
     ((Fraction(15, 8),), (Fraction(-15, 1),))
     """
     _checks.vectors("state.clients", state.clients, fed.num_clients, fed.dim)
-    # a size, since each step adds digits
+    # an int, since rationals gain digits in every step
     eta, tau = _checks.positive("step_size", step_size), validate.size("local_steps", local_steps)
     option, x, ends, means = validate.count("option", option, 1, 2), state.model, [], []
     for k, c_k in enumerate(state.clients):
@@ -67,7 +67,7 @@ def scaffold_round(
 def control_potential(fed: RationalQuadratics, state: Controlled, weight: Fraction) -> Fraction:
     """Return ``|w - w*|^2 + weight mean |c_k - c - grad F_k(w*)|^2``.
 
-    Of two equal parabolas whose control variates are right only the distance is left.
+    For two equal parabolas with exact control variates it is the squared distance:
 
     >>> from fedtheory.instances.federations import opposite_clients
     >>> control_potential(opposite_clients(), Controlled(vector(3), vector(0), (vector(-1), vector(1))), Fraction(1))
@@ -83,7 +83,7 @@ def scaffold_limit(
 ) -> Vector:
     """Return the stationary model for a server's control variate that differs from the clients' mean by ``offset``.
 
-    A round keeps the offset. One client of curvature 2 around 3: the limit is off by ``offset/2``.
+    The offset does not change in a round. One client of curvature 2 around 3: the limit differs by ``offset/2``.
 
     >>> fed = RationalQuadratics((vector(2),), (vector(3),), vector(1), vector(0))
     >>> scaffold_limit(fed, vector(1), step_size=Fraction(1, 8), local_steps=3)
@@ -104,7 +104,7 @@ def scaffold_limit(
 def _round_of_coordinate(
     fed: RationalQuadratics, i: int, offset: Fraction, step_size: Fraction, local_steps: int, option: int
 ) -> Callable[[Sequence[Fraction]], list[Fraction]]:
-    """Return the affine map of a round on (x, c_1, ..., c_K) in one coordinate; diagonal quadratics mix none."""
+    """Return the affine map of a round on (x, c_1, ..., c_K) in one coordinate; coordinates do not interact."""
     one = replace(
         fed, curvatures=tuple(vector(h[i]) for h in fed.curvatures), centers=tuple(vector(c[i]) for c in fed.centers)
     )
@@ -139,9 +139,9 @@ class ScaffnewState:
 def scaffnew_step(
     fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fraction, probability: Fraction, falls: bool
 ) -> ScaffnewState:
-    """Return the state after a local step of all clients, and after averaging if the coin falls.
+    """Return the state after a local step of all clients, followed by averaging if ``falls``.
 
-    With the coin of SCAFFOLD, fallen after one of one steps, the mean takes a gradient step:
+    With probability 1, averaging after every step, the mean takes a gradient step:
 
     >>> from fedtheory.instances.federations import opposite_clients
     >>> start = ScaffnewState((vector(4), vector(4)), (vector(0), vector(0)))
@@ -175,16 +175,16 @@ def potential(fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fract
 def mean_potentials(
     fed: RationalQuadratics, state: ScaffnewState, num_steps: int, *, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, ...]:
-    """Return the expected potentials after 0, 1, ..., T steps, over all 2^T coins.
+    """Return the expected potentials after 0, 1, ..., T steps, over all 2^T outcomes of the coin.
 
     Parameters
     ----------
     fed, state
-        The clients, and the state at the start.
+        The clients, and the initial state.
     num_steps
-        T, at most 16.
+        Number T of steps, at most 16.
     step_size, probability
-        gamma and p.
+        gamma, and the probability p of a communication.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def mean_potentials(
     Raises
     ------
     TypeError, ValueError
-        If T is above 16, and as ``scaffnew_step``.
+        If T is above 16, or an argument is invalid.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, V
     shrink
         ``e = 1 - gamma a`` for the curvature a.
     probability
-        p.
+        Probability p of a communication.
 
     Returns
     -------
@@ -233,11 +233,11 @@ def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, V
     Raises
     ------
     TypeError, ValueError
-        If something is no finite number, or p is not in (0, 1].
+        If an argument is not a finite number, or p is not in (0, 1].
 
     Examples
     --------
-    With p = 1 all models are equal after a step, and e = 1/2 leaves half of the error of a control variate.
+    With p = 1 all models are equal after a step, and e = 1/2 halves the error of a control variate:
 
     >>> disagreement_map(Fraction(1, 2), Fraction(1))[2]
     (Fraction(1, 4), Fraction(0, 1), Fraction(0, 1))
@@ -257,17 +257,17 @@ def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
     Parameters
     ----------
     shrink, probability
-        As of ``disagreement_map``.
+        As in ``disagreement_map``.
 
     Returns
     -------
     float
-        In floating point.
+        The radius in floating point.
 
     Raises
     ------
     TypeError, ValueError
-        As ``disagreement_map``, and if e squared is beyond floating point.
+        If an argument is invalid, or the square of e exceeds the range of floats.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
 def _run(
     fed: RationalQuadratics, state: ScaffnewState, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """Return gamma and p of a state that fits the clients."""
+    """Return gamma and p for a state that fits the clients."""
     validate.instance("fed", fed, RationalQuadratics, "a RationalQuadratics")
     validate.instance("state", state, ScaffnewState, "a ScaffnewState")
     _checks.vectors("state.models", state.models, fed.num_clients, fed.dim)

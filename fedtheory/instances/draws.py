@@ -45,7 +45,7 @@ def draw_model(rng: np.random.Generator, dim: int) -> Vector:
     Returns
     -------
     Vector
-        Shape (v,).
+        The model, shape (v,).
 
     Raises
     ------
@@ -79,8 +79,8 @@ def draw_federation(
 ) -> RationalQuadratics:
     """Draw two or three quadratics in one or two dimensions with condition number at most 16.
 
-    In a quarter of the draws all clients have the same minimizer, so that the objective gap is 0. The options change a
-    federation after it is drawn, so that they do not change what is drawn next.
+    In a quarter of the draws all clients have the same minimizer, so that the objective gap is 0. Options are applied
+    after the draw, so that they do not change later draws.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def draw_federation(
     equal_weights
         Whether all clients have the same weight.
     equal_minima
-        Whether the least loss of all clients is 0.
+        Whether the minimum of all clients is 0.
     flat
         Whether the first client has no curvature along the first coordinate.
 
     Returns
     -------
     RationalQuadratics
-        With diagonal curvatures, powers of two from 1/4 to 4.
+        The federation, whose curvatures are diagonal powers of two from 1/4 to 4.
 
     Raises
     ------

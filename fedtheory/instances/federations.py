@@ -20,8 +20,8 @@ __all__ = ["RationalQuadratics"]
 class RationalQuadratics:
     r"""Clients ``F_k(w) = 1/2 sum_i h_ki (w_i - c_ki)^2 + F_k*`` with rational curvatures, centers, weights and minima.
 
-    ``curvatures`` and ``centers`` hold one vector per client, ``weights`` and ``minima`` one number per client;
-    anything else is a ``ValueError``.
+    ``curvatures`` and ``centers`` contain one vector per client, ``weights`` and ``minima`` one number per client;
+    anything else raises a ``ValueError``.
 
     Two clients at +1 and -1 with unit curvature:
 
@@ -149,10 +149,10 @@ def prioritized(curvatures: Any, centers: Any, shares: Vector, num_priority: int
 @final
 @dataclass(frozen=True)
 class Wells:
-    r"""Non-convex clients ``f_i(x) = a_i phi(x - c_i) + b_i x`` on the line, ``phi(t) = t^2 / (1 + t^2)``.
+    r"""Non-convex clients ``f_i(x) = a_i phi(x - c_i) + b_i x`` in one dimension, ``phi(t) = t^2 / (1 + t^2)``.
 
-    Rational at rational points; ``phi''`` is between -1/2 and 2, so every f_i is L-smooth with ``L = 2 max a_i``. The
-    fields hold the a_i, c_i, b_i and w_i, one number per client.
+    They are rational at rational points; ``phi''`` is between -1/2 and 2, so that every f_i is L-smooth with
+    ``L = 2 max a_i``. The fields contain the a_i, c_i, b_i and w_i, one number per client.
 
     One client with a = 3, c = 1 and b = 1/5 at x = 2: t = 1, so 3/2 + 2/5, and the slope 3 * 2/4 + 1/5.
 
@@ -185,7 +185,7 @@ class Wells:
     def dissimilarity(self) -> Fraction:
         """Bound on ``sum_i w_i |grad f_i - grad f|^2``.
 
-        With equal a_i and equal c_i it is the exact value at every w; otherwise, with slopes 0, it is from
+        With equal a_i and equal c_i it is the exact value for all w; otherwise, with slopes 0, it follows from
         ``|phi'|^2 <= 27/64``.
         """
         if len(set(self.amplitudes)) == len(set(self.centers)) == 1:

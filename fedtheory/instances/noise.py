@@ -1,4 +1,4 @@
-"""Gradient noises of mean zero, as finite laws."""
+"""Gradient noises with mean zero, as finite laws."""
 
 from fractions import Fraction
 
@@ -6,7 +6,7 @@ from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.statistics.law import Law
 
 Noise = Law[Vector]
-"""The law of a gradient noise of mean zero."""
+"""The law of a gradient noise with mean zero."""
 
 
 def no_noise(dim: int) -> Noise:

@@ -15,7 +15,7 @@ from fedtheory.statistics.law import Law
 
 
 def constants_of(run: Run) -> dict[str, Any]:
-    """Return the constants of a run's federation and of its noise, by the names that bounds give them."""
+    """Return the constants of a run's federation and noise under the argument names of the bounds."""
     fed = run.federation
     return {
         "mu": fed.strong_convexity,
@@ -39,10 +39,10 @@ class Skews(NamedTuple):
 
 
 def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
-    """Return the selection skew of a law at a model (Power-of-Choice, eqs. (5), (76)); None where it is 0/0.
+    """Return the selection skew of a law at a model (Power-of-Choice, eqs. (5), (76)); None if it is 0/0.
 
     Clients (w - 1)^2/2 and (w + 1)^2/2 at w = 2: excess losses 1/2 and 9/2, mean 5/2.
-    Selecting the second alone has 9/5.
+    For a selection of the second client the skew is 9/5.
 
     >>> from fedtheory.instances.federations import opposite_clients
     >>> from fedtheory.instances.noise import no_noise
@@ -70,10 +70,11 @@ def _expected_coefficients(run: RationalRun, law: Law[Selection]) -> Vector:
 def observed_skews(run: RationalRun) -> Skews:
     """Extremes of the skew over the round starts and averaged models of a run, the minimizer and infinity.
 
-    At infinity the skew of a selection lies in [mu/L, L/mu], so that the infima are capped there by L/mu. Where all
-    clients have the same minimizer the skew there is 0/0; rho_tilde is then the larger of the two infima.
+    At infinity the skew of a selection is in [mu/L, L/mu], so that the infima are at most L/mu. If all clients have the
+    same minimizer, the skew there is 0/0, and rho_tilde is the larger of the two infima.
 
-    Clients (w - 1)^2/2 and (w + 1)^2/2, the second alone, from 2: one step of 1/4 towards -1 ends at 5/4. Its skew is
+    Clients (w - 1)^2/2 and (w + 1)^2/2, the second selected, from 2: one step of 1/4 towards -1 ends at 5/4. The skew
+    is
     9/5 at 2, (9/4)^2 / ((9/4)^2/2 + (1/4)^2/2) = 81/41 at 5/4, and 1 at w* = 0 and at infinity.
 
     >>> from fedtheory.instances.federations import opposite_clients
@@ -132,11 +133,11 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
 
 
 def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -> Fraction:
-    """Return the smallest G2 that the repaired convergence proofs need for the steps first, ..., last - 1 of a run.
+    """Return the smallest G2 for the repaired convergence proofs at the steps first, ..., last - 1 of a run.
 
-    It bounds ``E sum_k q_k |g_k|^2`` over the active copies (q_k = 1/m for the mean) at each of these steps, and
-    ``E |grad F_k(u)|^2`` for every client at the starting model u of each of their rounds. A bound over all models is
-    larger.
+    It bounds ``E sum_k q_k |g_k|^2`` over the active copies (q_k = 1/m for the mean) at each of these steps, and ``E
+    |grad F_k(u)|^2`` for every client at the starting model u of each of their rounds. It may be smaller than a bound
+    over all models.
 
     At 3 the gradients of the two clients are 3 and 2: 9 for the first, more than (9 + 4)/2 on average.
 
@@ -162,7 +163,7 @@ def _starting_gradient(fed: RationalQuadratics, client: int, beginning: Beginnin
 def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
     """Return the smallest G2 with ``E |g_k|^2 <= G2`` for every active client given its round's beginning.
 
-    It bounds the gradients of all clients at some fixed models, too.
+    It also bounds the gradients of all clients at the given fixed models.
 
     >>> from dataclasses import replace
     >>> from fedtheory.instances.noise import two_point_noise

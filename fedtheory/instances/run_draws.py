@@ -20,7 +20,7 @@ from fedtheory.statistics.law import Law
 if TYPE_CHECKING:
     import numpy as np
 
-# Longer runs, and runs with more paths, take seconds to follow.
+# Longer runs, and runs with more paths, take seconds to enumerate.
 _MOST_PATHS, _MOST_STEPS = 250, 24
 
 _LAWS: dict[str, Callable[[RationalQuadratics, int, int], Callable[[Vector], Law[Selection]]]] = {
@@ -43,7 +43,7 @@ class Drawn(NamedTuple):
 
     @property
     def constants(self) -> dict[str, Any]:
-        """The constants of the federation and of the noise, by the names that bounds give them."""
+        """The constants of the federation and the noise under the argument names of the bounds."""
         return constants_of(self.run)
 
 
@@ -55,9 +55,9 @@ def draw_run(
     longest_round: int = 3,
     smallest_cohort: int = 1,
 ) -> Drawn:
-    """Draw a federation and a run on it that is short enough to follow along every path.
+    """Draw a federation and a run on it that is short enough for enumerating all paths.
 
-    The step sizes decay as in Theorem 3.1 unless ``step_size`` makes others from the federation.
+    The step sizes decay as in Theorem 3.1 unless ``step_size`` returns others for the federation.
     """
     fed = draw_federation(rng)
     name = pick(rng, list(laws))
@@ -66,7 +66,7 @@ def draw_run(
     num_candidates = whole(rng, num_selected, fed.num_clients)
     local_steps = whole(rng, 1, longest_round)
     select = _LAWS[name](fed, num_selected, num_candidates)
-    # From the minimizer nothing contracts: only noise, drift and bias are left to bound.
+    # From the minimizer nothing contracts, so that only noise, drift and bias are bounded.
     initial = fed.minimizer if whole(rng, 0, 3) == 0 else draw_model(rng, fed.dim)
     noise = draw_noise(rng, fed.dim) if num_selected * local_steps <= 4 else no_noise(fed.dim)
     per_round = len(select(initial)) * len(noise) ** (num_selected * local_steps)
@@ -94,7 +94,7 @@ class DrawnAlignment(NamedTuple):
 
     @property
     def constants(self) -> dict[str, Any]:
-        """The constants of the federation and of the noise, by the names that bounds give them."""
+        """The constants of the federation and the noise under the argument names of the bounds."""
         return constants_of(self.run)
 
 
@@ -110,7 +110,7 @@ def draw_alignment(
     """Draw one or two priority clients, one or two others, and a run of one to three rounds."""
     fed, shares = _draw_prioritized(rng)
     num_priority, num_clients, dim = sum(map(bool, fed.weights)), fed.num_clients, fed.dim
-    # Draws of a lone priority client cost no paths, and only with many the bounds get tight.
+    # A single priority client adds no paths, and the bounds are only tight for many draws.
     numbers_of_draws = [*range(1, most_draws + 1), *([256] if num_priority == 1 else [])]
     local_steps, num_rounds = whole(rng, shortest_round, longest_round), whole(rng, 1, 3)
     noisy = num_clients * local_steps <= 4 and num_rounds == 1
@@ -120,7 +120,7 @@ def draw_alignment(
         thresholds=Vector(pick(rng, list(thresholds)) for _ in range(num_rounds)),
         local_steps=local_steps,
         step_size=(step_size or delayed())(fed, local_steps),
-        # From the minimizer nothing contracts: only noise, drift and the included clients are left to bound.
+        # From the minimizer nothing contracts, so that only noise, drift and the included clients are bounded.
         initial=fed.minimizer if whole(rng, 0, 2) == 0 else draw_model(rng, dim),
         noise=draw_noise(rng, dim) if noisy else no_noise(dim),
         num_draws=pick(rng, numbers_of_draws) if most_draws else 0,
@@ -130,7 +130,7 @@ def draw_alignment(
 
 
 def _draw_prioritized(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]:
-    """Draw the clients, and the p_k of all of them."""
+    """Draw the clients and all p_k."""
     num_priority, num_others, dim = whole(rng, 1, 2), whole(rng, 1, 2), whole(rng, 1, 2)
     num_clients = num_priority + num_others
     sizes = [whole(rng, 1, 4) for _ in range(num_clients)]

@@ -1,6 +1,7 @@
 """Runs of federated averaging and of FedALIGN, enumerated over all random outcomes.
 
-A round begins with the choice of its clients, goes on with their local steps, and ends with the server's next model.
+A round begins with the selection of its clients, continues with their local steps, and ends with the server's next
+model.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fedtheory.statistics.law import Law
 
 
 class Cohort(NamedTuple):
-    """The clients of a round, copies included, with the aggregation coefficients: theirs, and that of the old model."""
+    """The clients of a round, including copies, with their aggregation coefficients and that of the old model."""
 
     chosen: Selection
     coefficients: Vector
@@ -31,7 +32,7 @@ class Cohort(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """One way in which a run can stand at a step; two ways are two, even with equal models.
+    """The state of a run at a step, on one of its paths; states of different paths are different.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class Snapshot:
     chosen, coefficients
         The active copies of clients, with the aggregation coefficients.
     local
-        Model of each of them.
+        Model of each active copy.
     average
         The virtual averaged model.
     """
@@ -52,7 +53,7 @@ class Snapshot:
     average: Vector
 
     def mean(self, value: Callable[[int, Vector], Fraction]) -> Fraction:
-        """Mean of a function of client and local model over the active copies, weighted as they are aggregated."""
+        """Mean of a function of client and local model over the active copies, with the aggregation coefficients."""
         return inner(self.coefficients, list(map(value, self.chosen, self.local)))
 
     def mean_gradient(self, fed: RationalQuadratics) -> Vector:
@@ -77,7 +78,7 @@ class Snapshot:
 @final
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """One way in which a round can begin, and the law of the run after 0, 1, ... local steps given this beginning."""
+    """A possible start of a round, and the law of the run after 0, 1, ... local steps given this start."""
 
     anchor: Vector
     cohort: Cohort
@@ -85,19 +86,19 @@ class Beginning:
 
 
 def mean_weights(chosen: Selection) -> Vector:
-    """Coefficients 1/m of the plain mean."""
+    """Return the coefficients 1/m of the plain mean."""
     return Vector([Fraction(1, len(chosen))] * len(chosen))
 
 
 def constant_law(law: Law[Selection]) -> Callable[[Vector], Law[Selection]]:
-    """Select by the same law at every model."""
+    """Return a selection with the same law at every model."""
     return lambda _: law
 
 
 @final
 @dataclass(frozen=True)
 class RationalRun:
-    """Federated averaging (Power-of-Choice, eqs. (2), (3)) whose every path is followed with its probability.
+    """Federated averaging (Power-of-Choice, eqs. (2), (3)) with all paths and their probabilities.
 
     Attributes
     ----------
@@ -106,17 +107,17 @@ class RationalRun:
     select
         The law of the selection at a server's model.
     local_steps
-        Steps per round, tau.
+        Number tau of local steps per round.
     step_size
         eta_t as a function of t.
     initial
         The server's model at the start.
     num_steps
-        Number of local steps T; the last round may be cut short.
+        Number T of local steps; the last round may be shorter.
     noise
         Gradient noise, drawn independently for each copy and step.
     weigh
-        Aggregation coefficients of a selection, by default those of the mean.
+        Aggregation coefficients of a selection; by default those of the mean.
     aggregate
         ``models``: the sum of coefficient times local model; ``deltas``: the server's model plus the sum of coefficient
         times local change. They differ when the coefficients do not sum to 1.
@@ -160,19 +161,19 @@ class RationalRun:
 
     @cached_property
     def rounds(self) -> tuple[Law[Beginning], ...]:
-        """How every round can begin, and the one that would come after the last."""
+        """The possible starts of every round, and of the one after the last."""
         return follow(self)
 
     @cached_property
     def snapshots(self) -> tuple[Law[Snapshot], ...]:
-        """The law of the run at each step 0..T; at the start of a round the selection is drawn already."""
+        """The law of the run at each step 0..T; at the start of a round its selection is already drawn."""
         return tuple(_at_step(self, step) for step in range(self.num_steps + 1))
 
 
 @final
 @dataclass(frozen=True)
 class AlignedRun:
-    """FedALIGN whose every path is followed with its probability.
+    """FedALIGN with all paths and their probabilities.
 
     Attributes
     ----------
@@ -183,9 +184,9 @@ class AlignedRun:
     thresholds
         eps of each round; client k is included if ``|F_k(w) - F(w)| < eps`` at the round's start.
     local_steps, step_size, initial, noise
-        As of ``RationalRun``.
+        As in ``RationalRun``.
     num_draws
-        Priority clients drawn per round, or 0 when all take part.
+        Number of priority clients drawn per round, or 0 if all take part.
     """
 
     federation: RationalQuadratics
@@ -230,8 +231,8 @@ class AlignedRun:
         return shares / sum(shares)
 
     def begin(self, number: int, model: Vector) -> Law[Cohort]:
-        """Law of the clients of a round, which is certain given the server's model."""
-        # The round that would come after the last includes no other client.
+        """Return the law of the clients of a round, which are determined by the server's model."""
+        # The round after the last one includes no other client.
         eps = (*self.thresholds, Fraction(0))[number]
         chosen = (*self.priority, *self.included(model, eps))
         return Law.certain(Cohort(chosen, self.weights(chosen)))
@@ -242,12 +243,12 @@ class AlignedRun:
 
     @cached_property
     def rounds(self) -> tuple[Law[Beginning], ...]:
-        """How every round can begin, and the one that would come after the last."""
+        """The possible starts of every round, and of the one after the last."""
         return follow(self)
 
     @cached_property
     def snapshots(self) -> tuple[Law[Snapshot], ...]:
-        """The law of the run at each step 0..T, the server's model as average at a round's start."""
+        """The law of the run at each step 0..T; at the start of a round the average is the server's model."""
         return tuple(_at_step(self, step) for step in range(self.num_steps + 1))
 
     @property
@@ -289,7 +290,7 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
 def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
     """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
 
-    The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 takes it to 1/4.
+    The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 moves it to 1/4.
 
     >>> run = two_parabolas(vector(1))
     >>> run.included(run.initial, Fraction(1)), run.included(run.initial, Fraction(1, 4))
@@ -311,7 +312,7 @@ def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) 
 
 
 def follow(run: Run) -> tuple[Law[Beginning], ...]:
-    """Return, for every round and for the one that would come after the last, how it can begin."""
+    """Return the possible starts of every round, and of the one after the last."""
     models, rounds = Law.certain(run.initial), []
     for number in range(run.num_steps // run.local_steps + 1):
         beginnings = models.then(partial(_beginnings, run, number))
@@ -326,7 +327,7 @@ def _beginnings(run: Run, number: int, model: Vector) -> Law[Beginning]:
     sizes = [run.step_size(step) for step in range(first, min(first + run.local_steps, run.num_steps))]
     cohorts = run.begin(number, model)
     clients = {k for cohort in cohorts for k in cohort.chosen}
-    # Given the round's start, copies work independently of each other: no path of one depends on that of another.
+    # Given the round's start, copies are independent, so that their paths need not be combined.
     paths = {k: list(_local_models(run, k, model, sizes)) for k in clients}
 
     def beginning(cohort: Cohort) -> Beginning:
@@ -381,5 +382,5 @@ def gap(run: Run, step: int) -> Fraction:
 
 
 def elapsed(run: Run, step: int) -> Fraction:
-    """Sum of the step sizes that the round has used before a step."""
+    """Return the sum of the round's step sizes before a step."""
     return sum((run.step_size(i) for i in range(step - step % run.local_steps, step)), start=Fraction(0))

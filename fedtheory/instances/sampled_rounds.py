@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     import numpy as np
 
 SamplingLaw = Callable[[tuple[Vector, ...]], Vector]
-"""Inclusion probabilities from the weighted updates ``w_i Delta_i`` of a round."""
+"""Function of the weighted updates ``w_i Delta_i`` of a round that returns inclusion probabilities."""
 
 
 def full_law(updates: tuple[Vector, ...]) -> Vector:
-    """Full participation."""
+    """Return the probabilities of full participation."""
     return vector(*[1] * len(updates))
 
 
 def uniform_law(probability: Fraction) -> SamplingLaw:
-    """Sample every client with the same probability."""
+    """Return a law that samples every client with the same probability."""
     return lambda updates: Vector([probability] * len(updates))
 
 
 def optimal_law(budget: Fraction) -> SamplingLaw:
-    """Optimal probabilities for the largest entries of the updates, which are their norms on the line.
+    """Return a law with optimal probabilities for the largest entries of the updates, their norms in one dimension.
 
     >>> print(optimal_law(Fraction(2))((vector(1), vector(1), vector(4))))
     (1/2, 1/2, 1)
@@ -54,12 +54,12 @@ def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen:
 
 
 class LocalUpdate(NamedTuple):
-    """One way in which a client's local work can go.
+    """A path of a client's local updates.
 
     Attributes
     ----------
     model
-        Where it ends.
+        The final model.
     update
         ``Delta_i``, the mean of the stochastic gradients of its steps.
     mean_gradient
@@ -75,7 +75,7 @@ class LocalUpdate(NamedTuple):
 
 
 class Updates(NamedTuple):
-    """One way in which all clients' local work can go: their weighted updates and the inclusion probabilities."""
+    """A joint path of all clients' local updates: weighted updates and inclusion probabilities."""
 
     weighted: tuple[Vector, ...]
     probabilities: Vector
@@ -109,7 +109,7 @@ class SampledRound:
     model
         The server's model x.
     law
-        The inclusion probabilities, which may depend on the noisy updates; positive wherever the update is not zero.
+        The inclusion probabilities, which may depend on the noisy updates; positive for nonzero updates.
     step_size
         eta.
     local_steps, server_step_size
@@ -139,7 +139,7 @@ class SampledRound:
         return self.step_size / (self.local_steps * self.server_step_size)
 
     def paths(self, client: int) -> Law[LocalUpdate]:
-        """Law of a client's local work."""
+        """Law of a client's local updates."""
         zero = 0 * self.model
         law = Law.certain(LocalUpdate(self.model, zero, zero, Fraction(0)))
         for _ in range(self.local_steps):
@@ -165,7 +165,7 @@ class SampledRound:
 
     @cached_property
     def clients(self) -> tuple[Law[LocalUpdate], ...]:
-        """The local work of every client; clients are independent of each other."""
+        """The local updates of every client; clients are independent of each other."""
         return tuple(map(self.paths, range(self.num_clients)))
 
     @cached_property
@@ -216,7 +216,7 @@ class SampledRound:
 
     @property
     def constants(self) -> dict[str, Any]:
-        """The constants of the weights and of the noise, by the names that bounds give them."""
+        """The constants of the weights and the noise under the argument names of the bounds."""
         return {
             "max_weight": max(self.weights),
             "sum_squared_weights": norm2(self.weights),
@@ -251,7 +251,7 @@ class WellsRound(NamedTuple):
 
 
 def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, flat: bool = False) -> QuadraticRound:
-    """Draw a round on two or three quadratics; DSGD with steps up to 10/L, or FedAvg with steps that are allowed.
+    """Draw a round on two or three quadratics: DSGD with steps up to 10/L, or FedAvg with allowed steps.
 
     With ``flat`` the first client has no curvature along the first coordinate.
     """
@@ -294,8 +294,8 @@ class _Sampling(NamedTuple):
 def _draw_sampling(rng: np.random.Generator, num_clients: int, dim: int = 1) -> _Sampling:
     budget = Fraction(whole(rng, 1, 2 * num_clients), 2)
     if whole(rng, 0, 2):
-        # On the line no worse than uniform sampling. In the plane a norm is up to sqrt(2) times the largest entry, so
-        # that the variance is at most twice that of uniform sampling: 1/gamma - 1 <= 2 (n - m)/m.
+        # In one dimension it is no worse than uniform sampling. In the plane a norm is at most sqrt(2) times the
+        # largest entry, so that the variance is at most twice that of uniform sampling: 1/gamma - 1 <= 2 (n - m)/m.
         gamma = budget / (dim * (num_clients - budget) + budget)
         return _Sampling(optimal_law(budget), gamma, f"optimal, {budget} expected")
     return _Sampling(uniform_law(budget / num_clients), budget / num_clients, f"uniform, {budget} expected")
@@ -305,7 +305,7 @@ _MOST_NOISE_PATHS = 300
 
 
 def _draw_noise(rng: np.random.Generator, num_clients: int, local_steps: int) -> tuple[Fraction, Fraction]:
-    """Draw noise_factor and noise_length; where both would make too many paths, one of them or none."""
+    """Draw noise_factor and noise_length; at most one of them if both would give too many paths."""
     factor, length = Fraction(whole(rng, 0, 4), 2), Fraction(whole(rng, 0, 3), 2)
     if num_clients * local_steps > 4 and factor and length:
         factor, length = (factor, Fraction(0)) if whole(rng, 0, 1) else (Fraction(0), length)
@@ -323,7 +323,7 @@ def _draw_round(
     longest_round: int,
     longest_step: int,
 ) -> SampledRound:
-    """Draw the noise and the step size of a round; DSGD takes any, FedAvg those that Theorems 17 and 18 allow."""
+    """Draw the noise and the step size of a round: any for DSGD, those of Theorems 17 and 18 for FedAvg."""
     L, weights = clients.smoothness, clients.weights
     factor, length = _draw_noise(rng, len(weights), local_steps)
     if longest_round == 1:

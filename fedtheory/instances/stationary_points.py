@@ -22,9 +22,9 @@ Matrix = tuple[Vector, ...]
 class StationaryPoints:
     r"""Quadratic clients ``F_k(w) = 1/2 (w - a_k)' H_k (w - a_k)`` and the limits of averaging methods on them.
 
-    ``hessians`` (K, v, v), ``centers`` (K, v), ``weights`` (K,). With ``Q_k(t) = sum_{s<t} (I - eta H_k)^s H_k``,
-    client k comes from w to ``w - eta Q_k(t) (w - a_k)`` in t steps, so that weights q_k rest at ``(sum q_k Q_k)^-1 sum
-    q_k Q_k a_k``. Shapes that do not fit are a ``ValueError``.
+    ``hessians`` (K, v, v), ``centers`` (K, v), ``weights`` (K,). With ``Q_k(t) = sum_{s<t} (I - eta H_k)^s H_k``, t
+    steps of client k map w to ``w - eta Q_k(t) (w - a_k)``, so that the stationary point for weights q_k is ``(sum q_k
+    Q_k)^-1 sum q_k Q_k a_k``. Inconsistent shapes raise a ``ValueError``.
 
     Two parabolas of curvature 1 around 0 and 1, of which the second takes four steps of size 1/10:
 
@@ -66,7 +66,7 @@ class StationaryPoints:
         return self._rest(self.weights, pulls)
 
     def normalized(self, step_size: Fraction, local_steps: Sequence[int]) -> Vector:
-        """Return the stationary point of FedNova, whatever its tau_eff."""
+        """Return the stationary point of FedNova, which does not depend on tau_eff."""
         counts = self._counts(local_steps)
         pulls = [self.pull(k, step_size, t) for k, t in enumerate(counts)]
         return self._rest([p / t for p, t in zip(self.weights, counts, strict=True)], pulls)
@@ -118,7 +118,7 @@ class StationaryPoints:
         return self._rest([p * t for p, t in zip(self.weights, counts, strict=True)], self.hessians)
 
     def pull(self, client: int, step_size: Fraction, num_steps: int) -> Matrix:
-        """Return ``Q_k(t)``, by which a client moves with t steps, over eta."""
+        """Return ``Q_k(t)``, the displacement of a client in t steps divided by eta."""
         h, eta = self.hessians[client], _checks.positive("step_size", step_size)
         identity = [Vector(Fraction(int(i == j)) for j in range(len(h))) for i in range(len(h))]
         kept = tuple(row - eta * other for row, other in zip(identity, h, strict=True))

@@ -1,4 +1,4 @@
-"""Vectors of exact rationals, with the operations of formulas."""
+"""Vectors of exact rationals, with arithmetic operations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["Vector", "combination", "vector"]
 class Vector(tuple[Fraction, ...]):
     """A tuple of rationals with ``v + w``, ``v - w``, ``a * v``, ``v / a`` and the inner product ``v @ w``.
 
-    Entries and factors are whole numbers or fractions; a float is a ``TypeError``, since a rounded number would make
-    what follows from it look exact. Vectors of different sizes are a ``ValueError``.
+    Entries and factors are integers or fractions. A float raises a ``TypeError``, since results from a rounded number
+    would appear to be exact. Vectors of different sizes raise a ``ValueError``.
 
     >>> v, w = vector(1, "1/2"), vector(3, 2)
     >>> print(v + w, v - w, 2 * v, v / 2, v @ w)
@@ -28,7 +28,7 @@ class Vector(tuple[Fraction, ...]):
     __array_ufunc__ = None  # a NumPy integer times a vector is computed here, not by NumPy
 
     def __new__(cls, entries: Iterable[Any]) -> Vector:
-        """Keep fractions as they are, and make fractions of integers and text."""
+        """Keep fractions, and convert integers and text to fractions."""
         made = super().__new__(cls, entries)
         return made if all(type(entry) is Fraction for entry in made) else super().__new__(cls, map(_fraction, made))
 
@@ -70,17 +70,17 @@ def vector(*numbers: Fraction | int | str) -> Vector:
     Parameters
     ----------
     numbers
-        Whole numbers, fractions, or text such as ``"1/2"``.
+        Integers, fractions, or text such as ``"1/2"``.
 
     Returns
     -------
     Vector
-        As long as there are numbers.
+        The vector of these numbers.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no rational.
+        If an argument is not rational.
 
     Examples
     --------
@@ -121,19 +121,19 @@ def combination(coefficients: Sequence[Fraction], vectors: Sequence[Vector]) -> 
     Parameters
     ----------
     coefficients
-        As many as vectors.
+        Coefficients, as many as vectors.
     vectors
-        Shape (v,) each.
+        Vectors of shape (v,).
 
     Returns
     -------
     Vector
-        Shape (v,).
+        The sum, shape (v,).
 
     Raises
     ------
     TypeError, ValueError
-        If something is no vector of rationals, or the sizes differ.
+        If an argument is no vector of rationals, or the sizes differ.
 
     Examples
     --------
@@ -179,11 +179,11 @@ def _fraction(number: Any) -> Fraction:
 
 
 def _pairs(left: Vector, right: Any) -> Iterable[tuple[Fraction, Fraction]]:
-    """Pairs of the entries of two vectors of one size."""
+    """Yield pairs of the entries of two vectors of one size."""
     if len(left) != len(right):
         raise _unequal(left, right)
     return zip(left, right if type(right) is Vector else Vector(right), strict=True)
 
 
 def _unequal(*given: Any) -> ValueError:
-    return ValueError(f"vectors must be equally many rationals, as of vector(1, 2), got {', '.join(map(short, given))}")
+    return ValueError(f"vectors must be equally many rationals, like vector(1, 2), got {', '.join(map(short, given))}")

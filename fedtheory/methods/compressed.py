@@ -1,7 +1,7 @@
 """Compressed messages: compressed steps, error feedback, and EF21."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what methods/rules.py says)
+# (methods/rules.py states the arguments of compiled rules)
 from dataclasses import dataclass
 from typing import final
 
@@ -20,13 +20,13 @@ __all__ = ["EF21", "Compressed", "ErrorFeedback"]
 class Compressed:
     """Send compressed updates; the server adds their weighted sum.
 
-    With one local step and one client this is compressed gradient descent, ``x+ = x - C(eta grad f(x))``, and C of a
-    multiple is the multiple of C for the compressors of this package.
+    With one local step and one client this is compressed gradient descent, ``x+ = x - C(eta grad f(x))``. The
+    compressors of this package commute with multiplication by numbers.
 
     Parameters
     ----------
     compressor
-        As ``TopK(3)``.
+        A compressor, such as ``TopK(3)``.
 
     Examples
     --------
@@ -55,16 +55,17 @@ class ErrorFeedback:
     """Error feedback: send the compressed sum of the update and the accumulated compression error.
 
     With one local step client k sends ``C(v_k)`` with ``v_k = e_k + eta g_k(x)`` and keeps ``e_k = v_k - C(v_k)``; the
-    server takes the weighted sum off x. Where clients have minimizers of their own it comes to a neighborhood only.
+    server subtracts the weighted sum from x. If clients have different minimizers, the method only converges to a
+    neighborhood of the minimizer.
 
     Parameters
     ----------
     compressor
-        A contraction, as ``TopK(3)``.
+        A contraction, such as ``TopK(3)``.
 
     Notes
     -----
-    The state of a client is e_k, zero at first; a client that sends nothing keeps it.
+    The state of a client is e_k, initially zero; it does not change in rounds in which the client sends nothing.
 
     References
     ----------
@@ -98,17 +99,17 @@ class ErrorFeedback:
 class EF21:
     """EF21: send the compressed change of a gradient estimate, which client and server then update.
 
-    Client k sends ``C(g_k(x) - d_k)``, and adds it to d_k as the server does, which then steps along the weighted mean
-    of all d_k. With several local steps g_k is the mean of the gradients along the way. Clients may differ.
+    Client k sends ``C(g_k(x) - d_k)``. Client and server both add it to d_k, and the server steps along the weighted
+    mean of all d_k. With several local steps g_k is the mean of the gradients along the path. Clients may differ.
 
     Parameters
     ----------
     compressor
-        A contraction, as ``TopK(3)``.
+        A contraction, such as ``TopK(3)``.
 
     Notes
     -----
-    The state of a client is d_k, zero at first; of one that sends nothing the server knows the last.
+    The state of a client is d_k, initially zero; for clients that send nothing the server uses the last one.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """Compressors of vectors: top-k, rand-k and scaled signs."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what methods/rules.py says)
+# (methods/rules.py states the arguments of compiled rules)
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["Compressor", "RandK", "ScaledSign", "TopK"]
 class Compress(NamedTuple):
     """A compiled rule ``compress(table, rng, message) -> floats``, its table, and the contraction factor, if known.
 
-    ``epsilon``: ``E|C(v) - v|^2 <= epsilon |v|^2`` for every v; below 1 it is a contraction.
+    ``epsilon``: ``E|C(v) - v|^2 <= epsilon |v|^2`` for every v; below 1 the compressor is a contraction.
     """
 
     rule: Callable[..., Any]
@@ -32,7 +32,7 @@ class Compressor(Protocol):
     """A compressor: a frozen dataclass of parameters."""
 
     def compress(self, dim: int) -> Compress:
-        """Return the rule for vectors of so many coordinates."""
+        """Return the rule for vectors with the given number of coordinates."""
 
 
 @final
@@ -64,8 +64,8 @@ class TopK:
 class RandK:
     """Send k coordinates drawn uniformly without replacement: k floats, since both sides know the indices.
 
-    As they are, ``E|C(v) - v|^2 = (1 - k/d) |v|^2``. ``scaled`` by d/k, C(v) has the mean v and ``E|C(v) - v|^2 = (d/k
-    - 1) |v|^2``, which is no contraction for k <= d/2.
+    Unscaled, ``E|C(v) - v|^2 = (1 - k/d) |v|^2``. If ``scaled`` by d/k, C(v) has the mean v and
+    ``E|C(v) - v|^2 = (d/k - 1) |v|^2``, which is no contraction for k <= d/2.
 
     >>> rule, table, epsilon = RandK(1, scaled=True).compress(4)
     >>> message = np.array([2.0, 2.0, 2.0, 2.0])
@@ -115,7 +115,7 @@ def checked_compressor(compressor: Any) -> Any:
 
 
 def _dimension(dim: Any, k: int = 1) -> int:
-    """Return the number of coordinates, of which k must be there."""
+    """Return the number of coordinates, which must be at least k."""
     found = validate.size("dim", dim)
     if k > found:
         message = f"k must be at most {found}, the number of coordinates, got {k}"
@@ -135,7 +135,7 @@ def _top(table, rng, message):
 
 @compiled
 def _random(table, rng, message):
-    # Selection sampling: each coordinate is kept with the chance of those still wanted among those still there.
+    # Selection sampling: a coordinate is kept with probability (coordinates to keep)/(coordinates left).
     wanted, left = int(table[0]), message.size
     for j in range(message.size):
         if rng.random() * left < wanted:

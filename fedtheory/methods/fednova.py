@@ -1,7 +1,7 @@
 """FedNova: normalized averaging for unequal numbers of local steps."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what methods/rules.py says)
+# (methods/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
 from typing import final
@@ -22,7 +22,7 @@ class FedNova:
 
     Notes
     -----
-    With local momentum the divisor would be the sum of the weights with which gradients enter: it is refused.
+    Local momentum is not allowed, because the divisor would then be the sum of the weights of the gradients.
 
     References
     ----------
@@ -30,7 +30,8 @@ class FedNova:
 
     Examples
     --------
-    Of two parabolas with minimizers 0 and 1 the second takes four steps, and draws the mean of the models towards it:
+    Of two parabolas with minimizers 0 and 1 the second takes four steps, which shifts the mean of the models towards
+    it:
 
     >>> import fedtheory as ft
     >>> fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5])

@@ -1,24 +1,24 @@
 """Interface of methods.
 
-Federated averaging is the method without rules: who is chosen starts at the server's model, descends along its own
-gradients, sends how far it came, and the server adds the weighted sum. ``METHOD_RULES`` declares where a method may do
-otherwise, in the order of a round, and every method is made of these four places:
+Federated averaging is the method without rules: a selected client starts at the server's model, descends along its
+gradients and sends its model difference, and the server adds the weighted sum. ``METHOD_RULES`` declares the four
+places in which a method may differ, in the order of a round:
 
 ================  ========================  ======================  ==============  ==================================
 method            correct                   message                 compress        combine
 ================  ========================  ======================  ==============  ==================================
 SCAFFOLD          adds c - c_k                                                      moves x, c and all c_k
-Scaffnew          starts at x_k, adds -h_k                                          throws a coin; moves x_k, h_k
-FedNova                                                                             weighs by 1/tau_k and tau_eff
-compressed steps                                                    top-k and such
-error feedback                              e_k minus the update    top-k and such  moves x, keeps what was not sent
-EF21                                        g_k - d_k               top-k and such  moves the d_k, and x along them
+Scaffnew          starts at x_k, adds -h_k                                          draws a coin; moves x_k, h_k
+FedNova                                                                             weights 1/tau_k and tau_eff
+compressed steps                                                    top-k, ...
+error feedback                              e_k minus the update    top-k, ...      moves x and the errors e_k
+EF21                                        g_k - d_k               top-k, ...      moves the d_k, and x along them
 ================  ========================  ======================  ==============  ==================================
 
-A method has a table, a memory (the server's state), a state of each client, and its own random stream, so that a
-coin or a random compressor changes neither the selection nor the noise of training. A rule writes into the arguments
-that it is declared to write, and into no others. The strategy's ``weigh`` comes between ``message`` and ``combine`` and
-looks at the updates as they were computed.
+A method has a table, a memory (the server's state), a state per client, and a separate random stream, so that a coin or
+a random compressor changes neither the selection nor the noise of training. A rule may write only into the arguments
+that are declared for this. The strategy's ``weigh`` is called between ``message`` and ``combine`` with the uncompressed
+updates.
 """
 
 from collections.abc import Callable
@@ -90,20 +90,20 @@ class MethodRules:
     correct, message, compress, combine
         The rules; all are optional.
     state_size
-        Numbers s in the state of a client.
+        Number s of entries in the state of a client.
     states
-        The states before round 0, shape (K, s), or None for zeros, which take no memory until they are written.
+        States before round 0, shape (K, s), or None for zeros, which take no memory until they are written.
     table, memory, compress_table
         Flat float64 arrays: the constants, the server's state before round 0, and the compressor's constants.
     max_local_steps
-        The most local steps that the method allows in a round; 0 for any number.
+        Largest number of local steps in a round; 0 for any number.
     options
-        Options of ``fedavg`` that the method cannot do with, as ``("momentum",)``.
+        Options of ``fedavg`` that the method does not allow, such as ``("momentum",)``.
 
     Raises
     ------
     TypeError, ValueError
-        If a rule is no function, or an array no array of float64 of its shape.
+        If a rule is no function, or an array is no float64 array of its shape.
     """
 
     correct: Rule | None = None
@@ -138,7 +138,7 @@ class Method(Protocol):
     """Interface of methods: a frozen dataclass of parameters with a method that returns rules."""
 
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
-        """Check the parameters against the clients' weights (K,) and the initial model (v,); return the rules."""
+        """Validate the parameters for the clients' weights (K,) and the initial model (v,); return the rules."""
 
 
 def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRules:

@@ -1,7 +1,7 @@
 """Scaffnew: random communication with control variates."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what methods/rules.py says)
+# (methods/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -22,24 +22,24 @@ class Scaffnew:
     r"""Corrected local steps, with averaging of the clients' models at random times (one common coin per step).
 
     Client k has a model x_k and a control variate h_k. A round is one local step ``x_k <- x_k - gamma (g_k(x_k) -
-    h_k)``; with probability p the server then takes the weighted mean x of the models, and every client sets ``h_k <-
-    h_k + (p / gamma) (x - x_k)`` and ``x_k = x``. Else nothing is sent, and the server's model stays as it was.
+    h_k)``. With probability p the server then takes the weighted mean x of the models, and every client sets ``h_k <-
+    h_k + (p / gamma) (x - x_k)`` and ``x_k = x``. Otherwise nothing is sent, and the server's model does not change.
 
     Parameters
     ----------
     probability
-        p of the coin, in (0, 1].
+        Probability p of a communication, in (0, 1].
     control_variates
-        The h_k before round 0, shape (K, v), whose mean with the objective's weights must be zero; zeros by default.
+        The h_k before round 0, shape (K, v), with mean zero, weighted by the objective weights; zeros by default.
 
     Raises
     ------
     ValueError
-        If p is outside (0, 1], or, once the clients are known, control variates have another shape or mean.
+        If p is outside (0, 1], or the control variates have another shape or mean.
 
     Notes
     -----
-    The state of a client, of 2 v numbers, is x_k, then h_k. All clients take part in every round, with their weights.
+    The state of a client, 2 v numbers, is x_k, then h_k. All clients take part in every round, with their weights.
 
     References
     ----------
@@ -52,7 +52,7 @@ class Scaffnew:
     >>> run = ft.fedavg(
     ...     fed, ft.selection.Full(), method=Scaffnew(0.5), num_rounds=400, step_size=1 / 4, record=("models", "uplink")
     ... )
-    >>> run.models[0, -1].round(9), bool(run.uplink[0, -1] < 500)  # and not 2 floats in each of 400 rounds
+    >>> run.models[0, -1].round(9), bool(run.uplink[0, -1] < 500)  # less than 2 floats in each of 400 rounds
     (array([4.]), True)
     """
 

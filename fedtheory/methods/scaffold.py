@@ -1,7 +1,7 @@
 """SCAFFOLD: control variates that correct the drift of local steps."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what methods/rules.py says)
+# (methods/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -21,21 +21,22 @@ __all__ = ["Scaffold"]
 class Scaffold:
     r"""Control variates: every local gradient of client k is corrected by ``c - c_k``.
 
-    From ``y = x``, client k takes its local steps ``y <- y - eta (g_k(y) - c_k + c)`` and sets ``c_k+ = c_k - c +
-    (x - y) / (tau eta)`` (Option II), where ``tau eta`` is the sum of the step sizes it took. The server moves x by the
-    weighted sum of the model differences, and c by the sum of the changes of the c_k. The weights of both are the
-    strategy's coefficients where all K clients take part; a sum over m of K clients moves c by m/K of it.
+    From ``y = x`` client k takes local steps ``y <- y - eta (g_k(y) - c_k + c)`` and sets ``c_k+ = c_k - c + (x - y) /
+    (tau eta)`` (Option II), where ``tau eta`` is the sum of its step sizes. The server moves x by the weighted sum of
+    the model differences, and c by that of the changes of the c_k. Both have the strategy's coefficients if all K
+    clients take part; the change of c is multiplied by m/K if m of K clients take part.
 
     Parameters
     ----------
     control_variates
-        The c_k before round 0, shape (K, v); zeros by default, which take no memory until they are written. The
-        server's c begins at their mean, with the objective's weights: elsewhere it would never come back to it.
+        The c_k before round 0, shape (K, v); zeros by default, which take no memory until they are written. The initial
+        c of the server is their mean, weighted by the objective weights, since c would never return to the mean
+        otherwise.
 
     Notes
     -----
-    A client sends its model difference and the change of its control variate, and is sent x and c: two vectors each
-    way. A client that sends nothing keeps its control variate.
+    A client sends its model difference and the change of its control variate, and receives x and c: two vectors in each
+    direction. Clients that send nothing keep their control variates.
 
     References
     ----------
@@ -43,7 +44,7 @@ class Scaffold:
 
     Examples
     --------
-    Unlike federated averaging it comes to the minimizer, however many steps clients take on their own.
+    Unlike federated averaging, it converges to the minimizer for any number of local steps.
 
     >>> import fedtheory as ft
     >>> fed = ft.QuadraticFederation([1.0, 4.0], [[0.0], [5.0]], [0.5, 0.5])
@@ -84,7 +85,7 @@ def _combine(
     round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
     rng, model,
 ):  # fmt: skip
-    # All changes are those from the c of before, which is moved last.
+    # All changes are relative to the previous c, which is moved last.
     dim = model.size
     share = chosen.size / weights.size
     change = np.zeros(dim)

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from xarray import Dataset
 
-# Of places that differ by more than this factor a linear axis shows only the large ones apart.
+# On a linear axis, positions that differ by more than this factor are only distinguishable if they are large.
 _WIDE = 30
 
 
 def lines_with_bands(
     axes: "Axes", intervals: "Dataset", name: str, *, x: str | None = None, hue: str | None = None
 ) -> "Axes":
-    """Draw means with confidence bands against one dimension, a line for each value of another; return the Axes.
+    """Plot means with confidence bands against one dimension, one line for each value of another; return the Axes.
 
     >>> from matplotlib.figure import Figure
     >>> from xarray import Dataset

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bound_versus_error", "measured", "theory"]
 
-# What lines of theory look like, tightest first. Measurements are solid and have markers.
+# Styles of bounds, tightest first. Measurements are solid lines with markers.
 _COLORS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00")
 _DASHES = ((0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 3)))
 _MEASURED = "#0072B2"
@@ -37,22 +37,22 @@ def measured(
     Parameters
     ----------
     axes
-        Where to draw.
+        Axes to plot on.
     x, mean, lower, upper
-        Increasing places, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of zero
-        or less is drawn at a hundredth of the mean.
+        Increasing positions, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of
+        zero or less is drawn at a hundredth of the mean.
     label, color, marker
-        Of the mean; the band has no entry in the legend.
+        Label, color and marker of the mean; the band has no legend entry.
 
     Returns
     -------
     Axes
-        The same Axes.
+        The given Axes.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no array of numbers, or the shapes differ.
+        If an argument is no array of numbers, or the shapes differ.
 
     Examples
     --------
@@ -76,28 +76,28 @@ def measured(
 def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, rank: int = 0) -> Axes:
     """Plot a theory line, dashed and without markers; ``rank`` selects color and dashes; return the Axes.
 
-    Infinite values say nothing and are left out.
+    Infinite values are omitted.
 
     Parameters
     ----------
     axes
-        Where to draw.
+        Axes to plot on.
     x, values
         Horizons and values, shape (n,).
     label
-        Its entry in the legend.
+        Legend entry.
     rank
-        0 for the tightest bound; each rank has its own color and dashes.
+        0 for the tightest bound; each rank has another color and other dashes.
 
     Returns
     -------
     Axes
-        The same Axes.
+        The given Axes.
 
     Raises
     ------
     TypeError, ValueError
-        If the rank is no count, something is no array of numbers, or the shapes differ.
+        If the rank is no count, an argument is no array of numbers, or the shapes differ.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
     array([ 5., nan])
     """
     rank = validate.count("rank", rank, 0)
-    # Four colors and five dashes come round together after twenty lines only.
+    # Four colors and five dashes repeat together only after twenty lines.
     color, dashes = _COLORS[rank % len(_COLORS)], _DASHES[rank % len(_DASHES)]
     places = validate.array("x", x, ndim=1)
     heights = validate.extended("values", values, shape=places.shape, gaps=True)
@@ -129,28 +129,28 @@ def bound_versus_error(
     Parameters
     ----------
     axes
-        Where to draw.
+        Axes to plot on.
     x
         Horizons, shape (n,).
     error
         Mean, lower and upper confidence limit, each of shape (n,).
     bounds
-        Bounds by label, tightest first, each of shape (n,). One that is infinite everywhere is named in
-        the corner of the panel instead.
+        Bounds by label, tightest first, each of shape (n,). A bound that is infinite everywhere is named in the corner
+        of the panel instead.
     exact
-        The error without simulation, shape (n,), a thin black line; NaN where it is not known.
+        The exact error, shape (n,), as a thin black line; NaN where it is unknown.
     floor
-        Error at which small steps settle, a dotted black line.
+        Limit of the error for small steps, as a dotted black line.
 
     Returns
     -------
     Axes
-        The same Axes.
+        The given Axes.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no array of numbers, or the shapes differ.
+        If an argument is no array of numbers, or the shapes differ.
 
     Examples
     --------

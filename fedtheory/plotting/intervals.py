@@ -30,21 +30,21 @@ def certified(
     Parameters
     ----------
     axes
-        Where to draw.
+        Axes to plot on.
     x, lower, upper
-        Places, and the sides at each of them, shape (n,). On a logarithmic axis a lower side of 0 is left out.
+        Positions, and the sides of the intervals, shape (n,). On a logarithmic axis a lower side of 0 is omitted.
     label, color, marker
-        Of the band. Where the sides agree, the band is a line.
+        Label, color and marker of the band. If both sides are equal, the band is a line.
 
     Returns
     -------
     Axes
-        The same Axes.
+        The given Axes.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no array of numbers, or the shapes differ.
+        If an argument is no array of numbers, or the shapes differ.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from fedtheory.theorem.symbols import SYMBOLS
 
 __all__ = ["COLORS", "MARKERS", "appearance", "label_of", "legend_below", "log_log", "log_places"]
 
-# The palette of Okabe and Ito without its yellow, which is too faint for a line on white; dark and light alternate.
+# The palette of Okabe and Ito without yellow, which is too faint for lines on white; dark and light colors alternate.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -48,7 +48,7 @@ def appearance() -> Iterator[None]:
     Yields
     ------
     None
-        Once: figures made in the block of ``with`` have this style.
+        Figures that are made in the ``with`` block have this style.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
     Parameters
     ----------
     axes
-        Where to draw.
+        Axes to change.
     xlabel, ylabel
-        With units.
+        Labels with units.
 
     Returns
     -------
     Axes
-        The same Axes.
+        The given Axes.
 
     Examples
     --------
@@ -99,19 +99,19 @@ def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
     Parameters
     ----------
     figure
-        Whose panels have labeled artists.
+        Figure whose panels have labeled artists.
     num_columns
-        Of the legend.
+        Number of columns of the legend.
 
     Returns
     -------
     Figure
-        The same figure.
+        The given figure.
 
     Raises
     ------
     TypeError, ValueError
-        If the number of columns is no whole number from 1 on.
+        If the number of columns is not a positive integer.
 
     Examples
     --------
@@ -135,19 +135,19 @@ def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
     Parameters
     ----------
     length
-        Number of entries there are.
+        Number of entries.
     count
-        Most indices, at least 2.
+        Largest number of indices, at least 2.
 
     Returns
     -------
     Array
-        Increasing, shape (at most ``count``,).
+        Increasing indices, shape (at most ``count``,).
 
     Raises
     ------
     ValueError
-        If a count is too small or not a whole number.
+        If a count is too small or not an integer.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
     return within
 
 
-# Expressions, which would need brackets within a formula.
+# Expressions that would need brackets within a formula.
 _RECORDED = {"gap": "F(w) - F^*", "loss": "F(w)"}
 
 
@@ -171,14 +171,14 @@ def label_of(name: str, paper: Paper | None = None) -> str:
     Parameters
     ----------
     name
-        Of a parameter or a record, as ``rho_bar`` or ``gap``.
+        Name of a parameter or a record, such as ``rho_bar`` or ``gap``.
     paper
-        The paper whose letter is wanted, as ``fedtheory.bounds.fedavg.PAPER``; otherwise what most of them write.
+        Paper whose letters are used, such as ``fedtheory.bounds.fedavg.PAPER``; by default the most common letter.
 
     Returns
     -------
     str
-        Mathematics between dollars, or words.
+        A formula between dollar signs, or words.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Compiled draws that the rules share: by weight, with or without replacement, and the largest of some values."""
+"""Compiled draws shared by the rules: by weight, with or without replacement, and the largest of some values."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 
 import numpy as np
 
@@ -20,11 +20,11 @@ __all__ = [
     "scan_for_the_rest",
 ]
 
-_TRIES = 64  # draws in a row of clients that are not there, until those who are there are looked for
+_TRIES = 64  # consecutive draws of absent clients before the available ones are searched
 
 
 def alias_table(weights: Array) -> Array:
-    """Walker's alias table of a probability vector: per client its acceptance level and the distance to its alias."""
+    """Return Walker's alias table of a probability vector: each client's acceptance level and distance to its alias."""
     num_clients = weights.size
     table = np.zeros((num_clients, 2))
     table[:, 0] = weights / weights.sum() * num_clients
@@ -34,9 +34,9 @@ def alias_table(weights: Array) -> Array:
 
 @compiled
 def _fill_up(table, waiting):
-    # Columns below 1 wait on a stack at the left end, the others on one at the right end. What is left at last is its
-    # own alias, and 1 up to rounding, since the levels left always add up to their number: a client of weight 0 is not
-    # among them.
+    # Columns below 1 wait on a stack at the left end, the others on a stack at the right end. Those that remain become
+    # their own aliases; their levels are 1 up to rounding, since they add up to their number, so that no client of
+    # weight 0 is among them.
     under, over = 0, waiting.size
     for k in range(waiting.size):
         if table[k, 0] < 1.0:
@@ -58,27 +58,27 @@ def _fill_up(table, waiting):
 
 @inlined
 def draw_by_weight(alias, rng):
-    """One client, from an alias table."""
+    """Draw one client from an alias table."""
     return client_at(alias, rng.random())
 
 
 @inlined
 def client_at(alias, uniform):
-    """Client that a uniform number stands for: it gives a column of the alias table and a level in it."""
+    """Return the client of a uniform number, which determines a column of the alias table and a level in it."""
     position = uniform * (alias.size // 2)
     column = np.int64(position)
-    # Arithmetic instead of a branch: the comparison is a coin toss, which the processor would mispredict. Unsigned
-    # indices spare the test for negative ones; signed numbers are quicker to make of a float, and back.
+    # Arithmetic instead of a branch, which the processor would mispredict half of the time. Unsigned indices need no
+    # test for negative ones; signed integers convert faster to and from floats.
     aliased = position - column >= alias[np.uint64(2 * column)]
     return np.uint64(column + np.int64(aliased * alias[np.uint64(2 * column + 1)]))
 
 
 @inlined
 def draw_present(alias, weights, rng, drawn):
-    """Fill ``drawn`` with clients as ``draw_by_weight`` draws them, among those there; return whether anybody is.
+    """Fill ``drawn`` with available clients as ``draw_by_weight`` draws them; return whether any client is available.
 
-    Who is there has no negative weight. Draws are made ahead, as many as take place in any case, so that a million
-    clients' entries are on their way at a time: the numbers are those of one draw after the other.
+    Available clients have nonnegative weights. Numbers that are drawn in any case are drawn ahead, so that the memory
+    of a million clients is prefetched; the results are those of single draws.
     """
     filled, missed = 0, 0
     while filled < drawn.size:
@@ -100,8 +100,8 @@ def draw_present(alias, weights, rng, drawn):
 
 @inlined
 def numbers_ahead(alias, memory, weights, rng, room):
-    """Return numbers that ``client_at`` turns into clients, and ask far memory for what two arrays say of these."""
-    # In the room of clients not yet found: a call of the generator empties the processor's registers.
+    """Return numbers that ``client_at`` maps to clients, and prefetch their entries in two arrays."""
+    # Stored in the room of clients not yet found, since a call of the generator spills the processor's registers.
     uniforms = room.view(np.float64)
     for j in range(uniforms.size):
         uniforms[j] = rng.random()
@@ -127,9 +127,9 @@ def _scan_present(weights, rng):
 
 @compiled
 def scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
-    """Draw clients ``filled .. size - 1`` one after the other, each by weight among those left; return how many exist.
+    """Draw clients ``filled .. size - 1`` one by one, by weight among those left; return how many exist.
 
-    ``taken[k] == stamp`` marks the clients drawn; those of negative weight are absent.
+    ``taken[k] == stamp`` marks drawn clients; absent clients have negative weights.
     """
     for j in range(filled, size):
         left = 0.0
@@ -153,10 +153,10 @@ def scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
 
 @compiled
 def first_arrivals(weights, rng, size, drawn):
-    """Draw clients by weight without replacement, in no particular order; return how many there are, at most ``size``.
+    """Draw clients by weight without replacement, in no particular order; return their number, at most ``size``.
 
-    The clients whose exponential clocks of rate w_k ring first have the law of successive draws. One number for each
-    client costs less than rejection where most of them are drawn.
+    The clients whose exponential clocks of rate w_k ring first have the law of successive draws. One number per client
+    is cheaper than rejection if most clients are drawn.
     """
     num_present, earliness = 0, np.empty(weights.size)
     for k in range(weights.size):
@@ -177,9 +177,9 @@ def first_arrivals(weights, rng, size, drawn):
 
 @inlined
 def keep_largest(candidates, values, size, rng, kept):
-    """Write the ``size`` candidates with the largest values into ``kept``; ties for the last places go by chance.
+    """Write the ``size`` candidates with the largest values into ``kept``; ties are broken at random.
 
-    ``candidates`` is scratch: those with too small a value are lost.
+    ``candidates`` is overwritten.
     """
     if values.size <= 64:
         filled = _compact_by_rank(candidates, values, size)
@@ -194,8 +194,8 @@ def keep_largest(candidates, values, size, rng, kept):
 
 @inlined
 def _compact_by_rank(candidates, values, size):
-    # Counting is quadratic but free of branches, and which values are the largest no processor can predict: for few
-    # candidates it takes a third of the time of an insertion.
+    # Counting is quadratic but has no branches, which would be mispredicted; for few candidates it takes a third of
+    # the time of an insertion.
     filled = 0
     for j in range(values.size):
         above = 0
@@ -218,8 +218,8 @@ def _compact_by_threshold(candidates, values, size):
 
 @compiled
 def _last_place(values, size):
-    # Smallest of the ``size`` largest values, by Hoare's selection. ``np.partition`` finds the same value in the same
-    # time, but is made of sixty functions, which are compiled into each rule, and loaded with it.
+    # Smallest of the ``size`` largest values, by Hoare's selection. ``np.partition`` is as fast, but consists of sixty
+    # functions that are compiled into, and loaded with, each rule.
     values, place = values.copy(), values.size - size
     low, high = 0, values.size - 1
     while low < high:
@@ -256,7 +256,8 @@ def _share_last_places(candidates, values, size, rng, kept):
         if values[j] >= last:
             stays = True
             if values[j] == last:
-                # Each of the tied stays with probability (places left) / (tied left): every choice is equally likely.
+                # Each tied candidate stays with probability (places left)/(tied left), so that all choices are equally
+                # likely.
                 stays = rng.random() * tied < places
                 tied -= 1
                 places -= stays

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 import numpy as np
 import numpy.typing as npt
 
@@ -27,28 +27,28 @@ __all__ = ["ActiveFederated", "ActiveFederatedByReports"]
 class ActiveFederated:
     r"""Sampling of most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; plain mean.
 
-    Of the K clients the ``floor(dropped K)`` of smallest valuation are dropped, ties at random. Of those kept,
-    ``(1 - explored) m`` (rounded, at least 1, at most as many as are kept) are drawn without replacement, each
-    proportional to ``exp(sharpness v_k)`` among those left. The rest of the cohort is drawn uniformly from all clients
-    not yet drawn, dropped ones included. A valuation is renewed only when its client is selected, at the server's
-    model of that round: each selected client evaluates its loss once and sends it.
+    Of the K clients the ``floor(dropped K)`` of smallest valuation are dropped, ties at random. Of those kept, ``(1 -
+    explored) m`` (rounded, at least 1 and at most all) are drawn without replacement, with probabilities proportional
+    to ``exp(sharpness v_k)`` among those left. The rest of the cohort is drawn uniformly from all other clients,
+    including dropped ones. A valuation is updated only when its client is selected, at the server's model of that
+    round: each selected client evaluates its loss once and sends it.
 
     Parameters
     ----------
     num_selected
-        Clients per round m.
+        Number m of clients per round.
     sample_counts
-        Numbers of samples n_k, shape (K,).
+        Numbers n_k of samples, shape (K,).
     dropped, sharpness, explored
-        alpha_1, alpha_2 and alpha_3 of the source.
+        Parameters alpha_1, alpha_2 and alpha_3 of the source.
     initial_loss
-        Valuations start at ``sqrt(n_k)`` times this. The source leaves the start open; with 0 all start equal, and the
-        first to be selected crowd out the others; ``log C`` is the loss of a softmax model of zeros.
+        Initial valuations are ``sqrt(n_k)`` times this. The source does not specify them. With 0 all are equal, and the
+        first selected clients are preferred from then on; ``log C`` is the loss of a softmax model of zeros.
 
     Notes
     -----
-    Goetz et al. (2019), "Active federated learning"; ``afl`` of Cho, Wang, Joshi (2020). With l2 > 0 the loss has its
-    ridge term.
+    Goetz et al. (2019), "Active federated learning"; ``afl`` of Cho, Wang, Joshi (2020). With l2 > 0 the losses include
+    the ridge term.
     """
 
     num_selected: int
@@ -69,11 +69,11 @@ class ActiveFederated:
 
     @property
     def scheme(self) -> Scheme:
-        """Active federated learning, plain mean; the valuations remember losses of earlier rounds."""
+        """Active federated learning, plain mean; the valuations depend on losses of earlier rounds."""
         return Scheme("active", "mean", memoryless=False)
 
     def law(self, weights: Array) -> None:
-        """None: the draws depend on losses of earlier rounds."""
+        """Return None: the draws depend on losses of earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -108,7 +108,7 @@ def _draw_cohort(round_index, table, memory, weights, rng, candidates):
     known = _read(table)
     here, left = _present(weights)
     size = min(known.num_selected, here)
-    # The nudge keeps floor(0.75 * 4) at 3 for fractions that are not binary.
+    # The small summand keeps floor(0.75 * 4) at 3 for fractions that are not binary.
     kept = here - int(np.floor(known.dropped * here + 1e-9))
     filled = 0
     if kept > 0:
@@ -137,7 +137,7 @@ def _draw_by_valuation(memory, sharpness, best, size, rng, drawn):
     shares = np.empty(best.size)
     for i in range(size):
         left = best.size - i
-        # Relative to the largest valuation that is left no power overflows, and they do not all vanish.
+        # Relative to the largest remaining valuation, so that powers neither overflow nor all underflow.
         top, total = -np.inf, 0.0
         for j in range(left):
             top = max(top, memory[best[j]])
@@ -186,25 +186,25 @@ def _take_all_and_remember(round_index, table, memory, weights, candidates, loss
 class ActiveFederatedByReports:
     r"""Sampling of ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; plain mean.
 
-    A client's report is its mean loss over the local steps of its last participation, which it sends along with its
-    update; before the first one it is minus infinity. Each round the ``floor(dropped K)`` smallest reports, ties at
-    random, are set back to minus infinity, so that only the uniform draws find their clients again. By reports means
-    one after the other without replacement, proportional to ``exp(sharpness report)`` among those left whose report
-    is finite; where these are too few, uniform draws take over, as in the first round.
+    A client's report is its mean loss over the local steps of its last participation, which it sends with its update;
+    before the first participation it is minus infinity. In each round the ``floor(dropped K)`` smallest reports, ties
+    at random, are reset to minus infinity, so that only uniform draws select these clients. Draws by reports are
+    without replacement and proportional to ``exp(sharpness report)`` among the remaining finite reports. If there are
+    too few of these, as in the first round, uniform draws replace them.
 
     Parameters
     ----------
     num_selected
-        Clients per round m.
+        Number m of clients per round.
     dropped, sharpness, explored
         As in ``ActiveFederated``.
 
     Notes
     -----
-    ``afl`` of Cho, Wang, Joshi (2020) follows Goetz et al. (2019), see ``ActiveFederated``; the two leave different
-    things open. Here losses are not multiplied by ``sqrt(n_k)``, no client evaluates one at the server's model, and of
-    three clients two are drawn by loss and one uniformly, where rounding ``(1 - 0.1) 3`` to the nearest number draws
-    all three by loss and none uniformly.
+    ``afl`` of Cho, Wang, Joshi (2020), after Goetz et al. (2019), see ``ActiveFederated``; the papers leave different
+    details open. Here losses are not multiplied by ``sqrt(n_k)``, and no loss at the server's model is evaluated. Of
+    three clients two are drawn by loss and one uniformly, whereas ``ActiveFederated`` rounds ``(1 - 0.1) 3`` to the
+    nearest integer and draws all three by loss.
     """
 
     num_selected: int
@@ -224,12 +224,12 @@ class ActiveFederatedByReports:
         return Scheme("active", "mean", memoryless=False)
 
     def law(self, weights: Array) -> None:
-        """None: the draws depend on losses of earlier rounds."""
+        """Return None: the draws depend on losses of earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         m = validate.count("num_selected", self.num_selected, 1, weights.size)
-        # The nudge keeps floor(0.8 * 5) at 4 for fractions that are not binary.
+        # The small summand keeps floor(0.8 * 5) at 4 for fractions that are not binary.
         by_report = int(np.floor((1 - self.explored) * m + 1e-9))
         return Rules(
             select=_draw_by_reports,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 import numpy as np
 import numpy.typing as npt
 
@@ -32,11 +32,11 @@ class AvailabilityRule(NamedTuple):
 class Availability(Protocol):
     """Interface of availability models: random processes of the available clients in each round.
 
-    One that draws anew in each round, always from the same law, says so by an attribute ``memoryless`` that is true.
+    If the rounds are independent draws from one law, a true attribute ``memoryless`` declares this.
     """
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
-        """Check the parameters against the number of clients and return the rule."""
+        """Validate the parameters for the number of clients and return the rule."""
 
 
 @final
@@ -47,10 +47,10 @@ class AlternatingGroups:
     Parameters
     ----------
     dropout
-        ``round(dropout n)`` of the group's n clients, drawn uniformly and anew in each round, are absent, too.
+        Of the group's n clients ``round(dropout n)`` are absent, drawn uniformly and independently in each round.
     groups
-        Group of each client, whole numbers 0..G-1 with G <= K, shape (K,); by default the first half of the clients
-        (rounded up) and the second.
+        Group of each client, integers 0..G-1 with G <= K, shape (K,); by default the first half of the clients (rounded
+        up) and the second half.
 
     Notes
     -----
@@ -101,8 +101,8 @@ class BernoulliAvailability:
 class MarkovAvailability:
     """Markov availability: available clients leave with probability ``leave``, absent clients return with ``join``.
 
-    Both are numbers, or one per client. The chains start in their stationary laws: there with probability
-    ``join / (leave + join)``; with both zero every client keeps its state.
+    Both are numbers, or one per client. The chains start in their stationary laws: a client is available with
+    probability ``join / (leave + join)``. If both are zero, no client changes its state.
     """
 
     leave: float | npt.ArrayLike
@@ -148,7 +148,8 @@ def _take_turns(round_index, table, memory, rng, present):
     for k in range(present.size):
         present[k] = False
         if groups.of_clients[k] == turn:
-            # Each member drops out with probability (drop-outs left) / (members left): all subsets are equally likely.
+            # Each member drops out with probability (drop-outs left)/(members left), so that all subsets are equally
+            # likely.
             present[k] = rng.random() * left >= absent
             absent -= not present[k]
             left -= 1
@@ -196,23 +197,23 @@ def _step_chains(round_index, table, memory, rng, present):
 class Available:
     """Strategy restricted to the available clients of each round.
 
-    The strategies of this package choose among those who are there, with weights renormalized to sum 1 over them. One
-    that does not look at availability loses the absent clients that it proposes or chooses.
+    The strategies of this package choose among the available clients, with weights renormalized to sum 1 over them. If
+    a strategy ignores availability, absent clients are removed from its candidates and its selection.
 
     Parameters
     ----------
     strategy
-        What to do among the available clients.
+        Strategy for the available clients.
     availability
-        Who is available: one of ``fedtheory.selection.availability``, or the like.
+        Availability process, for example one of ``fedtheory.selection.availability``.
     shortfall
         ``refuse``: a run in which fewer clients are available than the strategy may select ends with a ValueError.
         ``allow``: it selects fewer, and the model does not change if no client is available.
 
     Notes
     -----
-    Availability has its own random stream, so that with one seed all strategies have the same available clients.
-    Aggregation is unbiased for the available clients' objective at most, not for that of all.
+    Availability has a separate random stream, so that strategies that are compared with one seed have the same
+    available clients. Aggregation is at most unbiased for the objective of the available clients, not for that of all.
     """
 
     strategy: Strategy
@@ -228,23 +229,25 @@ class Available:
 
     @property
     def scheme(self) -> Scheme:
-        """The strategy's scheme, marked: who is selected depends on who is there.
+        """The strategy's scheme, marked as depending on availability.
 
-        It has a memory if availability has one, or the strategy; if a round may have no client it is not always a mean.
+        It has memory if the availability or the strategy has. If a round may have no client, it is not always a mean.
         """
         inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown", memoryless=False))
         memoryless = inner.memoryless and getattr(self.availability, "memoryless", False)
-        aggregation = inner.aggregation if self.shortfall == "refuse" else f"{inner.aggregation} of those there, if any"
+        aggregation = (
+            inner.aggregation if self.shortfall == "refuse" else f"{inner.aggregation} of the available, if any"
+        )
         return Scheme(f"{inner.selection} among the available", aggregation, memoryless)
 
     def law(self, weights: Array) -> None:
-        """None: who is selected depends on who is there."""
+        """Return None: the selection depends on availability."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the strategy's rules and the attend rule."""
         rules = rules_of(self.strategy, weights, num_rounds)
         if rules.attend is not None:
-            message = f"strategy must not have an availability of its own, got {self.strategy}"
+            message = f"strategy must not have an availability already, got {self.strategy}"
             raise ValueError(message)
         rule, table, memory = self.availability.attendance(weights.size)
         least = rules.max_selected if self.shortfall == "refuse" else 0

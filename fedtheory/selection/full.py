@@ -1,7 +1,7 @@
 """Full participation: all clients in every round."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
 from typing import final
@@ -33,7 +33,7 @@ class Full:
         return Rules(select=choose_all, weigh=_weigh_by_weight, max_selected=weights.size)
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
-        """One for every client, shape (K,)."""
+        """Return 1 for every client, shape (K,)."""
         return np.ones(validate.probability_vector("weights", weights).size)
 
     def law(self, weights: Array) -> Moments:
@@ -44,7 +44,7 @@ class Full:
 
 @compiled
 def choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    """Select every client that is there."""
+    """Select every available client."""
     size = 0
     for k in range(weights.size):
         chosen[size] = k

@@ -1,7 +1,7 @@
 """Selection by Shapley values: GreedyFed, upper confidence bounds, and S-FedAvg."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -33,13 +33,13 @@ def memory_of(num_clients: int, initial: float = 0.0) -> Array:
 
 @inlined
 def read_memory(memory):
-    """Return the values and counts that a state holds, as views."""
+    """Return views of the values and counts in a state."""
     half = memory.size // 2
     return _Memory(memory[:half], memory[half:])
 
 
 def checked_averaging(averaging: str | float) -> float:
-    """Return the share that old values keep, or ``RUNNING_MEAN``."""
+    """Return the weight of old values, or ``RUNNING_MEAN``."""
     if isinstance(averaging, str):
         validate.choice("averaging", averaging, ("mean",))
         return RUNNING_MEAN
@@ -51,7 +51,7 @@ def checked_averaging(averaging: str | float) -> float:
 
 
 def checked_valuation(valuation: str | Valuation) -> Valuation:
-    """Return a valuation, which may be given by its method alone."""
+    """Return a valuation, which may be given as the name of its method."""
     return valuation if isinstance(valuation, Valuation) else Valuation(valuation)
 
 
@@ -59,7 +59,7 @@ def checked_valuation(valuation: str | Valuation) -> Valuation:
 def remember_values(
     round_index, table, memory, weights, chosen, coefficients, values, updates, server_model, model, rng
 ):
-    """Average the values of the chosen into those they had; ``table[0]`` is the share these keep."""
+    """Average the values of the chosen clients with their previous ones; ``table[0]`` is the weight of the latter."""
     known = read_memory(memory)
     for i in range(chosen.size):
         k = chosen[i]
@@ -81,9 +81,9 @@ def weigh_by_size(round_index, table, memory, weights, chosen, updates, rng, coe
 
 @compiled
 def first_turns(memory, weights, rng, chosen):
-    """Choose among those who were never valued, topped up from the others; return how many, 0 once all were valued.
+    """Choose among the clients that were never valued, filled up with others; return their number, 0 if there are none.
 
-    The never valued are drawn uniformly, which is a turn in a random order.
+    They are drawn uniformly, so that the turns are in random order.
     """
     known = read_memory(memory)
     unseen, seen = 0, 0
@@ -99,7 +99,7 @@ def first_turns(memory, weights, rng, chosen):
 
 @compiled
 def _fill_uniformly(counts, weights, wants_seen, left, filled, size, rng, chosen):
-    """Fill ``chosen`` up to ``size`` with a uniform subset of the ``left`` present clients that were seen, or not."""
+    """Fill ``chosen`` up to ``size`` with a uniform subset of the ``left`` available clients, valued or not."""
     for k in range(weights.size):
         if weights[k] >= 0.0 and (counts[k] > 0.0) == wants_seen and filled < size:
             if rng.random() * left < size - filled:
@@ -114,19 +114,19 @@ def _fill_uniformly(counts, weights, wants_seen, left, filled, size, rng, chosen
 class GreedyShapley:
     """GreedyFed: the ``num_selected`` clients with the largest cumulative Shapley values; average by sample counts.
 
-    First each client has a turn, in random order; the last group is filled up with clients that had theirs. Each
-    round's values come from the game of that round and change the cumulative values of its clients only. Ties are
-    broken at random.
+    First each client has a turn, in random order; the last group is filled up with clients that already had theirs. The
+    values of a round are those of its game and change the cumulative values of its clients only. Ties are broken at
+    random.
 
     Parameters
     ----------
     num_selected
-        Clients per round M, at most 20.
+        Number M of clients per round, at most 20.
     averaging
         ``mean``: cumulative values are means over the rounds in which a client was selected. A number a in [0, 1): they
-        become ``a v + (1 - a) v_round``, from 0.
+        become ``a v + (1 - a) v_round`` and start at 0.
     valuation
-        A ``Valuation``, or its method: ``gtg``, ``exact`` or ``permutation``.
+        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
 
     Notes
     -----
@@ -146,11 +146,11 @@ class GreedyShapley:
 
     @property
     def scheme(self) -> Scheme:
-        """Largest values, which remember earlier rounds; mean by size."""
+        """Largest values, which depend on earlier rounds; mean by size."""
         return Scheme("largest cumulative Shapley value", "mean by size", memoryless=False)
 
     def law(self, weights: Array) -> None:
-        """None: the choice depends on earlier rounds."""
+        """Return None: the choice depends on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -162,19 +162,19 @@ class GreedyShapley:
 class UpperConfidenceShapley:
     r"""Clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by sample counts.
 
-    Here t rounds are done, of which client k was selected in N_k, with the mean value v_k. First turns are those of
-    ``GreedyShapley``.
+    Here t is the number of past rounds, N_k the number of those in which client k was selected, and v_k its mean value
+    in them. The first turns are those of ``GreedyShapley``.
 
     Parameters
     ----------
     num_selected, valuation
-        As of ``GreedyShapley``.
+        As in ``GreedyShapley``.
     exploration
-        beta, at least 0.
+        Coefficient beta of the exploration term, at least 0.
 
     Notes
     -----
-    Pandey et al. (2023), as GreedyFed compares with it.
+    Pandey et al. (2023), in the form with which GreedyFed is compared.
     """
 
     num_selected: int
@@ -188,11 +188,11 @@ class UpperConfidenceShapley:
 
     @property
     def scheme(self) -> Scheme:
-        """Largest upper confidence limits of values, which remember earlier rounds; mean by size."""
+        """Largest upper confidence limits of values, which depend on earlier rounds; mean by size."""
         return Scheme("largest upper confidence limit of Shapley values", "mean by size", memoryless=False)
 
     def law(self, weights: Array) -> None:
-        """None: the choice depends on earlier rounds."""
+        """Return None: the choice depends on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -237,22 +237,23 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 class SoftmaxShapley:
     r"""S-FedAvg: sampling of ``num_selected`` clients without replacement, by ``exp(phi_k)``; average by sample counts.
 
-    phi starts at 1/K; that of a selected client becomes ``a phi_k + (1 - a) v_k``, v_k being its Shapley value in the
-    round.
+    phi starts at 1/K. For a selected client it becomes ``a phi_k + (1 - a) v_k``, where v_k is the client's Shapley
+    value in the round.
 
     Parameters
     ----------
     num_selected
-        Clients per round M, at most 20.
+        Number M of clients per round, at most 20.
     averaging
-        a, in [0, 1).
+        Weight a of old values, in [0, 1).
     valuation
-        A ``Valuation``, or its method: ``gtg``, ``exact`` or ``permutation``.
+        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
 
     Notes
     -----
-    Nagalapatti, Narayanam (2021), "Game of Gradients", as GreedyFed compares with it, but for one thing: as it
-    describes S-FedAvg, phi averages cumulative values, means over the rounds so far; here the values of the rounds.
+    Nagalapatti, Narayanam (2021), "Game of Gradients", in the form with which GreedyFed is compared, with one
+    exception: GreedyFed describes phi as an average of cumulative values (means over past rounds), here it is one of
+    round values.
     """
 
     num_selected: int
@@ -266,11 +267,11 @@ class SoftmaxShapley:
 
     @property
     def scheme(self) -> Scheme:
-        """Draws by values, which remember earlier rounds; mean by size."""
+        """Draws by values, which depend on earlier rounds; mean by size."""
         return Scheme("softmax of Shapley values", "mean by size", memoryless=False)
 
     def law(self, weights: Array) -> None:
-        """None: the draws depend on earlier rounds."""
+        """Return None: the draws depend on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -287,7 +288,7 @@ class SoftmaxShapley:
 
 @compiled
 def _draw_by_softmax(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    # The largest sums of phi and independent Gumbel variables come in the order of successive draws by exp(phi).
+    # The largest sums of phi and independent Gumbel variables have the law of successive draws by exp(phi).
     known = read_memory(memory)
     here, keys, left = np.empty(weights.size, dtype=np.int64), np.empty(weights.size), 0
     for k in range(weights.size):

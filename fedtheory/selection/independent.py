@@ -1,7 +1,7 @@
 """Independent sampling of updates (Optimal Client Sampling)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 
 import math
 from dataclasses import dataclass
@@ -30,42 +30,42 @@ LAWS = ("optimal", "approximate", "uniform")
 class Independent:
     r"""Independent sampling of updates, client i with probability p_i and coefficient ``w_i / p_i``.
 
-    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model stays.
+    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model does not change.
 
     Parameters
     ----------
     expected_size
-        Expected number m of clients that send, any real number in (0, n].
+        Expected number m of clients that send, a real number in (0, n].
     probabilities
-        ``optimal``: all clients compute, and p minimizes the variance given the norms ``t_i = w_i |U_i|``;
-        ``approximate``: the same up to ``max_iterations`` rescalings, which need sums only;
-        ``uniform``: ``p_i = m / n``, where only the clients that will send compute.
+        ``optimal``: all clients train, and p minimizes the variance given the norms ``t_i = w_i |U_i|``;
+        ``approximate``: the same up to ``max_iterations`` rescalings, for which the server needs only sums;
+        ``uniform``: ``p_i = m / n``, and only clients that send train.
     max_iterations
-        Rescalings allowed to ``approximate``.
+        Largest number of rescalings for ``approximate``.
     num_candidates
-        Clients s that compute and send their norm, at least the budget; None for all. Those asked are in each round a
-        subset Q, every one of size s equally likely, drawn before anybody computes. The laws are those given Q.
+        Number s of clients that train and send their norms, at least m; None for all. In each round they are a uniform
+        subset Q of size s that is drawn before the training. The laws are those given Q.
 
     Raises
     ------
     ValueError
-        If the budget is not positive (or, once the clients are known, above n), the law has another name, or
-        candidates are too few, more than the clients, or given to ``uniform``, which has none.
+        If the expected size is not positive or above the number of clients, the law is unknown, or ``num_candidates``
+        is too small, above the number of clients, or given for ``uniform``, which has no candidates.
 
     Notes
     -----
     With candidates the coefficient is ``w_i n / (s p_i)``: Appendix E of the paper, (39), with a set Q of available
-    clients that the server draws itself and ``q_i = s / n``. The estimator stays unbiased, since Q is independent of
-    the updates. To the mean over Q of the variance given Q its variance adds that of asking only some,
-    ``(n / s) (n - s) / (n - 1) (sum_i |w_i U_i|^2 - |sum_i w_i U_i|^2 / n)``. A round costs nothing for the others.
+    clients that the server draws, and ``q_i = s / n``. The estimator is unbiased, since Q is independent of the
+    updates. Its variance is the mean over Q of the variance given Q plus the variance of Q, ``(n / s) (n - s) / (n - 1)
+    (sum_i |w_i U_i|^2 - |sum_i w_i U_i|^2 / n)``. The other clients do not train.
 
-    What is sent up, in floats (a float has 64 bits; with candidates read s for n): besides the updates, ``optimal``
-    sends n norms. ``approximate`` sends n norms and, in every pass, from each client its probability and a one if that
-    is below 1, else two zeros; the pass that finds nothing left to rescale is sent, too, unless ``max_iterations`` came
-    first. ``uniform`` sends updates only. What is sent down is not counted: ``optimal`` sends each client its
-    probability; ``approximate`` broadcasts the sum of the norms and one factor per pass.
+    Numbers sent to the server, in floats of 64 bits (with candidates s replaces n): in addition to the updates,
+    ``optimal`` sends n norms. ``approximate`` sends n norms and, in every pass, two numbers per client: its probability
+    and a one if it is below 1, else two zeros. The pass that finds nothing to rescale counts unless ``max_iterations``
+    is reached first. ``uniform`` sends updates only. Numbers sent to clients are not counted: ``optimal`` sends each
+    client its probability; ``approximate`` broadcasts the sum of the norms and one factor per pass.
 
-    Clients whose update is zero do not send. Neither does one of weight zero, whatever its coin says.
+    Clients with zero updates or of weight zero do not send.
 
     References
     ----------
@@ -97,7 +97,7 @@ class Independent:
 
     @property
     def scheme(self) -> Scheme:
-        """Independent sampling, coefficients ``w_i / p_i``; with candidates given who is asked."""
+        """Independent sampling, coefficients ``w_i / p_i``; given the candidates, if there are any."""
         among = "" if self.num_candidates is None else " among candidates"
         return Scheme(f"independent{among}", "inverse probability")
 
@@ -118,7 +118,7 @@ class Independent:
         )
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
-        """``m / n`` for every client, shape (n,), for the uniform law; TypeError for those that look at the updates."""
+        """Return ``m / n`` for every client, shape (n,); TypeError for laws that depend on the updates."""
         if self.probabilities != "uniform":
             message = f"probabilities must be 'uniform' for inclusion probabilities before updates, got {short(self)}"
             raise TypeError(message)
@@ -126,7 +126,7 @@ class Independent:
         return np.full(n, checked_budget(self.expected_size, n) / n)
 
     def law(self, weights: Array) -> Moments | None:
-        """Moments of the coefficients for the uniform law; None for those that look at the updates."""
+        """Return the moments of the coefficients for the uniform law; None for laws that depend on the updates."""
         if self.probabilities != "uniform":
             return None
         w = np.asarray(weights, dtype=np.float64)
@@ -137,7 +137,7 @@ class Independent:
 class _Constants(NamedTuple):
     budget: float
     max_iterations: int
-    scale: float  # of coefficients, 1 over the probability of being asked
+    scale: float  # of coefficients, 1 over the probability of being a candidate
 
 
 @inlined
@@ -151,8 +151,8 @@ def _gap_scale(probability: float) -> float:
 
 @compiled
 def _draw_gaps(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    # Instead of a coin for each client the number of tails before the next head, which is geometric: at least g with
-    # probability (1 - p)^g. Floats, since a gap may be longer than any whole number.
+    # The number of tails before the next head, instead of one coin per client: it is at least g with probability
+    # (1 - p)^g. As floats, since a gap may exceed the range of integers.
     scale, filled = table[1], 0
     k = np.floor(np.log1p(-rng.random()) * scale)
     while k < weights.size:
@@ -172,8 +172,8 @@ def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, c
 
 @compiled
 def _choose_candidates(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    # A partial shuffle of any order of the clients puts a uniform subset in front. Who is absent is asked in vain, so
-    # that each is asked with the probability s / n whoever is there.
+    # A partial shuffle of the clients puts a uniform subset in front. Absent clients may be drawn, so that each client
+    # is a candidate with probability s / n.
     order = memory[chosen.size :]
     filled = 0
     for i in range(chosen.size):
@@ -210,7 +210,7 @@ def _send_by_approximate_law(round_index, table, memory, weights, chosen, update
 
 @compiled
 def _write_norms(weights, chosen, updates, norms):
-    # The norms w_i |U_i|, up to a common power of two, which the laws do not see; False if one of them is not finite.
+    # The norms w_i |U_i|, up to a common power of two, which does not affect the laws; False if one is not finite.
     largest = 0.0
     for i in range(norms.size):
         norms[i] = weights[chosen[i]] * _norm(updates[i])
@@ -228,7 +228,7 @@ def _norm(update):
     largest = 0.0
     for j in range(update.size):
         largest = max(largest, abs(update[j]))
-    # Far from 1 squares lose digits, vanish or overflow: measure against the largest entry.
+    # Squares of very small or large entries underflow or overflow, so that the largest entry is the unit.
     unit = 1.0 if 1e-120 < largest < 1e120 else largest
     if not 0.0 < unit < np.inf:
         return unit if np.isfinite(update).all() else np.inf
@@ -240,7 +240,7 @@ def _norm(update):
 
 @compiled
 def _flip_coins(weights, chosen, rng, scale, coefficients):
-    # Probabilities become coefficients. Every client flips, so that strategies with one seed flip the same coins.
+    # Probabilities become coefficients. Every client has a coin, so that strategies with one seed have the same coins.
     for i in range(chosen.size):
         sends = rng.random() < coefficients[i]
         coefficients[i] = scale * weights[chosen[i]] / coefficients[i] if sends else 0.0

@@ -1,7 +1,7 @@
 r"""Selection laws of strategies, for exact computations.
 
-A strategy's ``law(weights)`` returns one of the four values below, or None if its law is not known: because it looks
-at updates or at noisy losses, has a memory, or depends on who is available.
+A strategy's ``law(weights)`` returns one of the four values below. It returns None if its law is unknown because it
+depends on updates, noisy losses, earlier rounds, or availability.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ class Ranked:
     Parameters
     ----------
     frequencies
-        From the losses, shape (K,), to q, shape (K,): not negative, of sum 1, and 0 for clients of weight zero. Where
-        losses tie, what the strategy does: if it draws lots, the mean over all orders of those who tie.
+        Function of the losses, shape (K,), that returns q, shape (K,): nonnegative, of sum 1, and 0 for clients of
+        weight zero. For tied losses it is the behavior of the strategy: with random tie breaking, the mean over all
+        orders.
     prefers_large
-        Whether no order of the clients gives ``sum_k q_k y_k`` a larger value than that by y itself: as when the
-        clients with the largest losses are preferred. The error floor and the certificates of the diagonal skew need
-        it.
+        Whether ``sum_k q_k y_k`` is largest, over all orders of the clients, for the order of y, as if the clients with
+        the largest losses are preferred. Required by the error floor and by certificates of the diagonal skew.
     favors_heavy
-        Whether no n clients can have a larger total frequency, in any order, than the n of largest weight have when
-        they come first; this makes the lower side of rho_bar sharper.
+        Whether the largest total frequency of n clients, over all orders, is that of the n clients of largest weight
+        ranked first; this makes the lower side of rho_bar sharper.
     num_top
         m if the m largest losses have the frequency 1/m each, for every ranking; None otherwise.
 
     Examples
     --------
-    The client with the larger of two losses, each by a fair coin in a tie:
+    The client with the larger of two losses; either with probability 1/2 for a tie:
 
     >>> import numpy as np
     >>> law = Ranked(lambda losses: np.equal(losses, max(losses)) / np.equal(losses, max(losses)).sum())
@@ -97,10 +97,10 @@ class KnowsItsLaw(Protocol):
     """A strategy that declares its law."""
 
     def law(self, weights: Array) -> SelectionLaw | None:
-        """Return the law for the objective weights, shape (K,), or None if it is not known.
+        """Return the law for the objective weights, shape (K,), or None if it is unknown.
 
         Raises
         ------
         ValueError
-            If a run with these weights would be refused.
+            If ``fedavg`` would reject the strategy with these weights.
         """

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 import numpy as np
 import numpy.typing as npt
 
@@ -48,16 +48,16 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
     Returns
     -------
     Matches
-        Two masks of the shape of the losses: ``willing``, who would send, and ``matched``, whom the server would use.
+        Masks of the shape of the losses: ``willing`` clients would send, and the server would use ``matched`` clients.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, or the comparison is neither ``<`` nor ``<=``.
+        If the shapes are inconsistent, or the comparison is neither ``<`` nor ``<=``.
 
     Examples
     --------
-    F = 2; the second client's loss is much smaller, it is willing but not matched; the third one's is too large.
+    F = 2. The second client has a much smaller loss and is willing but not matched; the loss of the third is too large.
 
     >>> willing, matched = matches([[2.0, 0.5, 4.0]], [1.0, 0.0, 0.0], [1.0])
     >>> willing.tolist(), matched.tolist()
@@ -97,16 +97,16 @@ class AnnealedThreshold:
 
 
 def thresholds(threshold: Any, num_rounds: int) -> Array:
-    """Thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule.
+    """Return the thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule.
 
-    Infinity is allowed: it includes all clients.
+    An infinite threshold includes all clients.
 
     Parameters
     ----------
     threshold
         A number, shape (num_rounds,), or a schedule with a method ``thresholds(num_rounds)``.
     num_rounds
-        T.
+        Number T of rounds.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def checked_threshold(threshold: Any) -> Array:
 
 
 _ALL, _DRAWS, _SUBSETS = 0, 1, 2
-# Accuracies are as far apart as shares of mistakes.
+# Accuracies have the same distances as shares of mistakes.
 _ASKED = {"loss": "exact", "accuracy": "mistakes", "minibatch accuracy": "minibatch mistakes"}
 
 
@@ -150,43 +150,44 @@ _ASKED = {"loss": "exact", "accuracy": "mistakes", "minibatch accuracy": "miniba
 class LossMatching:
     r"""FedALIGN: all priority clients, and each other client with ``|F_k(w) - F(w)| < eps`` at the start of the round.
 
-    The included clients' updates have the renormalized weights ``p'_k = p_k/(1 + s)``, s the shares of the included
-    non-priority clients. The threshold 0 gives federated averaging on the priority clients, infinity gives it on all.
+    The included clients' updates have the renormalized weights ``p'_k = p_k/(1 + s)``, where s is the total share of
+    the included non-priority clients. Threshold 0 gives federated averaging over the priority clients, infinity over
+    all.
 
     Parameters
     ----------
     priority, shares
-        Who the priority clients are, booleans, and the shares p_k of all clients, shape (K,) each: those of a
-        ``Prioritized`` federation.
+        Booleans that are true for priority clients, and the shares p_k of all clients, shape (K,) each: the attributes
+        of a ``Prioritized`` federation.
     threshold
-        eps: a number at least 0 (infinity is allowed), one per round, or a schedule such as ``AnnealedThreshold``.
+        eps: a number at least 0 (possibly infinite), one per round, or a schedule such as ``AnnealedThreshold``.
     warmup_rounds
-        Rounds at the start in which only priority clients train and no loss is evaluated.
+        Number of initial rounds in which only priority clients train and no loss is evaluated.
     participation
-        Who takes part at all: ``Everyone()``, ``PriorityDraws(K)`` or ``UniformFraction(f)``.
+        Participation: ``Everyone()``, ``PriorityDraws(K)`` or ``UniformFraction(f)``.
     match
-        What is compared: ``loss`` (the definition), ``accuracy`` on the client's samples, or ``minibatch accuracy`` on
-        one mini-batch of the run's batch size (section 3.1, "in practice"). F(w) is then the priority clients' mean
-        accuracy, and the family must classify.
+        Quantity that is compared: ``loss`` (the definition), ``accuracy`` on the client's samples, or ``minibatch
+        accuracy`` on one mini-batch of the run's batch size (section 3.1, "in practice"). F(w) is then the mean
+        accuracy of the priority clients, and the family must be a classifier.
     comparison
-        ``<`` as in the definition of the indicator (section 3.2), or ``<=`` as in section 3.1. They differ when losses
-        are equal: only ``<`` with threshold 0 excludes all clients.
+        ``<`` as in the definition of the indicator (section 3.2), or ``<=`` as in section 3.1. They differ for equal
+        losses: only ``<`` with threshold 0 excludes all clients.
 
     Raises
     ------
     TypeError
-        If the mask does not hold booleans.
+        If the mask does not contain booleans.
     ValueError
         If there is no priority client, shapes disagree, the shares of the priority clients do not sum to 1, or a
         threshold is negative.
 
     Notes
     -----
-    FedALIGN (Ravi, Shomorony), section 3.1 and Appendix A.4. Indicators are frozen at the round's start and evaluated
-    at the server's model (the paper's eq. (19) evaluates them at local models and at the current step, which breaks
-    ``w_{t+1} = w_t - eta g_t`` at round ends). The server needs F(w), so that in every round after the warm-up all
-    clients are asked for their losses. Among clients that may be absent (``Available``), F counts the priority clients
-    that are there; in a round without any of them no client is included.
+    FedALIGN (Ravi, Shomorony), section 3.1 and Appendix A.4. Indicators are evaluated at the server's model at the
+    round's start and do not change within the round (the paper's eq. (19) evaluates them at local models and at the
+    current step, which violates ``w_{t+1} = w_t - eta g_t`` at the end of rounds). The server needs F(w), so that in
+    every round after the warm-up all clients send their losses. If clients may be absent (``Available``), F covers the
+    available priority clients; in a round without any of them no client is included.
     """
 
     priority: tuple[bool, ...] | Any
@@ -221,18 +222,18 @@ class LossMatching:
         return Scheme(self.participation.selection, "renormalized")
 
     def thresholds(self, num_rounds: int) -> Array:
-        """Thresholds of all rounds, shape (num_rounds,); in the warm-up they are 0."""
+        """Return the thresholds of all rounds, shape (num_rounds,); they are 0 in the warm-up."""
         eps = thresholds(self.threshold, num_rounds)
         eps[: self.warmup_rounds] = 0.0
         return eps
 
     def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
-        """Exact expected number of copies of each client in a round after the warm-up, shape (K,).
+        """Return the exact expected number of copies of each client in a round after the warm-up, shape (K,).
 
         Raises
         ------
         TypeError
-            If threshold or attendance change from round to round.
+            If the threshold or the attendance changes from round to round.
         """
         mask = np.array(self.priority)
         attendance = attending(self.participation, mask.size, 2)
@@ -248,10 +249,10 @@ class LossMatching:
         return np.where(mask, chances, there * matched)
 
     def law(self, weights: Array) -> None:
-        """None: the coefficients depend on the losses, not only on their order."""
+        """Return None: the coefficients depend on the losses, not only on their order."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
-        """Return the compiled rules for a federation whose objective counts the priority clients only."""
+        """Return the compiled rules for a federation whose objective covers the priority clients only."""
         mask, p = np.array(self.priority), np.array(self.shares)
         if weights.shape != p.shape or np.abs(weights - np.where(mask, p, 0.0)).max() > 1e-9:
             message = "weights of the federation must be the shares of the priority clients and 0 for the others"
@@ -276,7 +277,7 @@ class LossMatching:
 
 class _Constants(NamedTuple):
     mode: int
-    first: int  # how many priority clients, and others, take part
+    first: int  # numbers of participating priority clients and others
     others: int
     inclusive: bool
     warmup_rounds: int
@@ -319,7 +320,7 @@ def _select_matching(round_index, table, memory, weights, candidates, losses, rn
     for j in range(attending):
         k = int(others[j])
         chance = attendance[k]
-        # The coin falls in every round, so that runs with other thresholds or warm-ups see the same attendance.
+        # The coin is drawn in every round, so that runs with other thresholds or warm-ups have the same attendance.
         attends = chance >= 1.0 or (chance > 0.0 and rng.random() < chance)
         if attends and (gaps[k] < limit or (gaps[k] == limit and known.inclusive)):
             chosen[size] = k
@@ -329,7 +330,7 @@ def _select_matching(round_index, table, memory, weights, candidates, losses, rn
 
 @compiled
 def _gaps(weights, candidates, losses):
-    """``|F_k(w) - F(w)|``, NaN for those not asked: the absent, all in the warm-up, or if F(w) is nobody's mean."""
+    """Return ``|F_k(w) - F(w)|``; NaN for absent clients, in the warm-up, or if no priority client is available."""
     gaps = np.full(weights.size, np.nan)
     objective, known = 0.0, False
     for j in range(candidates.size):
@@ -357,7 +358,7 @@ def _take_priority(table, memory, weights, rng, chosen):
 
 @inlined
 def _shuffle(memory, size, weights, rng):
-    # In a random order the first ones that are there are a uniform subset of them; it ends where this points.
+    # In a random order the first available clients are a uniform subset; it ends at the returned index.
     end = 0
     while size > 0 and end < memory.size:
         j = end + int(rng.random() * (memory.size - end))
@@ -379,10 +380,10 @@ def _renormalize(round_index, table, memory, weights, chosen, updates, rng, coef
     for i in range(chosen.size):
         k = chosen[i]
         drawn = known.mode == _DRAWS and known.priority[k] > 0.0
-        # The draws stand for the priority clients that are there.
+        # The draws represent the available priority clients.
         coefficients[i] = present_shares / all_shares / known.first if drawn else known.shares[k]
         total += coefficients[i]
     for i in range(chosen.size):
-        # The clients without a share may be alone.
+        # There may be only clients without a share.
         coefficients[i] /= total if total > 0.0 else 1.0
     return 0.0

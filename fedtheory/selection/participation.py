@@ -18,10 +18,10 @@ class Participation(Protocol):
 
     @property
     def selection(self) -> str:
-        """The selection law in words, as bounds name it."""
+        """The selection law in words, as in the schemes of bounds."""
 
     def sizes(self, num_priority: int, num_others: int) -> tuple[float, float, float]:
-        """Return the mode (0 all, 1 draws, 2 subsets) with the numbers of priority and of other clients it takes."""
+        """Return the mode (0 all, 1 draws, 2 subsets) and the numbers of participating priority and other clients."""
 
     def attendances(self, num_clients: int, num_rounds: int) -> Array:
         """Return the probabilities of attendance, shape (1, K) or (num_rounds, K)."""
@@ -30,14 +30,14 @@ class Participation(Protocol):
 @final
 @dataclass(frozen=True)
 class Everyone:
-    """Participation of all priority clients, and of every other client by a coin or in given rounds.
+    """Participation of all priority clients, and of each other client with a given probability or in given rounds.
 
     Parameters
     ----------
     attendance
-        Probability that a non-priority client takes part in a round: one number, one per client, shape (K,), or one per
-        round and client, shape (num_rounds, K), where zeros and ones are any participation pattern (FedALIGN, eq.
-        (55)). Entries at priority clients do not matter.
+        Probability that a non-priority client participates in a round: one number, one per client, shape (K,), or one
+        per round and client, shape (num_rounds, K). With zeros and ones it is a participation pattern (FedALIGN, eq.
+        (55)). Entries of priority clients are ignored.
     """
 
     attendance: Any = 1.0
@@ -52,7 +52,7 @@ class Everyone:
         return "loss matching"
 
     def sizes(self, num_priority: int, num_others: int) -> tuple[float, float, float]:
-        """Return mode 0 with everyone."""
+        """Return mode 0 with all clients."""
         return 0.0, float(num_priority), float(num_others)
 
     def attendances(self, num_clients: int, num_rounds: int) -> Array:
@@ -65,14 +65,14 @@ class Everyone:
 class PriorityDraws:
     """Participation of ``num_draws`` priority clients drawn with replacement by their weights p_k (FedALIGN, (56)).
 
-    Each draw has the weight ``1/num_draws`` in the place of p_k; copies act as different clients.
+    Each draw has the weight ``1/num_draws`` in place of p_k; copies act as different clients.
 
     Parameters
     ----------
     num_draws
-        K of Theorem A.9.
+        Number K of draws in Theorem A.9.
     attendance
-        As of ``Everyone``.
+        As in ``Everyone``.
     """
 
     num_draws: int
@@ -102,8 +102,8 @@ class PriorityDraws:
 class UniformFraction:
     """Participation of the same fraction of the priority clients and of the others, drawn uniformly (Appendix C.3).
 
-    Sizes are rounded, with one priority client at least. Weights p_k are renormalized over those that take part, which
-    is unbiased only when all are equal: no theorem of the paper speaks about it.
+    Sizes are rounded, with at least one priority client. The weights p_k are renormalized over the participating
+    clients, which is unbiased only if all are equal; no theorem of the paper covers it.
     """
 
     fraction: float
@@ -121,7 +121,7 @@ class UniformFraction:
         return 2.0, float(max(1, round(self.fraction * num_priority))), float(round(self.fraction * num_others))
 
     def attendances(self, num_clients: int, num_rounds: int) -> Array:
-        """Return ones: who is in the subset attends."""
+        """Return ones: all clients of the subset attend."""
         return np.ones((1, num_clients))
 
 
@@ -134,15 +134,15 @@ def checked_participation(participation: Any) -> Any:
 
 
 def taking_part(participation: Participation, num_priority: int, num_others: int) -> tuple[int, int, int]:
-    """Return the mode of a participation and its numbers of priority and of other clients.
+    """Return the mode of a participation and its numbers of priority and other clients.
 
-    Half of five priority clients, rounded to even, and half of six others.
+    Half of five priority clients, rounded to even, and half of six others:
 
     >>> taking_part(UniformFraction(0.5), num_priority=5, num_others=6)
     (2, 2, 3)
     """
     mode, first, others = participation.sizes(num_priority, num_others)
-    most = first if mode == 1 else num_priority  # draws with replacement may be as many as they like
+    most = first if mode == 1 else num_priority  # the number of draws with replacement is not limited
     whole = all(float(number).is_integer() for number in (mode, first, others))
     if not (whole and mode in (0, 1, 2) and 1 <= first <= most and 0 <= others <= num_others):
         message = (

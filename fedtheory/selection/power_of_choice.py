@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 import numpy as np
 import numpy.typing as npt
 
@@ -100,7 +100,7 @@ class DecayingCandidates:
         size = num_clients
         for i in range(num_rounds):
             sizes[i] = size
-            # The nudge keeps ceil(0.9 * 10) at 9 although 0.9 is not a binary fraction.
+            # The small summand keeps ceil(0.9 * 10) at 9 although 0.9 is not a binary fraction.
             size = max(int(np.ceil(factor * size - 1e-9)), num_selected)
         return sizes
 
@@ -127,7 +127,7 @@ def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, n
 
 
 def refuse_no_schedule(schedule: Any) -> None:
-    """Raise TypeError if it is no schedule."""
+    """Raise TypeError if the argument is no schedule."""
     if not callable(getattr(schedule, "counts", None)):
         message = (
             f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {short(schedule)}"
@@ -142,7 +142,7 @@ class LossTransform(Protocol):
     """Interface of transformed losses that rank the candidates."""
 
     def code(self) -> tuple[float, float]:
-        """Return the kind and the parameter that compiled rules understand; kind 0 leaves the losses alone."""
+        """Return the kind and the parameter for compiled rules; kind 0 does not change the losses."""
 
 
 @final
@@ -165,8 +165,8 @@ class ClippedLoss:
 class FairLoss:
     """Terms ``p_k F_k^(q + 1) / (q + 1)`` of the q-fair objective (Li et al. 2019), for nonnegative losses.
 
-    A negative loss ends the run with a ValueError. Without the factor p_k the transform would be increasing, and select
-    the same clients as the losses do. The larger q, the less the weights count; q = 0 ranks by ``p_k F_k``.
+    A negative loss ends the run with a ValueError. Without the factor p_k the transform would be increasing and would
+    not change the selection. The larger q, the smaller the influence of the weights; q = 0 ranks by ``p_k F_k``.
     """
 
     power: float = 1.0
@@ -180,7 +180,7 @@ class FairLoss:
 
 
 def coded(transform: LossTransform | None) -> tuple[float, float]:
-    """Kind and parameter of a transform, (0, 0) for none.
+    """Return the kind and the parameter of a transform, (0, 0) for none.
 
     >>> coded(None)
     (0.0, 0.0)
@@ -199,7 +199,7 @@ def coded(transform: LossTransform | None) -> tuple[float, float]:
 
 @compiled
 def transform(kind, parameter, weights, candidates, losses):
-    """Overwrite the candidates' losses with what they are ranked by."""
+    """Replace the candidates' losses by the values that rank them."""
     if kind == _CLIPPED:
         for j in range(candidates.size):
             losses[j] = min(losses[j], parameter)
@@ -218,21 +218,21 @@ class PowerOfChoice:
     Parameters
     ----------
     num_selected
-        Clients per round m; ties for the last places are broken at random.
+        Number m of clients per round; ties for the last places are broken at random.
     num_candidates
-        Candidates per round d (m <= d <= K): a number, ``"all"`` for K, or a schedule (adapow-d).
+        Number d of candidates per round (m <= d <= K): a number, ``"all"`` for K, or a schedule (adapow-d).
     loss
-        ``exact``: the candidates report F_k at the server's model (pow-d). ``minibatch``: they report the mean loss of
-        one mini-batch of the run's batch size, drawn for this purpose (cpow-d). ``last``: no client is evaluated; the
-        loss of a client is the mean over the local steps of its last participation, before each step and on that step's
-        samples, which it sends along with its update, and infinity before its first one (rpow-d).
+        ``exact``: the candidates report F_k at the server's model (pow-d). ``minibatch``: they report the mean loss on
+        one mini-batch of the run's batch size, drawn for this purpose (cpow-d). ``last``: no loss is evaluated for the
+        selection; a client sends with its update the mean of the losses before each local step, on the samples of the
+        step, which ranks it until its next participation. It is infinite before the first one (rpow-d).
     transform
-        What to rank the candidates by instead of their losses.
+        Transform of the losses that ranks the candidates, or None.
 
     Notes
     -----
-    Cho, Wang, Joshi (2020), section 4 and Appendix F, Algorithms 1 and 2; the models are averaged.
-    d = K selects the m highest losses of all; d = m is sampling without replacement, which is not exactly unbiased.
+    Cho, Wang, Joshi (2020), section 4 and Appendix F, Algorithms 1 and 2; the models are averaged. d = K selects the m
+    largest losses of all clients; d = m is sampling without replacement, which is not exactly unbiased.
     """
 
     num_selected: int
@@ -253,11 +253,11 @@ class PowerOfChoice:
 
     @property
     def scheme(self) -> Scheme:
-        """Power of choice, plain mean; rpow-d remembers losses of earlier rounds."""
+        """Power of choice, plain mean; rpow-d depends on losses of earlier rounds."""
         return Scheme("power of choice", "mean", memoryless=self.loss != "last")
 
     def candidate_counts(self, num_clients: int, num_rounds: int) -> Array:
-        """Numbers of candidates, shape (num_rounds,), or (1,) when it never changes."""
+        """Return the numbers of candidates, shape (num_rounds,), or (1,) if it never changes."""
         if isinstance(self.num_candidates, str):
             return np.array([float(num_clients)])
         if isinstance(self.num_candidates, int | np.integer):
@@ -292,19 +292,19 @@ class PowerOfChoice:
         )
 
     def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
-        """Exact probability that each client is selected when the losses are ``losses``, shape (K,)."""
+        """Return the exact probability of each client to be selected for given losses, shape (K,)."""
         if not self._ranks_by_loss:
             message = f"inclusion probabilities need exact losses and no transform, got {self}"
             raise TypeError(message)
         if self._is_scheduled:
-            message = "num_candidates must be a number for inclusion probabilities, got a schedule: ask round by round"
+            message = "num_candidates must be a number for inclusion probabilities, got a schedule: go round by round"
             raise TypeError(message)
         weights = validate.probability_vector("weights", weights)
         (d,) = self._feasible_counts(weights, 1)
         return power_of_choice_inclusion(weights, losses, self.num_selected, int(d))
 
     def law(self, weights: Array) -> Fixed | Ranked | Scheduled | None:
-        """Frequencies by the order of the losses, round by round for a schedule; None unless ranked by exact losses."""
+        """Return frequencies by order of the losses, per round for a schedule; None unless ranked by exact losses."""
         if not self._ranks_by_loss:
             return None
         if self._is_scheduled:
@@ -324,7 +324,7 @@ class PowerOfChoice:
         return [known[d] for d in counts]
 
     def _feasible_counts(self, weights: Array, num_rounds: int) -> Array:
-        """Numbers of candidates, once they are known to fit the clients."""
+        """Return the numbers of candidates after validating that enough clients have positive weights."""
         m = validate.count("num_selected", self.num_selected, 1, weights.size)
         counts = self.candidate_counts(weights.size, num_rounds)
         positive, most = int(np.count_nonzero(weights)), int(counts.max(initial=m))
@@ -348,7 +348,7 @@ def _law(weights: Array, m: int, d: int) -> Fixed | Ranked:
 
 class _Constants(NamedTuple):
     num_selected: int
-    transform: float  # its kind
+    transform: float  # kind of the transform
     parameter: float
     alias: Array
     counts: Array  # of candidates: one for all rounds, or one for each
@@ -389,9 +389,9 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
         return filled
     if 5 * size > 4 * num_clients:
         return first_arrivals(weights, rng, size, candidates)
-    # Without replacement: rejection from the alias table while it pays, a scan of the rest once rejections abound.
-    # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The first d
-    # tries take place in any case: their numbers are drawn ahead.
+    # Without replacement: rejection from the alias table, and a scan of the rest once rejections are frequent. Either
+    # way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The numbers of the
+    # first d tries are always needed and are drawn ahead.
     uniforms = numbers_ahead(known.alias, memory, weights, rng, part(candidates, 0, size))
     for j in range(size):
         k = client_at(known.alias, uniforms[j])
@@ -427,7 +427,7 @@ def _select_by_memory(round_index, table, memory, weights, candidates, losses, r
 
 @compiled
 def _mean_and_reports(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    # Each update brings one more number along: the mean loss.
+    # Each update comes with one more number, the mean loss.
     for i in range(chosen.size):
         coefficients[i] = 1.0 / chosen.size
     return float(chosen.size)

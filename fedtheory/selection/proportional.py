@@ -1,7 +1,7 @@
 """Sampling with replacement, proportional to the weights (pi_rand of Power-of-Choice)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -50,7 +50,7 @@ class Proportional:
         return self.num_selected * validate.probability_vector("weights", weights)
 
     def law(self, weights: Array) -> Moments:
-        """Moments of ``(copies of k) / m``."""
+        """Return the moments of ``(copies of k) / m``."""
         p, m = np.asarray(weights, dtype=np.float64), self.num_selected
         return Moments(mean=p, alpha=1 - 1 / m, delta=p / m, noise=p / m)
 

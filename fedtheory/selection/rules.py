@@ -1,16 +1,16 @@
 """Interface of client selection strategies.
 
-``RULES`` declares the rules in the order of a round and ``ARGUMENTS`` what they are handed. Signatures, buffers, error
-texts and the page *Contracts* of the documentation are read off these two.
+``RULES`` declares the rules in the order of a round, and ``ARGUMENTS`` their arguments. Signatures, buffers, error
+messages and the page *Contracts* of the documentation are generated from these two.
 
-A rule writes into the arguments that it is declared to write, and into no others: they are read-only to it. What it
-leaves there is checked once a round, and a fault ends the run with a ValueError that names the strategy, the rule, the
-round and the value: numbers of clients must fit the room, clients be in ``0..K-1``, coefficients be finite. Entries of
-``candidates`` and ``chosen`` are -1 and those of ``coefficients`` NaN until they are written. Strategies made of this
-package's parts only are spared this, a few percent of a lean round: tests look at every one of them.
+A rule may write only into the arguments that are declared for this; the others are read-only. The results are checked
+in every round, and a fault ends the run with a ValueError that names the strategy, the rule, the round and the value:
+numbers of clients must fit the buffers, clients must be in ``0..K-1``, and coefficients must be finite. Entries of
+``candidates`` and ``chosen`` are -1, and those of ``coefficients`` NaN, until they are written. Strategies that consist
+of parts of this package are exempt, which saves a few percent of a short round; the tests check all of them.
 
-When a client is absent, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
-that looks never proposes or chooses these, and the loop takes them out of what the other rules return.
+If clients are absent, ``weights`` are those of the available clients divided by their sum, and -1 for absent clients.
+A rule can use this to avoid absent clients; the loop removes them from the results of other rules.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ Rule = Callable[..., Any]
 class Argument(NamedTuple):
     """Argument of a rule: type, shape and meaning.
 
-    Shapes are made of K clients, at most d candidates and m chosen clients, and v coordinates; L is any length.
+    Shapes consist of K clients, at most d candidates and m chosen clients, and v coordinates; L is any length.
     """
 
     kind: str
@@ -133,27 +133,27 @@ class Rules:
     Attributes
     ----------
     select
-        The rule that chooses; the other rules are optional.
+        The rule that selects clients; the other rules are optional.
     max_selected, max_candidates
-        The most clients a round can choose, and propose.
+        Largest numbers of selected clients and of candidates in a round.
     candidate_loss
         ``exact`` for F_k at the server's model, ``minibatch`` for an estimate from one mini-batch; ``mistakes`` and
-        ``minibatch mistakes`` for the share of the samples that the model classifies wrongly.
+        ``minibatch mistakes`` for the share of misclassified samples.
     table, memory
         Flat float64 arrays: the constants, and the state before round 0.
     weigh_present
-        The rule that weighs instead where clients can be absent, if it is another.
+        The rule for weighing if clients can be absent, if it differs.
     attend, attend_table, attend_memory
-        The rule that says who is there (see ``Available``), with its own constants and state.
+        The rule for availability (see ``Available``), with separate constants and state.
     min_present
-        A round with fewer clients present ends the run with a ValueError.
+        Smallest number of available clients; a round with fewer ends the run with a ValueError.
     valuation
-        How the chosen are valued before ``value`` is called; None for not at all.
+        Valuation of the chosen clients before ``value`` is called; None for none.
 
     Raises
     ------
     TypeError, ValueError
-        If a rule is no function, a table or memory no flat array of float64, or a number makes no sense.
+        If a rule is no function, a table or memory is no flat float64 array, or a number is invalid.
     """
 
     select: Rule
@@ -199,17 +199,17 @@ def _flat(name: str, value: Any) -> None:
 class Strategy(Protocol):
     """Interface of strategies: a frozen dataclass of parameters with a method that returns rules.
 
-    Those of this package also have ``scheme``, the pair (selection law, aggregation weights) that a bound may assume;
-    ``law(weights)``, what is known of their law as a value (``selection.laws``), or None; and
-    ``inclusion_probabilities(weights, losses)`` where these are known exactly.
+    Those of this package also have ``scheme``, the pair (selection law, aggregation weights) for bounds,
+    ``law(weights)``, the known law as a value (``selection.laws``) or None, and ``inclusion_probabilities(weights,
+    losses)`` if these are known exactly.
     """
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
-        """Check the parameters against the federation and return the rules."""
+        """Validate the parameters for the federation and return the rules."""
 
 
 def checked_strategy(strategy: Any) -> Any:
-    """Return a value with a method ``rules``; TypeError if it is none."""
+    """Return a value with a method ``rules``; TypeError if it has none."""
     if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
         known = f"the class {strategy.__name__}" if isinstance(strategy, type) else short(strategy)
         message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
@@ -227,7 +227,7 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
     weights
         Objective weights, shape (K,).
     num_rounds
-        T.
+        Number T of rounds.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
 
 
 def pack(*parts: Any) -> Array:
-    """Lay numbers and arrays one after the other; the strategy's own ``_read`` gives them their names back.
+    """Concatenate numbers and arrays; the strategy's ``_read`` restores their names.
 
     >>> pack(2, [[3.0, 5.0]], True)
     array([2., 3., 5., 1.])

@@ -16,13 +16,13 @@ __all__ = ["SizeWeighted"]
 class SizeWeighted:
     """Selection by another strategy, with aggregation weights proportional to the objective weights p_k.
 
-    Weights are proportional to sample counts by default, so that ``SizeWeighted(Uniform(m))`` is FedAvg as McMahan et
-    al. (2017) run it.
+    Weights are proportional to sample counts by default, so that ``SizeWeighted(Uniform(m))`` is the FedAvg of McMahan
+    et al. (2017).
 
     Parameters
     ----------
     strategy
-        Who takes part; its own coefficients are not asked for.
+        Strategy that selects; its coefficients are ignored.
     """
 
     strategy: Strategy
@@ -37,7 +37,7 @@ class SizeWeighted:
         return Scheme(inner.selection, "mean by size", inner.memoryless)
 
     def law(self, weights: Array) -> None:
-        """None: coefficients depend on who else is selected."""
+        """Return None: coefficients depend on the other selected clients."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the strategy's rules with other coefficients."""

@@ -1,7 +1,7 @@
 """Uniform sampling without replacement."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/rules.py says)
+# (selection/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
 from typing import final
@@ -27,10 +27,10 @@ class Uniform:
     Parameters
     ----------
     num_selected
-        Clients per round m.
+        Number m of clients per round.
     aggregation
         ``mean`` gives each update the coefficient 1/m; ``weighted`` gives ``q_k = p_k K / m`` (Power-of-Choice,
-        Appendix E), which is unbiased but sums to one only when all p_k are equal.
+        Appendix E), which is unbiased but sums to one only if all p_k are equal.
     """
 
     num_selected: int
@@ -58,12 +58,12 @@ class Uniform:
         )
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
-        """``m / K`` for every client, shape (K,)."""
+        """Return ``m / K`` for every client, shape (K,)."""
         num_clients = validate.probability_vector("weights", weights).size
         return np.full(num_clients, self._size(num_clients) / num_clients)
 
     def law(self, weights: Array) -> Moments:
-        """Moments of the coefficients: sampling without replacement correlates them."""
+        """Return the moments of the coefficients, which are correlated by sampling without replacement."""
         m, num_clients = self._size(len(weights)), len(weights)
         mean = (
             np.asarray(weights, dtype=np.float64)
@@ -80,12 +80,12 @@ class Uniform:
 
 @compiled
 def _draw_subset(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    # The memory is a permutation of the clients; a partial shuffle of any permutation gives a uniform subset. Clients
-    # that are absent (negative weight) move to the end when they are met.
+    # The memory is a permutation of the clients; a partial shuffle gives a uniform subset. Absent clients (of negative
+    # weight) move to the end when they are drawn.
     filled, left = 0, memory.size
     while filled < chosen.size and filled < left:
-        # Each draw finds somebody or shortens what is left, so that these take place in any case: they are drawn ahead,
-        # in the room of the chosen, and the memory is asked for the places where they fall if nobody is absent.
+        # Each draw finds a client or shortens the rest, so that these draws are always needed. They are drawn ahead, in
+        # the room of the chosen clients, and their entries of the memory are prefetched.
         first, ahead = filled, min(chosen.size, left) - filled
         uniforms = part(chosen, first, ahead).view(np.float64)
         for i in range(ahead):

@@ -5,10 +5,10 @@ hypothesis: the capital of a bettor against it at fair odds. By Ville's inequali
 
     ``P(E_n >= 1/alpha for some n) <= alpha``,
 
-so that a test that rejects as soon as the capital reaches ``1/alpha`` is wrong with probability at most alpha, also
-if it looks after every draw or stops when time is up. A mean of test martingales with fixed weights is one,
-too, which is how several bets are made at once. The functions return ``log E_n`` for all n; ``rejects`` compares its
-maximum with alpha.
+so that a test that rejects as soon as the capital reaches ``1/alpha`` is wrong with probability at most alpha, even if
+it is applied after every draw or stopped at any time. A mean of test martingales with fixed weights is a test
+martingale as well, so that several bets can be made at once. The functions return ``log E_n`` for all n; ``rejects``
+compares its maximum with alpha.
 
 Sources: Ville (1939), "Etude critique de la notion de collectif"; Ramdas, Gruenwald, Vovk, Shafer (2023),
 "Game-theoretic statistics and safe anytime-valid inference"; Waudby-Smith, Ramdas (2024), "Estimating means of bounded
@@ -31,11 +31,11 @@ from fedtheory.statistics.law import Law
 __all__ = ["against_equality", "against_law", "against_mean", "rejects"]
 
 _TRUST = (1.0, 8.0, 64.0, 512.0, 4096.0)
-"""Imaginary draws on the side of the hypothesis: few make bold bets, many find small deviations. A factor of 8 between
-neighbors loses little to the best choice."""
+"""Numbers of imaginary draws from the hypothesis: small numbers make bold bets, large ones detect small deviations. A
+factor of 8 between neighbors loses little compared with the best choice."""
 
 _STAKES = np.array([sign * 2.0**-power for sign in (1, -1) for power in range(1, 11)])
-"""Shares of the largest bet that cannot ruin; halves, since twice the best stake earns about nothing."""
+"""Shares of the largest stake that cannot ruin; halves, since twice the best stake gains about nothing."""
 
 
 def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
@@ -51,12 +51,12 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
     Returns
     -------
     bool
-        True from the first time on that it is reached.
+        True if it is reached at any time.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument holds something else than it should.
+        If an argument has a wrong type or value.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
 
 
 def mixed(log_evidences: Sequence[Array]) -> Array:
-    """Logarithm of the mean of test martingales, which is a test martingale: that of a gambler who splits the capital.
+    """Logarithm of the mean of test martingales, which is the test martingale of a gambler who splits the capital.
 
     >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)
     array([ True,  True])
@@ -88,19 +88,19 @@ def mixed(log_evidences: Sequence[Array]) -> Array:
 def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
     r"""Evidence against the hypothesis that draws come from a finite law, shape (n,) for n draws.
 
-    The next outcome x is predicted with probability ``q_n(x) = (c p(x) + n_x) / (c + n)``, ``n_x`` of n draws so far
-    having shown x, and the capital is multiplied with ``q_n(x) / p(x)``. Under the hypothesis, whatever came before,
+    The next outcome x is predicted with probability ``q_n(x) = (c p(x) + n_x) / (c + n)``, where ``n_x`` of n draws so
+    far were x, and the capital is multiplied by ``q_n(x) / p(x)``. Under the hypothesis, for any past,
 
         ``E[q_n(X) / p(X) | past] = sum over p(x) > 0 of p(x) q_n(x) / p(x) = sum of q_n(x) <= 1``,
 
-    a test martingale: the likelihood ratio of a mixture of all laws (Dirichlet's, with parameters ``c p``) to this one.
-    An impossible outcome makes it infinite at once. Under another law q, ``log E_n`` grows like ``n KL(q | p)`` less
-    ``(number of outcomes - 1)/2 log n``. The result is the mean over c = 1, 8, 64, 512, 4096.
+    hence it is a test martingale: the likelihood ratio of a mixture of all laws (Dirichlet with parameters ``c p``) to
+    this one. An impossible outcome makes it infinite at once. Under another law q, ``log E_n`` grows like ``n KL(q |
+    p)`` minus ``(number of outcomes - 1)/2 log n``. The result is the mean over c = 1, 8, 64, 512, 4096.
 
     Parameters
     ----------
     draws
-        Outcomes in the order of drawing; draws need not be independent, if each has the law given the ones before.
+        Outcomes in the order of drawing. Draws may be dependent if each has the law given the earlier ones.
     law
         The hypothesis.
 
@@ -112,11 +112,11 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
     Raises
     ------
     TypeError, ValueError
-        If an argument holds something else than it should.
+        If an argument has a wrong type or value.
 
     Examples
     --------
-    With c = 1 a coin that shows heads twice was predicted with 1/2 and (1/2 + 1)/2 = 3/4: evidence 1, then 3/2.
+    With c = 1, two heads of a coin were predicted with 1/2 and (1/2 + 1)/2 = 3/4: evidence 1, then 3/2.
 
     >>> coin = Law.uniform(["heads", "tails"])
     >>> evidence = against_law(["heads"] * 60, coin)
@@ -138,9 +138,9 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
 def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     r"""Evidence against the hypothesis that two samples, drawn in pairs, have the same law; shape (n,) for n pairs.
 
-    Bet on which of the two is which. Given the past and the unordered pair {x, y}, both orders are equally likely under
-    the hypothesis. With scores ``a(x) = c + (times that x came first so far)`` and b for the second places, the capital
-    is multiplied with
+    Bet on the order of each pair. Given the past and the unordered pair {x, y}, both orders are equally likely under
+    the hypothesis. With scores ``a(x) = c + (number of times that x was first so far)``, and b for second places, the
+    capital is multiplied by
 
         ``2 a(x) b(y) / (a(x) b(y) + a(y) b(x))``,
 
@@ -150,7 +150,7 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     Parameters
     ----------
     first, second
-        Outcomes, hashable, as many of one as of the other; the two of a pair are drawn independently.
+        Hashable outcomes, equally many; the two outcomes of a pair are drawn independently.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     Raises
     ------
     ValueError
-        If there are not as many of one as of the other.
+        If the numbers of outcomes differ.
 
     Examples
     --------
@@ -191,19 +191,20 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
 def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, upper: float) -> Array:
     r"""Evidence against a given (conditional) mean of bounded samples, of the shape of the samples.
 
-    The capital is multiplied with ``1 + s (x - mean)``, of mean 1 under the hypothesis, and never negative for stakes s
+    The capital is multiplied by ``1 + s (x - mean)``, which has mean 1 under the hypothesis and is nonnegative for
+    stakes s
     between ``-1/(upper - mean)`` and ``1/(mean - lower)``. The result is the mean over stakes of both signs, from half
     of the largest down to 1/1024 of it.
 
     Parameters
     ----------
     samples
-        Shape (n, ...), in [lower, upper]; each entry of a row has its own capital.
+        Samples, shape (n, ...), in [lower, upper]; each entry of a row has a separate capital.
     mean
-        The hypothesis: one number in [lower, upper], or what broadcasts against the samples, each of them fixed before
-        its sample is drawn.
+        The hypothesis: one number in [lower, upper], or an array that broadcasts against the samples, each entry fixed
+        before its sample is drawn.
     lower, upper
-        What every possible sample lies between.
+        Limits of all possible samples.
 
     Returns
     -------
@@ -213,7 +214,7 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     Raises
     ------
     ValueError
-        If a sample or a mean lies outside the range.
+        If a sample or a mean is outside the range.
 
     Examples
     --------
@@ -233,7 +234,7 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
         if values.size and not (lower <= values.min() and values.max() <= upper):
             message = f"{name} must be in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"
             raise ValueError(message)
-    # A mean at the end of the range is a law: every sample must be there.
+    # A mean at the end of the range determines the law: every sample must be there.
     with np.errstate(divide="ignore", invalid="ignore"):
         up = np.where(mu > lower, (x - mu) / (mu - lower), np.where(x > mu, np.inf, 0.0))
         down = np.where(mu < upper, (x - mu) / (upper - mu), np.where(x < mu, -np.inf, 0.0))
@@ -249,7 +250,7 @@ def _outcomes(name: str, draws: Any) -> list[Any]:
 
 
 def _earlier(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How often each entry occurred before."""
+    """Return how often each entry occurred before."""
     order = np.argsort(codes, kind="stable")
     _, starts, sizes = np.unique(codes[order], return_index=True, return_counts=True)
     before = np.empty(codes.size, dtype=np.int64)
@@ -258,7 +259,7 @@ def _earlier(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _counts(codes: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
-    """How often each outcome occurred before each draw, shape (n, size)."""
+    """Return how often each outcome occurred before each draw, shape (n, size)."""
     shown = np.zeros((codes.size, size), dtype=np.int64)
     shown[np.arange(codes.size)[1:], codes[:-1]] = 1
     return np.cumsum(shown, axis=0)

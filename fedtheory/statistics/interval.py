@@ -12,7 +12,7 @@ from fedtheory._support import validate
 __all__ = ["Interval"]
 
 Side = TypeVar("Side")
-"""Floats, exact rationals, or arrays of equal shape (one interval for each entry)."""
+"""Floats, exact rationals, or arrays of equal shape (one interval per entry)."""
 
 
 @final
@@ -23,15 +23,15 @@ class Interval(Generic[Side]):
     Parameters
     ----------
     lower, upper
-        The sides: floats, ``Fraction``, or arrays of equal shape; infinite where nothing is known.
+        Sides: floats, ``Fraction``, or arrays of equal shape; infinite if nothing is known.
     lower_by, upper_by
-        How each side is known, in a few words; empty where the function that returns the interval says it.
+        How each side was obtained, in a few words; empty if the function that returns the interval documents it.
 
     Raises
     ------
     TypeError, ValueError
-        If a side is no number, nor an array, or is NaN, the shapes differ, or a lower side is above its upper side:
-        such sides contradict each other, and none is mended.
+        If a side is neither a number nor an array, or is NaN, if the shapes differ, or if a lower side is above its
+        upper side, so that the sides contradict each other.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Interval(Generic[Side]):
 
     @classmethod
     def exact(cls, value: Side, by: str = "") -> Self:
-        """Build the interval of a number that is known from both sides at once."""
+        """Return the interval of a number that is known exactly."""
         return cls(value, value, by, by)
 
     def __iter__(self) -> Iterator[Side]:
@@ -71,13 +71,13 @@ class Interval(Generic[Side]):
 
     @property
     def width(self) -> Side:
-        """How far the sides are apart."""
+        """Distance of the sides."""
         return self.upper - self.lower  # type: ignore[operator, no-any-return]
 
 
 def _side(name: str, value: Any) -> Any:
     exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
-    # Plain numbers of any size compare with each other, those of NumPy only with what is a double.
+    # Python numbers of any size can be compared with each other, NumPy numbers only with doubles.
     return value if exact else _plain(validate.extended(name, value, gaps=True))
 
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 _ROUNDING = 1e-12
-"""How far the sum of rounded probabilities may be from 1, as everywhere in the package."""
+"""Tolerance of the sum of rounded probabilities, as everywhere in the package."""
 _SHOWN = 4
 
 
@@ -29,8 +29,8 @@ class Law(Mapping[T, Any]):
     Parameters
     ----------
     outcomes
-        Mapping from outcome to probability, or pairs (outcome, probability); the probabilities of equal outcomes are
-        added up, impossible outcomes left out. Whole numbers and Fractions are kept exact, floats are rounded numbers.
+        Mapping from outcome to probability, or pairs (outcome, probability). The probabilities of equal outcomes are
+        added, and impossible outcomes removed. Integers and Fractions are exact, floats are rounded numbers.
 
     Raises
     ------
@@ -39,8 +39,8 @@ class Law(Mapping[T, Any]):
 
     Examples
     --------
-    Of two gloves for the right hand and one for the left, a pair is worth 1. Client 0 has the left one. What a client
-    adds to those who came before it, averaged over all orders, is its Shapley value:
+    Glove game: of three clients, client 0 has a left glove, clients 1 and 2 have right gloves, and a pair is worth 1.
+    The Shapley value of a client is its mean contribution to the earlier clients over all orders:
 
     >>> orders = Law.uniform(itertools.permutations(range(3)))
     >>> def worth(clients):
@@ -51,7 +51,7 @@ class Law(Mapping[T, Any]):
     >>> [str(orders.mean(lambda order, k=k: added(k, order))) for k in range(3)]
     ['2/3', '1/6', '1/6']
 
-    Draw from an urn with one red and two blue balls, and again from what is left:
+    Draw from an urn with one red and two blue balls, and then from the remaining balls:
 
     >>> urn = Law({"red": Fraction(1, 3), "blue": Fraction(2, 3)})
     >>> urn.then(lambda first: Law.certain("blue") if first == "red" else Law.uniform(["red", "blue"]))
@@ -71,14 +71,14 @@ class Law(Mapping[T, Any]):
 
     @classmethod
     def _of(cls, pairs: Iterable[tuple[Any, Any]]) -> Law[Any]:
-        """Make a law of what laws were made into, which sums to 1 already."""
+        """Make a law from transformed laws, whose probabilities already sum to 1."""
         law = cls.__new__(cls)
         law._probabilities = _added_up(pairs)
         return law
 
     @staticmethod
     def certain(outcome: S) -> Law[S]:
-        """Return the law of what happens for sure."""
+        """Return the law of a certain outcome."""
         return Law._of([(outcome, Fraction(1))])
 
     @staticmethod
@@ -97,7 +97,7 @@ class Law(Mapping[T, Any]):
 
     @staticmethod
     def uniform(options: Iterable[S]) -> Law[S]:
-        """Return the law of drawing one of the options; one that is listed twice is twice as likely.
+        """Return the law of a uniform draw from the options; an option that is listed twice is twice as likely.
 
         >>> Law.uniform("abb")
         Law({'a': 1/3, 'b': 2/3})
@@ -141,7 +141,7 @@ class Law(Mapping[T, Any]):
         return sum(p * value(outcome) for outcome, p in self.items())
 
     def __getitem__(self, outcome: T) -> Any:
-        """Probability of a possible outcome; ``law.get(outcome, 0)`` takes all."""
+        """Return the probability of a possible outcome; ``law.get(outcome, 0)`` accepts all outcomes."""
         return self._probabilities[outcome]
 
     def __iter__(self) -> Iterator[T]:
@@ -184,7 +184,7 @@ def _added_up(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     total: dict[Any, Any] = {}
     for outcome, probability in pairs:
         if probability:
-            size = len(total)  # asked of a dictionary once: the hash of a rational takes longer than a sum
+            size = len(total)  # one dictionary access, since hashing a rational takes longer than a sum
             known = total.setdefault(outcome, probability)
             if len(total) == size:
                 total[outcome] = known + probability

@@ -16,7 +16,7 @@ __all__ = ["bounded_mean", "student_mean", "subgaussian_mean"]
 
 
 def student_interval(estimate: Any, standard_error: Any, degrees: int, confidence: float = 0.95) -> Interval[Any]:
-    """Student's two-sided interval ``estimate -+ t standard_error``, t the quantile of (1 + confidence)/2.
+    """Student's two-sided interval ``estimate -+ t standard_error`` with the quantile t of (1 + confidence)/2.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
     degrees
         Degrees of freedom; 0 (one sample, or as many points as parameters) gives the whole line.
     confidence
-        Probability of covering, pointwise, between 0 and 1.
+        Pointwise coverage probability, between 0 and 1.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
 def student_mean(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval[Any]:
     """Student's two-sided interval for the mean over the first axis; shape (R, ...) gives limits of shape (...).
 
-    It is exact for normal samples and a fixed R, approximate otherwise, and not valid under optional stopping. One
+    It is exact for normal samples and a fixed R, approximate otherwise, and invalid under optional stopping. One
     sample gives the whole line.
 
     With samples 1 and 3 the mean is 2 and its standard error 1; the quantile at confidence 1/2 and one degree of
@@ -59,9 +59,9 @@ def student_mean(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval[A
     Parameters
     ----------
     samples
-        Shape (R, ...), of independent samples along the first axis.
+        Independent samples along the first axis, shape (R, ...).
     confidence
-        Probability of covering, pointwise, between 0 and 1.
+        Pointwise coverage probability, between 0 and 1.
 
     Returns
     -------
@@ -86,10 +86,10 @@ def student_mean(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval[A
 
 
 def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence: float = 0.999) -> Interval[float]:
-    """Empirical Bernstein interval for the mean of samples in [lower, upper], valid at every sample size at once.
+    """Empirical Bernstein interval for the mean of samples in [lower, upper], valid at all sample sizes at once.
 
-    The limits at all sizes up to the present one are intersected, so that sampling may stop whenever they decide. The
-    samples need not be independent: a common conditional mean is enough.
+    The limits at all sizes so far are intersected, so that sampling may stop at any time. The samples need not be
+    independent if they have a common conditional mean.
 
     Source: Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", Theorem 2, with
     its predictable plug-in step sizes, truncated at 1/2.
@@ -97,9 +97,9 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     Parameters
     ----------
     samples
-        Shape (n,), in the order in which they were drawn.
+        Samples in the order of drawing, shape (n,).
     lower, upper
-        The range that every possible sample lies in, lower < upper.
+        Limits of all possible samples, lower < upper.
     confidence
         Probability that the limits cover the mean at all sizes.
 
@@ -111,8 +111,8 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     Raises
     ------
     ValueError
-        If a sample lies outside the range, or the limits at different sizes exclude each other: for samples with a
-        common mean that is an event of probability at most 1 - confidence.
+        If a sample is outside the range, or the limits at different sizes are disjoint; for samples with a common mean
+        the probability of this is at most 1 - confidence.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     bets = np.minimum(np.sqrt(2 * penalty / (before_variance * counts * np.log1p(counts))), 0.5)
     spent = np.cumsum((x - before_mean) ** 2 * (-np.log1p(-bets) - bets))
     staked = np.cumsum(bets)
-    # Each sum has lost at most its number of terms in units of the last place, and each x a few: the limits give way.
+    # Rounding errors: a sum has at most its number of terms in units of the last place, and each x a few.
     rounding = 2 * np.finfo(np.float64).eps * (counts + 8)
     common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked * (1 + rounding) + rounding)
     least, most = lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0)
@@ -147,16 +147,16 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
 def subgaussian_mean(
     samples: npt.ArrayLike, scale: float, confidence: float = 0.999, *, tuned_for: int = 1000
 ) -> Interval[float]:
-    """Interval for the mean of sub-Gaussian samples of a known scale, valid at every sample size at once.
+    """Interval for the mean of sub-Gaussian samples with a known scale, valid simultaneously at every sample size.
 
-    It is Robbins' normal mixture: with alpha = 1 - confidence and a precision r, proportional to 1/tuned_for, the
-    half-width after n samples is ``scale sqrt(2 (n r + 1)/(n^2 r) log(sqrt(n r + 1)/alpha))``; relative to an interval
-    for a fixed size it is narrowest at about n = tuned_for.
+    Robbins' normal mixture: with alpha = 1 - confidence and a precision r, proportional to 1/tuned_for, the half-width
+    after n samples is ``scale sqrt(2 (n r + 1)/(n^2 r) log(sqrt(n r + 1)/alpha))``; compared with an interval for a
+    fixed size it is narrowest at about n = tuned_for.
 
     Parameters
     ----------
     samples
-        Shape (n,), in the order in which they were drawn.
+        Samples in the order of drawing, shape (n,).
     scale
         Square root of the variance proxy, at least 0; the standard deviation of normal samples.
     confidence
@@ -172,7 +172,7 @@ def subgaussian_mean(
     Raises
     ------
     ValueError
-        As ``bounded_mean``, and if the scale is negative.
+        If an argument is invalid, see ``bounded_mean``, or the scale is negative.
 
     Examples
     --------

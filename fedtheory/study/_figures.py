@@ -1,4 +1,4 @@
-"""A figure as PNG or PDF: nothing is cut, and the same figure makes the same bytes."""
+"""Figures as PNG or PDF files, uncut and with reproducible bytes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _DOTS_PER_INCH = 160
 
 
 def figure_bytes(figure: Figure, *kinds: str) -> dict[str, bytes]:
-    """Return the content of a file of each kind; the figure stays arranged as it is in them.
+    """Return the content of a file of each kind; the figure keeps their layout.
 
-    Labels and legends that reach beyond the figure make it larger: nothing is cut.
+    Labels and legends that extend beyond the figure enlarge it.
     """
     whole, found = _arranged(figure), {}
     undated: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
@@ -29,7 +29,7 @@ def figure_bytes(figure: Figure, *kinds: str) -> dict[str, bytes]:
 
 
 def _arranged(figure: Figure) -> Bbox:
-    """Arrange a figure, which then stays so, and return what it needs in inches: most of the time of saving it."""
+    """Fix the layout of a figure, and return its extent in inches; this takes most of the time of saving it."""
     from matplotlib import rc_context
 
     drawn_at, figure.dpi = figure.dpi, _DOTS_PER_INCH

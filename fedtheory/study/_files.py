@@ -1,4 +1,4 @@
-"""The study in a file."""
+"""Reading a study from a file."""
 
 import importlib.util
 import sys
@@ -13,12 +13,12 @@ __all__ = ["read_study"]
 
 @lru_cache(maxsize=8)
 def read_study(path: str) -> Study:
-    """Run a script as a module and return its ``STUDY``; what stands beside it can be imported.
+    """Run a script as a module and return its ``STUDY``; modules in its folder can be imported.
 
     Raises
     ------
     ValueError
-        In one sentence, if the script raises, or has no study.
+        If the script raises or has no study.
 
     Examples
     --------
@@ -35,13 +35,13 @@ def read_study(path: str) -> Study:
         message = f"a study must be a Python file, got {path}"
         raise ValueError(message)
     module: Any = importlib.util.module_from_spec(specification)
-    # A dataclass looks its module up while it is being made.
+    # A dataclass looks up its module while it is created.
     sys.modules[name] = module
     if folder not in sys.path:
         sys.path.append(folder)
     try:
         specification.loader.exec_module(module)
-    except Exception as error:  # whatever the file raises
+    except Exception as error:  # the file may raise anything
         why = " ".join(f"{type(error).__name__}: {error}".split())
         message = f"a study must be in a file that runs, got {path}, which raises {why}"
         raise ValueError(message) from error

@@ -1,4 +1,4 @@
-"""The folder of a study's results: one process writes into it, and it is read back whole or refused."""
+"""The folder of a study's results: written by one process, and read completely or not at all."""
 
 import contextlib
 import dataclasses
@@ -19,19 +19,19 @@ DATA, _TABLE, _CHECKS, _METADATA = "data.nc", "table.json", "checks.json", "meta
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """Where a study keeps its data, table, checks and figures, and the metadata, which hold digests of the others."""
+    """Folder of a study's data, table, checks, figures, and metadata with their digests."""
 
     path: Path
 
     @contextlib.contextmanager
     def reserved(self, config: Mapping[str, Any], identity: str, *, force: bool) -> Iterator[None]:
-        """Keep the folder for this process while it answers and writes; what a killed one left half written is removed.
+        """Reserve the folder for this process until it has written; remove incomplete results of a killed process.
 
         Raises
         ------
         FileExistsError
-            If it holds others than results of this configuration and of these sources, unless ``force``, or another
-            process keeps it.
+            If it contains other files than results of this configuration and these sources, unless ``force``, or if
+            another process has reserved it.
         """
         if not force:
             self._refuse_others(config, identity)
@@ -39,7 +39,7 @@ class Folder:
             yield
 
     def write(self, result: Result, figures: Mapping[str, Callable[[Any], Any]]) -> Result:
-        """Write what a study found, and its figures; return it with the digests of the files in its metadata."""
+        """Write the results of a study and its figures; return the results with the digests of the files."""
         content = {
             DATA: dataset_bytes(result.data),
             _TABLE: files.json_bytes(result.table._asdict()),
@@ -49,18 +49,18 @@ class Folder:
         return result._replace(metadata=files.publish(self.path, content, _METADATA, result.metadata))
 
     def draw(self, figures: Mapping[str, Callable[[Any], Any]], data: Any) -> None:
-        """Write figures alone."""
+        """Write the figures only."""
         self.path.mkdir(parents=True, exist_ok=True)
         for name, content in _drawn(figures, data).items():
             files.place(self.path / name, content)
 
     def read(self) -> Result:
-        """Return what was written.
+        """Read the results again.
 
         Raises
         ------
         ValueError
-            If something is missing in the folder, or not what it was.
+            If a file is missing or has changed.
         """
         try:
             metadata, content = files.published(self.path, _METADATA)
@@ -97,13 +97,13 @@ class Folder:
                 return
             same = found["config"] == config
             what = f"results of {'this configuration, by other sources' if same else 'another configuration'}"
-        message = f"{self.path} holds {what}: choose another --out, or --force to overwrite"
+        message = f"{self.path} contains {what}: choose another --out, or --force to overwrite"
         raise FileExistsError(message)
 
     def _is_unfinished(self) -> bool:
-        """Whether there are no files, or what a study left that was killed before it had written all of them.
+        """Whether the folder is empty, or contains the incomplete results of a killed study.
 
-        All are written under other names before the first gets its own, and the metadata come last.
+        All files are written under temporary names before the first is renamed, and the metadata are renamed last.
         """
         names = {path.name for path in self.path.iterdir()}
         hidden = {name for name in names if name == files.LOCK or (name.startswith(".") and name.endswith(".partial"))}
@@ -112,7 +112,7 @@ class Folder:
 
 
 def _drawn(figures: Mapping[str, Callable[[Any], Any]], data: Any) -> dict[str, bytes]:
-    """Return the contents of a PNG and a PDF file for each figure, by their names."""
+    """Return the contents of a PNG and a PDF file for each figure, by file name."""
     return {
         f"{name}.{kind}": picture
         for name, draw in figures.items()
@@ -130,7 +130,7 @@ def _named(name: str) -> Iterator[None]:
 
 
 def _refuse_other_metadata(found: Any) -> None:
-    """Raise OtherFileError unless metadata have what is read from them."""
+    """Raise OtherFileError unless the metadata have the required entries."""
     seconds = found.get("seconds") if isinstance(found, dict) else None
     is_whole = (
         isinstance(seconds, dict)

@@ -1,4 +1,4 @@
-"""What a study finds: data, a table, and checks."""
+"""Results of a study: data, a table, and checks."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ class Result(NamedTuple):
 
 
 def from_records(records: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Turn flat records with the same keys into a Dataset with the dimension ``row``.
+    """Convert flat records with the same keys to a Dataset with the dimension ``row``.
 
     Parameters
     ----------
     records
-        Mappings from names to numbers, words, or arrays of one shape in all records, whose dimensions are numbered.
+        Mappings from names to numbers, words, or arrays with one shape in all records, whose dimensions are numbered.
 
     Returns
     -------
     Dataset
-        A variable for each key.
+        One variable per key.
 
     Raises
     ------
     ValueError
-        If there are none, or their names or shapes differ.
+        If there are no records, or their names or shapes differ.
 
     Examples
     --------

@@ -61,9 +61,9 @@ def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: 
     Parameters
     ----------
     items
-        Anything that can be gone through.
+        Any iterable.
     description
-        Not looked at.
+        Ignored.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: 
 
 
 def nothing_said(data: Dataset) -> Sequence[str]:  # noqa: ARG001
-    """Return no phrase, as of a page without numbers."""
+    """Return no phrases, for a page without numbers."""
     return ()
 
 
@@ -90,17 +90,17 @@ class Study:
     Attributes
     ----------
     name
-        The script's file name without ``.py``; results go to ``results/NAME``.
+        File name of the script without ``.py``; results are written to ``results/NAME``.
     config, quick
-        Frozen dataclass of parameters: the full study, and one that takes seconds. A field ``seed`` holds the entropy.
+        Frozen dataclasses of parameters: the full study, and one that takes seconds. A field ``seed`` is the entropy.
     run
-        Takes a configuration and a `Progress`, returns an `xarray.Dataset`, prints nothing.
+        Function of a configuration and a `Progress` that returns an `xarray.Dataset` and prints nothing.
     table, checks
-        Take the data; return a `Table`, and a `Check` for every name.
+        Functions of the data that return a `Table`, and a `Check` for every name.
     figures
-        For every file name, a function from the data to a matplotlib figure.
+        Functions from the data to a matplotlib figure, by file name.
     said
-        A function from the data of the full study to the phrases with numbers on the study's page.
+        Function of the data of the full study that returns the phrases with numbers on the study's page.
     """
 
     name: str
@@ -116,21 +116,21 @@ class Study:
 def main(study: Study, argv: Sequence[str] | None = None) -> None:
     """Run a study from its command line, print its table, and write its files.
 
-    Exits with 1 when a check fails, with 2 and one line on wrong usage or bad input, with 130 on Ctrl-C. ``--debug``
-    prints the traceback of an error; ``--from FOLDER`` repeats a stored study and compares the results;
-    ``--show FOLDER`` prints stored results and writes their figures into ``--out``.
+    Exits with 1 if a check fails, with 2 and one line for wrong usage or bad input, and with 130 on Ctrl-C. ``--debug``
+    prints the traceback of an error. ``--from FOLDER`` runs the study of stored results again and compares the data.
+    ``--show FOLDER`` prints stored results and writes their figures, to ``--out`` or a separate folder.
 
     Parameters
     ----------
     study
-        What to run.
+        The study.
     argv
-        The words of the command line; those of the process by default.
+        Arguments of the command line; by default those of the process.
 
     Raises
     ------
     SystemExit
-        With the exit code, if that is not 0.
+        With the exit code, if it is not 0.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
         try:
             code = _do(study, words)
         finally:
-            flushed()  # after --help, too, which leaves with SystemExit
+            flushed()  # also after --help, which exits with SystemExit
     except KeyboardInterrupt:
         _complain(study, "interrupted")
         code = 130
@@ -165,7 +165,7 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
             traceback.print_exc()
         message = str(error)
         if isinstance(error, OSError):
-            nowhere()  # what is left for a full disk would be written again at the end
+            nowhere()  # buffered output for a full disk would be written again at exit
             message = of_system(error) if error.filename is None else message
         _complain(study, " ".join(message.split()))
         code = 2
@@ -178,31 +178,31 @@ def produce(
 ) -> Result:
     """Run a study with one configuration and write its results into a folder.
 
-    Figures are left open for the caller to show or close.
+    The figures remain open.
 
     Parameters
     ----------
     study
-        What to run.
+        The study.
     config
         An instance of its configuration.
     folder
-        Where data, table, checks, figures and metadata go.
+        Folder for data, table, checks, figures and metadata.
     progress
-        Shows how far it is.
+        Progress display.
     force
-        Whether to write over other results.
+        Whether to overwrite other results.
 
     Returns
     -------
     Result
-        What was written.
+        The written results.
 
     Raises
     ------
     FileExistsError
-        If the folder holds something else than results of this configuration by these sources, of the study, of the
-        modules that it imports, and of fedtheory, unless ``force``, or another process is about to write into it.
+        If the folder contains other files than results of this configuration and these sources (of the study, its
+        imported modules and fedtheory), unless ``force``, or if another process is writing into it.
 
     Examples
     --------
@@ -228,17 +228,17 @@ def load(folder: str | os.PathLike[str]) -> Result:
     Parameters
     ----------
     folder
-        Where a study wrote its results.
+        Folder of the results.
 
     Returns
     -------
     Result
-        Data, table, checks and metadata, as they were.
+        Data, table, checks and metadata.
 
     Raises
     ------
     ValueError
-        If a file is missing or differs from the one the study wrote.
+        If a file is missing or has changed.
 
     Examples
     --------
@@ -265,18 +265,18 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
 
 
 def plain_config(config: Any) -> dict[str, Any]:
-    """Return a configuration as JSON has it."""
+    """Return a configuration as JSON data."""
     plain: dict[str, Any] = parsed_json(json_bytes(dataclasses.asdict(config)))
     return plain
 
 
 def config_again(kind: Any, plain: Mapping[str, Any]) -> Any:
-    """Make a configuration of a class again from what JSON keeps of it.
+    """Restore a configuration of a class from JSON data.
 
     Raises
     ------
     ValueError
-        If its parameters are others than those of the class, or of other types.
+        If names or types of its parameters differ from those of the class.
     """
     names = [field.name for field in dataclasses.fields(kind)]
     if set(names) != set(plain):
@@ -288,7 +288,7 @@ def config_again(kind: Any, plain: Mapping[str, Any]) -> Any:
 
 
 def _value_again(name: str, kind: Any, value: Any) -> Any:
-    """Return what JSON keeps of a value of a declared type; ValueError if it is of another one."""
+    """Restore a value of a declared type from JSON data; ValueError if it has another type."""
     inner, word = typing.get_args(kind), number_of_word(value)
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         for one in inner:
@@ -307,7 +307,7 @@ def _value_again(name: str, kind: Any, value: Any) -> Any:
 
 
 def _do(study: Study, argv: Sequence[str]) -> int:
-    """Do what a command line asks for: answer and store, answer again and compare, or show; return the exit code."""
+    """Run, run again and compare, or show, as the command line requires; return the exit code."""
     options = _parsed(study, argv)
     stored = _stored(study, options)
     config = options.config if stored is None else config_again(type(study.config), stored.metadata["config"])
@@ -335,7 +335,7 @@ def _do(study: Study, argv: Sequence[str]) -> int:
 
 
 def _parsed(study: Study, argv: Sequence[str]) -> Any:
-    """Return the options of a command line, the configuration among them; ValueError for wrong usage."""
+    """Return the options of a command line, including the configuration; ValueError for wrong usage."""
     import tyro
 
     default = study.quick if "--quick" in argv else study.config
@@ -358,7 +358,7 @@ def _parsed(study: Study, argv: Sequence[str]) -> Any:
         others = (found.quick, found.out and found.again, found.force, found.again and found.shown)
         if found.config != default or any(others):
             means = "--from runs a study again as it was" if found.again else "--show shows results as they are"
-            message = f"{means}, got other parameters beside it"
+            message = f"{means}, got other parameters as well"
             raise ValueError(message)
         if found.shown and found.out and found.out.resolve() == found.shown.resolve():
             message = f"--out must be another folder than that of --show, got {found.out}"
@@ -367,7 +367,7 @@ def _parsed(study: Study, argv: Sequence[str]) -> Any:
 
 
 def _options(study: Study, kind: type) -> Any:
-    """Make the class of a study's options, from which the parser takes their names, kinds and help."""
+    """Create the class of a study's options, from which the parser takes names, types and help."""
     import tyro
 
     def option(kind: Any, text: str, name: str | None = None) -> Any:
@@ -387,18 +387,18 @@ def _options(study: Study, kind: type) -> Any:
             ("force", option(bool, "Overwrite results of another configuration."), False),
             ("again", option(Path | None, "Answer the question of these results again, and compare.", "from"), None),
             ("shown", option(Path | None, "Show these results again and write their figures.", "show"), None),
-            ("debug", option(bool, "Show where a complaint comes from."), False),
+            ("debug", option(bool, "Show the traceback of an error."), False),
         ],
     )
 
 
 def _default_folder(name: str, kind: str = "") -> Path:
-    """Return where results go: those of the small size, and figures of stored results, have folders of their own."""
+    """Return the default folder of results; small sizes and figures of stored results have separate folders."""
     return Path("results", f"{name}-{kind}" if kind else name)
 
 
 def _stored(study: Study, options: Any) -> Result | None:
-    """Return the results that a command line names, None if it asks for new ones."""
+    """Return the stored results that a command line names, or None for a new run."""
     folder = options.again or options.shown
     if folder is None:
         return None
@@ -411,13 +411,13 @@ def _stored(study: Study, options: Any) -> Result | None:
 
 
 def _drawn_again(study: Study, stored: Result, folder: Path) -> Result:
-    """Return stored results with today's table and checks; today's figures are written, and left open."""
+    """Return stored results with a new table and new checks; new figures are written and remain open."""
     Folder(folder).draw(study.figures, stored.data)
     return stored._replace(table=study.table(stored.data), checks=study.checks(stored.data))
 
 
 def _show(study: Study, result: Result) -> int:
-    """Print the table and how many checks hold; return how many do not."""
+    """Print the table and the number of checks that hold; return the number of failed checks."""
     show_table(*result.table)
     failed = {name: check for name, check in result.checks.items() if not check.holds}
     _complain(study, *(f"check failed: {name}: {check.detail}" for name, check in failed.items()))

@@ -1,4 +1,4 @@
-"""The points of a grid, and the seed of each, which follows from the point alone."""
+"""The points of a grid and their seeds, each of which depends on its point only."""
 
 import hashlib
 import itertools
@@ -18,7 +18,7 @@ __all__ = ["Grid", "Point", "canonical", "gridded"]
 
 
 class Point(NamedTuple):
-    """A configuration: settings by name, a seed if there are seeds, and the one text that stands for both."""
+    """A configuration: settings by name, a seed if there are seeds, and a text that identifies both."""
 
     settings: Mapping[str, Any]
     seed: int | None
@@ -30,13 +30,13 @@ class Point(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What the function is called with."""
+        """Arguments of the function."""
         return {**self.settings} if self.seed is None else {**self.settings, "seed": self.seed}
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Axes by name, and seeds: explicit ones (``rng`` is None), or numbers of those that are derived from ``rng``."""
+    """Axes by name, and seeds: explicit ones (``rng`` is None), or a number of seeds that are derived from ``rng``."""
 
     axes: Mapping[str, tuple[Any, ...]]
     seeds: tuple[int, ...] | None
@@ -48,7 +48,7 @@ class Grid:
 
     @property
     def labels(self) -> dict[str, list[Any]]:
-        """What stands along each dimension: numbers and words as they are, all else as text."""
+        """Labels along each dimension: numbers and words, and other values as text."""
         found = {name: _labels(values) for name, values in self.axes.items()}
         return found if self.seeds is None else {**found, "seed": list(self.seeds)}
 
@@ -58,10 +58,10 @@ class Grid:
 
     @property
     def rule(self) -> str:
-        """Where seeds come from, in words."""
+        """Origin of the seeds in words."""
         if self.seeds is None:
             return "none"
-        return "explicit, the same at every point" if self.rng is None else f"derived from {self.rng} and the point"
+        return "explicit, equal at all points" if self.rng is None else f"derived from {self.rng} and the point"
 
     def __len__(self) -> int:
         return math.prod(self.shape)
@@ -73,13 +73,13 @@ class Grid:
                 seed = number
                 if number is not None and self.rng is not None:
                     text = canonical({"rng": self.rng, "number": number, "point": point})
-                    # 63 bits, so that an array of signed integers holds it.
+                    # 63 bits, so that an array of signed integers can contain it.
                     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
                 yield Point(point, seed, canonical({"point": point, "seed": seed}))
 
 
 def gridded(axes: Any, seeds: Any = None, rng: Any = 0) -> Grid:
-    """Check a grid; seeds are a number of them, a sequence, or None."""
+    """Validate a grid; ``seeds`` is a number of seeds, a sequence of seeds, or None."""
     if not isinstance(axes, Mapping):
         message = f"grid must map names to values, got {short(axes)}"
         raise TypeError(message)
@@ -125,7 +125,7 @@ def _labels(values: Sequence[Any]) -> list[Any]:
 
 
 def canonical(value: Any, name: str = "value") -> str:
-    """Return the one text that stands for a value, on every machine; TypeError or ValueError if there is none.
+    """Return a text that identifies a value on every machine; TypeError or ValueError if there is none.
 
     >>> canonical({"tau": 2, "d": (3, 0.5)})
     '{"d":[3,0.5],"tau":2}'

@@ -48,17 +48,17 @@ class Sweep:
     Attributes
     ----------
     data
-        An `xarray.Dataset` over the grid, with a dimension ``seed`` if there are seeds; ``failed`` says where there is
-        nothing, and ``traceback``, if there is such a place, why. Its attributes say where the seeds come from, and
-        which version computed it.
+        An `xarray.Dataset` over the grid, with a dimension ``seed`` if there are seeds. ``failed`` marks configurations
+        without results, and ``traceback``, if there are any, contains the reasons. Attributes state the origin of the
+        seeds and the version.
     failures
-        The configurations that raised.
+        The configurations that raised an exception.
     digest
-        SHA-256 of everything found: the same for every backend, number of workers and order, resumed or not.
+        SHA-256 of all results, independent of the backend, the number of workers, their order, and resuming.
     seconds
-        What the configurations took, added up.
+        Total time of the configurations.
     folder
-        Where it is stored, if it is.
+        Folder of the stored results, if any.
     """
 
     data: Dataset
@@ -69,7 +69,7 @@ class Sweep:
 
     @classmethod
     def of(cls, points: Grid, outcomes: Sequence[Outcome], folder: Path | None = None) -> Sweep:
-        """Put together what the configurations of a grid came to."""
+        """Combine the outcomes of the configurations of a grid."""
         pairs = list(zip(points, outcomes, strict=True))
         failures = [Failure(str(one), outcome.error, outcome.traceback) for one, outcome in pairs if outcome.failed]
         digest = hashlib.sha256()
@@ -84,7 +84,7 @@ class Sweep:
 
     @property
     def variables(self) -> list[str]:
-        """Names of what is one number at each configuration: these can be tabulated and plotted."""
+        """Names of the variables with one number per configuration, which can be tabulated and plotted."""
         return [
             str(name)
             for name, found in self.data.data_vars.items()
@@ -97,15 +97,15 @@ class Sweep:
         Parameters
         ----------
         variable
-            Any of ``variables``; the first by default.
+            One of ``variables``; the first by default.
         confidence
-            Of the limits, at each point alone.
+            Confidence of the limits at each point separately.
 
         Returns
         -------
         xarray.Dataset
-            ``mean``, ``lower``, ``upper`` and ``seeds`` (how many there are). Configurations that failed are left out;
-            a value that is not finite is not: it makes the mean so too. One seed has no limits.
+            ``mean``, ``lower``, ``upper`` and ``seeds`` (their number). Failed configurations are omitted; values that
+            are not finite are not, and make the mean not finite. For a single seed there are no limits.
         """
         import xarray
 
@@ -122,7 +122,7 @@ class Sweep:
         return xarray.Dataset(columns, coords={dim: found[dim] for dim in dims})
 
     def table(self, variable: str | None = None, confidence: float = 0.95) -> Table:
-        """Return one row per point: mean over the seeds, half the width of its interval, failures if there are any."""
+        """Return one row per point: the mean over the seeds, half the width of its interval, and failures, if any."""
         name = self._known(variable)
         found, dims = self.intervals(name, confidence), self.points
         lost = self.data[_FAILED].sum("seed") if "seed" in self.data.dims else self.data[_FAILED].astype(int)
@@ -140,19 +140,19 @@ class Sweep:
         self, axes: Axes, variable: str | None = None, *, x: str | None = None, hue: str | None = None,
         confidence: float = 0.95,
     ) -> Axes:  # fmt: skip
-        """Draw a variable against an axis of the grid, a line with its band for each value of another; return the Axes.
+        """Plot a variable against an axis, with a line and a band per value of another axis; return the Axes.
 
         Parameters
         ----------
         axes
-            Where to draw.
+            Axes to plot on.
         variable
-            Any of ``variables``; the first by default.
+            One of ``variables``; the first by default.
         x, hue
-            Axes of the grid: by default the longest of numbers, and the longest of the others. At the rest of the axes
-            the first value is drawn, and said in the title.
+            Axes of the grid: by default the longest numerical one, and the longest of the others. Of each remaining
+            axis the first value is plotted and stated in the title.
         confidence
-            Of the band, pointwise.
+            Pointwise confidence of the band.
         """
         from fedtheory.plotting._grids import lines_with_bands
 
@@ -200,12 +200,12 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether it raised."""
+        """Whether it raised an exception."""
         return bool(self.error)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what was found, apart from how long it took; all failures have one."""
+        """SHA-256 of the results without the time; equal for all failures."""
         found = hashlib.sha256(b"failed" if self.failed else b"done")
         for name, variable in sorted(self.variables.items()):
             values = np.ascontiguousarray(variable.values)
@@ -215,7 +215,7 @@ class Outcome:
 
 
 def variables_of(result: Any) -> dict[str, Variable]:
-    """Turn what a function returned into labelled arrays."""
+    """Convert the result of a function to labeled arrays."""
     if isinstance(result, dict):
         return {
             str(name): value if isinstance(value, Variable) else variable(str(name), value)
@@ -223,13 +223,13 @@ def variables_of(result: Any) -> dict[str, Variable]:
         }
     if isinstance(result, int | float | np.generic | np.ndarray):
         return {"value": variable("value", result)}
-    # Slow to import, and not needed for numbers.
+    # The import is slow, and not needed for numbers.
     import xarray
 
     from fedtheory.engine.trajectory import Trajectory
 
     if isinstance(result, Trajectory):
-        # The grid says what is run, also of the strategy, which may be one of its axes.
+        # The grid describes what is run, including the strategy, which may be one of its axes.
         result = result.to_xarray().drop_vars(["strategy", "config"])
     if not isinstance(result, xarray.Dataset):
         message = f"a sweep must find numbers, a dictionary of them, a Trajectory or a Dataset, got {short(result)}"
@@ -241,7 +241,7 @@ def variables_of(result: Any) -> dict[str, Variable]:
 
 
 def variable(name: str, value: Any) -> Variable:
-    """Make an array whose dimensions are numbered."""
+    """Create an array whose dimensions are numbered."""
     values = _array(name, value)
     return Variable(tuple(f"{name}_{axis}" for axis in range(values.ndim)), values)
 
@@ -257,7 +257,7 @@ def _array(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def _assembled(points: Grid, outcomes: Sequence[Outcome]) -> Dataset:
-    """Put what the configurations found into one Dataset with the dimensions of the grid first."""
+    """Combine the results of the configurations in one Dataset with the dimensions of the grid first."""
     import xarray
 
     places = list(np.ndindex(points.shape))
@@ -288,7 +288,7 @@ def _renamed(variables: Mapping[str, Variable], taken: set[str]) -> dict[str, Va
 
 
 def _along(dim: str, variables: Mapping[str, Variable], length: int) -> list[Any]:
-    """Return what stands along a dimension: its labels, or numbers."""
+    """Return the labels along a dimension, or numbers."""
     labels: list[Any] = variables[dim].values.tolist() if dim in variables else list(range(length))
     return labels
 
@@ -297,7 +297,7 @@ def _spread(
     name: str, points: Grid, found: Sequence[tuple[tuple[int, ...], dict[str, Variable]]],
     labels: Mapping[str, Mapping[Any, int]],
 ) -> tuple[tuple[str, ...], npt.NDArray[Any]]:  # fmt: skip
-    """Put one variable of all results where it belongs in one array; NaN, or no text, where there is none."""
+    """Combine one variable of all results in one array; NaN, or empty text, for missing values."""
     with_it = [(place, variables) for place, variables in found if name in variables]
     dims = with_it[0][1][name].dims
     shape = (*points.shape, *(len(labels[dim]) for dim in dims))

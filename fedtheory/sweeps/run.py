@@ -1,7 +1,7 @@
 """Evaluation of a function or a study on a grid, with joblib and resume.
 
-A result is kept under the identity of what it was made from: the function with all that it refers to, the values of the
-point, the seed, and versions. It is read again only under that name.
+A result is stored under the identity of its inputs: the function with everything that it refers to, the values of the
+point, the seed, and versions. It is only read for the same identity.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from fedtheory.sweeps.results import Outcome, Sweep, SweepWarning, variable, var
 
 __all__ = ["sweep"]
 
-# Compilers need deep stacks, and some platforms give threads shallow ones.
+# Compilers need deep stacks, and threads have small stacks on some platforms.
 _STACK = 64 * 2**20
-# Seconds between two looks of a worker at its parent.
+# Seconds between two checks of a worker whether its parent is alive.
 _LOOK = 0.5
 
 
@@ -60,44 +60,44 @@ def sweep(
 ) -> Sweep:
     """Run a function or a study at every point of a grid, with every seed.
 
-    What is found does not depend on the backend, the number of workers, or the order in which they finish.
+    The results do not depend on the backend, the number of workers, or the order in which they finish.
 
     Parameters
     ----------
     function_or_study
         A function that takes the settings of a point by name, and ``seed`` if there are seeds. It returns a number, a
-        mapping from names to numbers or arrays, a `Trajectory` or a Dataset. Or a `Study`, whose configuration the grid
-        changes, or a file that has one.
+        mapping from names to numbers or arrays, a `Trajectory` or a Dataset. Alternatively a `Study`, whose
+        configuration the grid changes, or a file that contains one.
     grid
         Values along each axis, by name: numbers, words, tuples, or dataclasses such as strategies.
     seeds, rng
         A number of seeds, which are derived from ``rng`` and the canonical form of the point, so that points are
-        independent; or the seeds themselves, the same at every point, so that differences between points are paired.
+        independent; or the seeds themselves, equal at all points, so that differences between points are paired.
     backend, workers
-        A backend of joblib, and the number of its workers, as many as it has by default: ``"loky"`` (processes),
-        ``"threading"``, ``"sequential"``, ``"dask"`` with a client that is open, or any that is registered with joblib.
-        Each worker uses one thread for linear algebra, on whose number last bits depend.
+        A backend of joblib and the number of its workers, by default that of joblib: ``"loky"`` (processes),
+        ``"threading"``, ``"sequential"``, ``"dask"`` with an open client, or any other backend that is registered with
+        joblib. Each worker uses one thread for linear algebra, since the last bits depend on the number of threads.
     out
-        Folder that keeps a file for each configuration, and in the end all data as ``data.nc``. A sweep that is started
-        again reads the configurations that are there; those that failed, or whose file is not whole, run again. None
-        keeps everything in memory.
+        Folder with one file per configuration and, at the end, all data as ``data.nc``. A sweep that is started again
+        reads the existing configurations; those that failed or whose file is incomplete are run again. With None the
+        results are only kept in memory.
     quick
         Start from the small size of a study.
     progress
-        Show on standard error how many are done, how many failed, and the time left.
+        Whether to show on standard error how many configurations are done, how many failed, and the remaining time.
 
     Returns
     -------
     Sweep
-        One labelled Dataset over the grid, the failures with their tracebacks, a table and a plot.
+        One labeled Dataset over the grid, the failures with their tracebacks, a table and a plot.
 
     Raises
     ------
     ValueError, TypeError
-        In one sentence, for a grid, a folder or a backend that make no sense, for a function that cannot be identified
-        although it is to be kept, and for workers that die or have other code than this process.
+        If the grid, the folder or the backend is invalid, a function that is to be stored cannot be identified, or a
+        worker dies or has other code than this process.
     KeyboardInterrupt
-        On Ctrl-C; what is finished is in the folder.
+        On Ctrl-C; finished results are in the folder.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _silent(*_: Any) -> None:
 
 
 def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> Callable[..., Any]:
-    """Return what is called at each point; TypeError or ValueError unless it takes what the grid gives."""
+    """Return the function for each point; TypeError or ValueError unless it accepts the grid's arguments."""
     if isinstance(function_or_study, str | Path):
         function_or_study = _study_in(function_or_study)
     if isinstance(function_or_study, Study):
@@ -154,7 +154,7 @@ def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> 
 
 
 def _study_in(path: str | Path) -> Study:
-    """Return the study in a file, which is sent to other processes as it is here."""
+    """Return the study in a file, pickled by value for other processes."""
     import cloudpickle
 
     study = read_study(str(files.as_path("study", path).resolve()))
@@ -164,7 +164,7 @@ def _study_in(path: str | Path) -> Study:
 
 
 def _study_at(run: Any, checks: Any, config: Any, **settings: Any) -> dict[str, Variable]:
-    """Return data of a study, for each of its checks (``check``) whether it ``holds``, and how many do not."""
+    """Return the data of a study, whether each check (``check``) ``holds``, and the number of failed checks."""
     data = run(replace(config, **settings), silent)
     held = {name: check.holds for name, check in checks(data).items()}
     found = {
@@ -177,7 +177,7 @@ def _study_at(run: Any, checks: Any, config: Any, **settings: Any) -> dict[str, 
 def outcomes(
     function: Any, points: Grid, missing: Mapping[int, Point], backend: Any, workers: int
 ) -> Iterator[tuple[int, Outcome]]:
-    """Run what is missing, and yield what each configuration came to as soon as it is known."""
+    """Run the missing configurations, and yield each outcome as soon as it is known."""
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import get_active_backend
 
@@ -188,7 +188,7 @@ def outcomes(
     work, expected, code = (function, None, None) if is_here else _packed(function, points)
     options: dict[str, Any] = {"n_jobs": 1 if backend == "sequential" else workers}
     if backend == "loky":
-        # Other code gets new workers: those of an earlier sweep may have imported what has been edited since.
+        # Other code gets new workers, since those of an earlier sweep may have imported modules that were edited later.
         options |= {"inner_max_num_threads": 1, "initializer": _begin, "initargs": (os.getpid(), code)}
     with _one_thread(), contextlib.ExitStack() as stack:
         try:
@@ -206,9 +206,11 @@ def outcomes(
                 i, outcome = next(found)
             except StopIteration:
                 return
-            except Exception as error:  # a worker that died, or whatever a cluster raises
+            except Exception as error:  # a worker died, or the cluster raised an exception
                 why = " ".join(f"{type(error).__name__}: {error}".split())
-                message = f"workers must live until the sweep is over, got {plain(why)[:200]}; what is finished is kept"
+                message = (
+                    f"workers must live until the sweep is over, got {plain(why)[:200]}; finished results are kept"
+                )
                 raise ValueError(message) from error
             if outcome.refused:
                 raise ValueError(outcome.refused)
@@ -216,7 +218,7 @@ def outcomes(
 
 
 def _report_losses(backend: Any) -> None:
-    """Let a backend report tasks that are lost with their workers: joblib 1.6 waits for those of Dask without end."""
+    """Make a backend report tasks that are lost with their workers; joblib 1.6 waits endlessly for those of Dask."""
     submit, retrieve = backend.submit, backend.retrieve_result_callback
 
     def submitted(batch: Any, callback: Any = None) -> Any:
@@ -233,20 +235,20 @@ def _report_losses(backend: Any) -> None:
 
 
 def _closed(found: Any) -> None:
-    """End a sweep before its end; joblib warns of the work that is lost with it."""
+    """End a sweep early; joblib warns about lost tasks."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found.close()
 
 
 def _packed(function: Any, points: Grid) -> tuple[bytes, str | None, str | None]:
-    """Return what is swept as bytes, its identity, and that of the function alone, None if it has none."""
+    """Return the work as bytes, its identity, and that of the function alone, None if there is none."""
     import cloudpickle
 
     work = function, dict(points.axes)
     try:
         packed = cloudpickle.dumps(work)
-    except Exception as error:  # whatever an object raises that does not want to be pickled
+    except Exception as error:  # pickling may raise anything
         message = f"what is swept must be something that can be sent to other processes, got {error}"
         raise TypeError(message) from error
     try:
@@ -256,7 +258,7 @@ def _packed(function: Any, points: Grid) -> tuple[bytes, str | None, str | None]
 
 
 def _begin(parent: int, _: str | None) -> None:
-    """Let a worker leave Ctrl-C, which a terminal sends to all, to its parent, and end when that was killed."""
+    """Make a worker ignore Ctrl-C, which the parent handles, and exit if the parent was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -270,8 +272,8 @@ def _end_with(parent: int) -> None:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit linear algebra to one thread, and give threads that are started a deep stack."""
-    # SciPy brings a library of its own, which is to be there by now.
+    """Limit linear algebra to one thread, and give new threads a large stack."""
+    # SciPy has a separate library, which must be loaded by now.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 
@@ -298,12 +300,12 @@ def _unpacked(packed: bytes, expected: str | None) -> Any:
 
 
 def _attempt(work: Any, expected: str | None, i: int, arguments: Mapping[str, Any]) -> tuple[int, Outcome]:
-    """Run one configuration, and report whatever happens; packed work is unpacked first."""
+    """Run one configuration and report the outcome; packed work is unpacked first."""
     if isinstance(work, bytes):
         _pin()
         try:
             work = _unpacked(work, expected)
-        except Exception as error:  # whatever an import raises
+        except Exception as error:  # an import may raise anything
             why = " ".join(f"{type(error).__name__}: {error}".split())
             return i, Outcome(refused=f"workers must run the same code with fedtheory {made_by()}, got {why}")
     start = time.perf_counter()
@@ -312,7 +314,7 @@ def _attempt(work: Any, expected: str | None, i: int, arguments: Mapping[str, An
     except (Exception, SystemExit) as error:  # recorded; the sweep goes on
         taken = time.perf_counter() - start
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        # The frames above are the sweep's own, which differ among backends.
+        # The outer frames belong to the sweep and differ among backends.
         where = traceback.TracebackException.from_exception(error)
         return i, Outcome(error=why, traceback="".join(where.format()), seconds=taken)
     return i, Outcome(variables, seconds=time.perf_counter() - start)
@@ -343,7 +345,7 @@ def _folder(path: Path) -> Path:
 
 
 def _kept(folder: Any, keys: Sequence[str]) -> dict[int, Outcome]:
-    """Return what a folder holds, and warn of files that are not whole."""
+    """Return the outcomes in a folder, and warn about incomplete files."""
     found: dict[int, Outcome] = {}
     damaged: list[str] = []
     for i, key in enumerate(keys):
@@ -370,7 +372,7 @@ def _read(path: Path, key: str) -> Outcome:
 
 
 def _keep(folder: Any, key: str, outcome: Outcome) -> Outcome:
-    """Write what a configuration found; return its failure if that cannot be written."""
+    """Write an outcome; return a failure if it cannot be written."""
     if outcome.failed:
         return outcome
     attrs = {"identity": key, "seconds": float(outcome.seconds), "order": json.dumps(list(outcome.variables))}

@@ -1,4 +1,4 @@
-"""Sections of a docstring in the form of numpydoc."""
+"""Sections of a numpydoc docstring."""
 
 import inspect
 import re
@@ -9,7 +9,7 @@ _TITLE = re.compile(r"[A-Z]\w*( \w+)?")
 
 
 def sections_of(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the parts of a docstring: what comes before all sections under an empty title, then each section."""
+    """Yield the sections of a docstring with their titles; the text before all sections has an empty title."""
     heads = [i for i, line in enumerate(lines[:-1]) if _TITLE.fullmatch(line) and set(lines[i + 1]) == {"-"}]
     yield "", list(lines[: heads[0] if heads else None])
     for start, end in pairwise([*heads, len(lines)]):
@@ -17,7 +17,7 @@ def sections_of(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def parameters_of(docstring: str) -> dict[str, str]:
-    """Return what the section Parameters says, by name; a head ``mu, L : float`` is about both."""
+    """Return the descriptions in the section Parameters by name; a head ``mu, L : float`` describes both."""
     entries: list[tuple[str, list[str]]] = []
     for line in dict(sections_of(inspect.cleandoc(docstring).split("\n"))).get("Parameters", []):
         if line[:1].strip():

@@ -1,8 +1,8 @@
-"""The door of every bound: clean arguments, checked hypotheses, and a value whose rounding error is known.
+"""Evaluation of bounds: validated arguments, checked hypotheses, and values with bounded rounding errors.
 
-Rationals are evaluated exactly. Everything else is evaluated in doubles with a bound on the rounding error. A
-result that is known to 2^-40 of itself is left as it is, and so may lie on the wrong side by as much; one that has lost
-more is rounded to the honest side: up for an upper bound, down for a lower one.
+Rationals are evaluated exactly. Other numbers are evaluated in doubles with a bound on the rounding error. A result
+with a relative error of at most 2^-40 is returned unchanged, and may therefore be on the wrong side of the exact value
+by that much. A less accurate result is rounded to the safe side: up for an upper bound, down for a lower bound.
 """
 
 import contextlib
@@ -29,12 +29,12 @@ __all__ = ["Formula"]
 
 Numbers = dict[str, Any]
 _EXACT_COUNTS = 2**53
-_SHORT = 1000  # exponents up to which powers of doubles stay numbers of some thousand digits
+_SHORT = 1000  # powers of doubles with larger exponents would have more than some thousand digits
 
 
 @dataclass(frozen=True)
 class Formula:
-    """The author's function together with what its arguments and the theorem demand."""
+    """The user's function together with the domains of its arguments and the hypotheses of the theorem."""
 
     number: str
     summands: Callable[..., Numbers]
@@ -53,12 +53,12 @@ class Formula:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """Signature of the author's function."""
+        """Signature of the user's function."""
         return inspect.signature(self.summands)
 
     @cached_property
     def consequences(self) -> tuple[Hypothesis, ...]:
-        """What the assumptions imply together about the numbers."""
+        """Relations between the numbers that follow from several assumptions together."""
         return consequences(self.assumes, tuple(self.signature.parameters))
 
     def public_signature(self) -> inspect.Signature:
@@ -80,7 +80,7 @@ class Formula:
         return value if strict else (value, unmet)
 
     def beyond(self, arguments: Numbers, infinity: float) -> float:
-        """Return the exact value as a double where doubles overflow on the way to it, if it takes short powers only."""
+        """Return the exact value as a double if doubles overflow during the evaluation and all powers are short."""
         counts = [value for name, value in arguments.items() if self.is_count(name)]
         if any(isinstance(value, np.ndarray) for value in arguments.values()) or max(counts, default=0) > _SHORT:
             return infinity
@@ -90,7 +90,7 @@ class Formula:
         return infinity
 
     def terms(self, *args: Any, strict: bool = True, **kwargs: Any) -> Numbers:
-        """Return the named summands, which add up to the value; unless strict, whatever the hypotheses say."""
+        """Return the named summands, whose sum is the value; hypotheses are only checked if ``strict``."""
         arguments = self.clean(args, kwargs)
         if validate.boolean("strict", strict):
             self.refuse(self.unmet(arguments))
@@ -106,7 +106,7 @@ class Formula:
         )
 
     def clean(self, args: tuple[Any, ...], kwargs: Numbers) -> Numbers:
-        """Return the arguments as their domains clean them."""
+        """Return the arguments as validated by their domains."""
         given = self.given(args, kwargs)
         given.apply_defaults()
         arguments = {name: self.domains[name].check(name, value) for name, value in given.arguments.items()}
@@ -116,7 +116,7 @@ class Formula:
         return _consistent(arguments)
 
     def given(self, args: tuple[Any, ...], kwargs: Numbers) -> inspect.BoundArguments:
-        """Return the arguments by name; a name that is misspelled, or is missing, is said."""
+        """Return the arguments by name; raise if a name is misspelled or missing."""
         parameters = self.signature.parameters
         for name in kwargs:
             if name not in parameters:
@@ -133,41 +133,41 @@ class Formula:
             raise TypeError(message) from error
 
     def refuse_shapes(self, arguments: Numbers) -> None:
-        """Raise if arrays do not go together: one by one with each other, and not at all beside a sequence."""
+        """Raise if the shapes of arrays cannot be broadcast, or if arrays are mixed with a sequence."""
         singles = {name: value for name, value in arguments.items() if not self.domains[name].is_sequence}
         arrays = {name: value.shape for name, value in singles.items() if isinstance(value, np.ndarray)}
         if arrays and len(singles) < len(arguments):
             name, shape = next(iter(arrays.items()))
-            message = f"{name} must be a single number beside a sequence, got an array of shape {shape}"
+            message = f"{name} must be a single number in a call with a sequence, got an array of shape {shape}"
             raise ValueError(message)
         if len(arrays) < 2:
             return
         try:
             np.broadcast_shapes(*arrays.values())
         except ValueError as error:
-            message = f"{self.number} needs arrays of one shape, got {_listed(arrays)}"
+            message = f"{self.number} needs arrays that can be broadcast, got {_listed(arrays)}"
             raise ValueError(message) from error
 
     def unmet(self, arguments: Numbers) -> list[str]:
-        """Return what the numbers violate, one sentence each."""
+        """Return the violated hypotheses, one sentence each."""
         numbers = self.rationals(arguments) if _is_exact(arguments) else self.doubles(arguments)
         with np.errstate(all="ignore"):
             violations = [assumed.violation(numbers) for assumed in (*self.assumes, *self.consequences)]
         return [violation for violation in violations if violation is not None]
 
     def refuse(self, unmet: list[str]) -> None:
-        """Raise if something is unmet."""
+        """Raise if a hypothesis is violated."""
         if unmet:
             message = f"{self.number} needs {unmet[0]}"
             raise AssumptionViolated(message)
 
     def evaluate(self, arguments: Numbers) -> Numbers:
-        """Return the summands, exactly if the arguments are rational, otherwise with bounds on their errors."""
-        # A division by zero is met in doubles, where it is infinite in one summand only.
+        """Return the summands, exactly for rational arguments, otherwise with bounds on their errors."""
+        # A division by zero is repeated in doubles, where only one summand becomes infinite.
         with contextlib.suppress(ZeroDivisionError, OverflowError):
             if _is_exact(arguments):
                 summands = self.call(self.rationals(arguments))
-                # A root or a logarithm of a rational may be none: then the error is bounded from the start.
+                # A root or a logarithm of a rational may be irrational; the error is then bounded from the start.
                 if all(isinstance(summand, int | Fraction) for summand in summands.values()):
                     return summands
         rounded = self.rounded(arguments)
@@ -176,36 +176,36 @@ class Formula:
         return self.call({name: Rounded.of(value) for name, value in rounded.items()})
 
     def honest(self, value: Any) -> Any:
-        """Return a number that is on the right side of the exact one, or within 2^-40 of itself."""
+        """Return a number on the safe side of the exact one, or within a relative distance of 2^-40."""
         return value if isinstance(value, int | Fraction) else Rounded.of(value).outward(self.side)
 
     def rationals(self, arguments: Numbers) -> Numbers:
-        """Return whole numbers as rationals, so that quotients stay exact, except counts."""
+        """Return integers, except counts, as rationals, so that quotients are exact."""
         return {
             name: value if isinstance(value, tuple | Fraction) or self.is_count(name) else Fraction(value)
             for name, value in arguments.items()
         }
 
     def rounded(self, arguments: Numbers) -> Numbers:
-        """Return everything in doubles with the error of getting there, except counts."""
+        """Return all arguments except counts in doubles, with the error of the conversion."""
         return {
             name: value if self.is_count(name) and isinstance(value, int) else Rounded.of(value)
             for name, value in arguments.items()
         }
 
     def doubles(self, arguments: Numbers) -> Numbers:
-        """Return everything in doubles, except counts that they would have to round."""
+        """Return all arguments in doubles, except counts that would have to be rounded."""
         return {
             name: value if isinstance(value, int) and value <= _EXACT_COUNTS else Rounded.of(value).value
             for name, value in self.rounded(arguments).items()
         }
 
     def is_count(self, name: str) -> bool:
-        """Whether the argument is a whole number by its nature."""
+        """Whether the argument is an integer by definition."""
         return self.domains[name].assumptions.get("integer", False)
 
     def call(self, arguments: Mapping[str, Any]) -> Numbers:
-        """Call the author's function."""
+        """Call the user's function."""
         parameters = self.signature.parameters.items()
         positional = [arguments[name] for name, parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
         named = {name: arguments[name] for name, parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
@@ -221,7 +221,7 @@ def _total(summands: Numbers) -> Any:
 
 
 def _is_exact(arguments: Numbers) -> bool:
-    # Whole numbers alone are floats written without a point; one Fraction among them asks for exact arithmetic.
+    # Integers alone count as floats without a decimal point; one Fraction among them requests exact arithmetic.
     flat = [part for value in arguments.values() for part in (value if isinstance(value, tuple) else (value,))]
     return any(isinstance(part, Fraction) for part in flat) and all(isinstance(part, int | Fraction) for part in flat)
 

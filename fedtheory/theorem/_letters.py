@@ -1,4 +1,4 @@
-r"""Formulas in the letters of the glossary; a parameter without a letter keeps its name, in upright type."""
+r"""Formulas in the letters of the glossary; parameters without a letter keep their names, in upright type."""
 
 import inspect
 import re
@@ -6,7 +6,7 @@ from typing import Any
 
 __all__ = ["formula", "mathml"]
 
-# Spoken and drawn by browsers without help, where LaTeX is not at hand.
+# Unicode signs for browsers and screen readers, where LaTeX is not available.
 _SIGNS = {
     r"\Delta": "Δ",
     r"\gamma": "γ",
@@ -32,7 +32,7 @@ _SIGNS = {
 
 
 def formula(bound: Any) -> str:
-    r"""Return the formula of a bound in LaTeX: that of its docstring, or where it has none, its code in letters.
+    r"""Return the formula of a bound in LaTeX, from its docstring or, if it has none, from its code.
 
     >>> from fedtheory.bounds import power_of_choice
     >>> formula(power_of_choice.client_drift)
@@ -48,7 +48,7 @@ def formula(bound: Any) -> str:
 
 
 def mathml(bound: Any) -> str:
-    r"""Return the formula of a bound in MathML, which browsers draw without a library.
+    r"""Return the formula of a bound in MathML, which browsers render without a library.
 
     >>> from fedtheory.bounds import power_of_choice
     >>> mathml(power_of_choice.gradient_norm).replace("<mo>&InvisibleTimes;</mo>", " ")
@@ -69,7 +69,7 @@ def _letter(name: str, bound: Any) -> str:
 
 
 def _in_signs(letter: str) -> str:
-    r"""Write a letter of the table without LaTeX.
+    r"""Write a letter of the glossary without LaTeX.
 
     >>> _in_signs(r"\|w_0-w^*\|^2"), _in_signs(r"\eta_g"), _in_signs(r"\mathrm{num\_clients}")
     ('‖w₀ − w⋆‖²', 'η_g', 'num clients')

@@ -1,19 +1,19 @@
 r"""Assumptions of theorems.
 
-A bound lists them in ``bound.hypotheses``. Each has a ``text``, finds its ``violation`` in the arguments of a bound, by
-name, and that by a run, ``violation_by``, where a bound is asked what it promises a run of ``fedavg`` (``for_run``):
-where a hypothesis is a text that nothing checks, every run is refused. Some have ``options``, those of ``fedavg`` that
-a theorem speaks about because it assumes this, each with the constant that a bound must take for it.
+A bound lists its assumptions in ``bound.hypotheses``. Each of them has a ``text``; ``violation`` checks the arguments
+of a bound, and ``violation_by`` a run of ``fedavg`` for which the value of a bound is requested
+(``fedtheory.exact.for_run``). A hypothesis that cannot be checked rules out every run. ``options`` are the options of
+``fedavg`` that an assumption covers, each with the name of the constant that a bound must then take.
 
-``Hypothesis`` is for what one theorem needs; the other values are what papers share. Papers differ in words: ``of``
-names the function or the weights that are meant, ``source`` the place where the paper says so.
+``Hypothesis`` is an assumption of a single theorem; the other classes are shared by papers. Their argument ``of`` names
+the function or the weights in question, and ``source`` cites the paper.
 
 >>> print(Smooth("L").text, BoundedGradients("G2").text, sep="; ")
 every F_k is L-smooth; E |g_k|^2 <= G2 for every client and iterate
 >>> Noise("sigma2", relative="M").options
 {'gradient_noise': 'sigma2', 'relative_noise': 'M'}
 
-What several of them imply together is in ``fedtheory.theorem.implications``.
+Joint implications of several assumptions are in ``fedtheory.theorem.implications``.
 """
 
 import functools
@@ -59,7 +59,7 @@ _OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 
 def unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) -> str | None:
-    """Say how two sides break a relation, at the first entry where they do, or return None."""
+    """Describe how two sides violate a relation, at the first such entry, or return None."""
     limit = right
     if rtol and not are_exact((left, right)):
         limit = right * (1 + rtol if relation in ("<=", "<") else 1 - rtol)
@@ -75,19 +75,19 @@ def unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) ->
 
 
 def are_exact(numbers: Sequence[Any]) -> bool:
-    """Whether numbers are rationals, which are compared without tolerance."""
+    """Whether all numbers are rational, so that they are compared without tolerance."""
     return all(isinstance(number, int | Fraction) for number in numbers)
 
 
-# Step sizes and weights come out of two or three floating-point operations; a sum of many weights, out of as many.
+# Step sizes and weights are computed in two or three floating-point operations, sums of many weights in as many.
 _ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
 
 
 class DescribedRun(Protocol):
     """Interface of the properties of a run that hypotheses check.
 
-    ``changed`` has the options that are not as they are by default, ``given`` the arguments of the bound that were not
-    read off the run; ``step_sizes`` are those of all local steps, None where the theorem's own are meant.
+    ``changed`` contains the options that differ from their defaults, and ``given`` the arguments of the bound that the
+    user stated. ``step_sizes`` are those of all local steps, or None for the step sizes that the theorem prescribes.
     """
 
     fed: Any
@@ -108,14 +108,14 @@ class DescribedRun(Protocol):
 
     @property
     def step_sizes(self) -> Any:
-        """Shape (T,), or None."""
+        """Step sizes of all local steps, shape (T,), or None."""
 
     @property
     def steps_of_round(self) -> int:
-        """Local steps, the largest number where clients take their own."""
+        """Number of local steps per round, the largest one if clients differ."""
 
     def contradiction(self, name: str, relation: str) -> str | None:
-        """Say how a given argument differs from what the run is known to have, the relation being ``<=`` or ``>=``."""
+        """Describe how a stated argument contradicts the run, or return None; the relation is ``<=`` or ``>=``."""
 
 
 class Assumption(Protocol):
@@ -123,13 +123,13 @@ class Assumption(Protocol):
 
     @property
     def text(self) -> str:
-        """What is assumed."""
+        """The assumption in words."""
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say how the numbers break it, or return None, also where it cannot be read off them."""
+        """Describe how the numbers violate it; None if they do not, or if numbers cannot decide."""
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Say how a run breaks it, or that this cannot be checked; None if the run fulfills it."""
+        """Describe how a run violates it, or why it cannot be checked; None if the run satisfies it."""
 
 
 @final
@@ -137,13 +137,14 @@ class Assumption(Protocol):
 class Hypothesis:
     """An assumption of a single theorem.
 
-    ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
-    ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers. ``names`` says
-    which arguments, if they are not the parameters of ``sides``; ``rtol`` is what the right side may be off by where
-    the numbers are not exact. ``of_run`` says what a run has instead of what is assumed, or None if it fulfills it.
+    ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right); the relation is one of
+    ``<= < >= >``. Without ``sides`` the hypothesis is about functions, and numbers cannot violate it. ``names`` are the
+    arguments of ``sides`` if they differ from its parameters. ``rtol`` is the relative tolerance of the right-hand side
+    for inexact numbers. ``of_run`` returns None if a run satisfies the hypothesis, and otherwise what the run has
+    instead.
 
     >>> Hypothesis("clients are polite").violation_by(None)
-    'clients are polite, which nothing checks on a run'
+    'clients are polite, which cannot be checked on a run'
     """
 
     text: str
@@ -154,19 +155,19 @@ class Hypothesis:
 
     @functools.cached_property
     def reads(self) -> tuple[str, ...]:
-        """Names of the arguments that the sides are made of."""
+        """Names of the arguments of ``sides``."""
         return self.names or (() if self.sides is None else tuple(inspect.signature(self.sides).parameters))
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say how the numbers break the hypothesis, or return None."""
+        """Describe how the numbers violate the hypothesis, or return None."""
         if self.sides is None:
             return None
         return unmet(self.text, *self.sides(*(arguments[name] for name in self.reads)), rtol=self.rtol)
 
     def violation_by(self, run: DescribedRun | None) -> str | None:
-        """Say what the run has instead; a hypothesis about numbers only is checked on these."""
+        """Describe what the run has instead; hypotheses about numbers only are checked on the numbers."""
         if self.of_run is None:
-            return f"{self.text}, which nothing checks on a run" if self.sides is None else None
+            return f"{self.text}, which cannot be checked on a run" if self.sides is None else None
         instead = self.of_run(run)
         return None if instead is None else f"{self.text}: got {instead}"
 
@@ -177,7 +178,7 @@ def _noise_of(run: DescribedRun) -> str | None:
 
 
 EXACT_GRADIENTS = Hypothesis("gradients are exact", of_run=_noise_of)
-"""No noise, and no mini-batches."""
+"""Neither noise nor mini-batches."""
 
 
 def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
@@ -186,12 +187,12 @@ def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
     Parameters
     ----------
     law
-        Its name, as the ``Scheme`` of a strategy has it.
+        Name of the law, as in the ``Scheme`` of a strategy.
 
     Returns
     -------
     Callable
-        Of a run; what it returns is another law's name, or None.
+        A function of a run that returns the name of a different law, or None.
 
     Examples
     --------
@@ -209,12 +210,12 @@ def method_is(name: str) -> Callable[[DescribedRun], str | None]:
     Parameters
     ----------
     name
-        Of its class in ``fedtheory.methods``.
+        Name of the method's class in ``fedtheory.methods``.
 
     Returns
     -------
     Callable
-        Of a run; what it returns is the other method, or None.
+        A function of a run that returns the name of a different method, or None.
 
     Examples
     --------
@@ -238,12 +239,12 @@ def knows(name: str) -> Callable[[DescribedRun], str | None]:
     Parameters
     ----------
     name
-        Such as ``minimum`` or ``local_minima``.
+        Name of the property, such as ``minimum`` or ``local_minima``.
 
     Returns
     -------
     Callable
-        Of a run; it returns None, or says that there is no such number, as AssumptionViolated of a family does.
+        A function of a run that returns None or a message. Reading the property may raise ``AssumptionViolated``.
 
     Examples
     --------
@@ -260,9 +261,9 @@ def _below_zero(arguments: Mapping[str, Any], name: str, relation: str) -> str |
 
 
 def _of_federation(assumed: Any, run: DescribedRun, constant: str) -> str | None:
-    """Say that an assumption is not about F or the F_k; AssumptionViolated if a federation has no such constant."""
+    """Report an assumption that is not about F or the F_k; reading the constant may raise AssumptionViolated."""
     if not (assumed.of.startswith("every") or assumed.of in ("F", "F_k", "f", "f_i")):
-        return f"{assumed.text}, which nothing checks on a run"
+        return f"{assumed.text}, which cannot be checked on a run"
     getattr(run.fed, constant, None)
     return None
 
@@ -282,15 +283,15 @@ class Smooth:
 
     @property
     def text(self) -> str:
-        """What is assumed."""
+        """The assumption in words."""
         return _cited(f"{self.of} is {self.parameter}-smooth", self.source)
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say that the constant is not positive, or return None."""
+        """Report a constant that is not positive, or return None."""
         return _below_zero(arguments, self.parameter, ">")
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Say that the federation has a larger constant; AssumptionViolated if it has none."""
+        """Report a larger constant of the federation; raises AssumptionViolated if it has none."""
         return _of_federation(self, run, "smoothness") or run.contradiction(self.parameter, ">=")
 
 
@@ -299,8 +300,8 @@ class Smooth:
 class StronglyConvex:
     """Strong convexity, ``F(v) >= F(u) + <grad F(u), v - u> + mu/2 |v - u|^2`` for all u and v; ``parameter`` names mu.
 
-    It implies ``|grad F(u)|^2 >= 2 mu (F(u) - F*)`` and ``F(u) - F* >= mu/2 |u - w*|^2``. It is about all clients if
-    ``of`` begins with "every".
+    It implies ``|grad F(u)|^2 >= 2 mu (F(u) - F*)`` and ``F(u) - F* >= mu/2 |u - w*|^2``. It is an assumption about all
+    clients if ``of`` begins with "every".
     """
 
     parameter: str = "mu"
@@ -309,15 +310,15 @@ class StronglyConvex:
 
     @property
     def text(self) -> str:
-        """What is assumed."""
+        """The assumption in words."""
         return _cited(f"{self.of} is {self.parameter}-strongly convex", self.source)
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say that the constant is negative, or return None; 0 is convexity, which few theorems allow."""
+        """Report a negative constant, or return None; 0 means convexity, which few theorems allow."""
         return _below_zero(arguments, self.parameter, ">=")
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Say that some client has a smaller constant; AssumptionViolated if they have none."""
+        """Report a smaller constant of some client; raises AssumptionViolated if there is none."""
         unknown = _of_federation(self, run, "strong_convexity")
         return unknown or (run.contradiction(self.parameter, "<=") if self.of.startswith("every") else None)
 
@@ -331,14 +332,14 @@ class Convex:
 
     @property
     def text(self) -> str:
-        """What is assumed."""
+        """The assumption in words."""
         return f"{self.of} is convex"
 
     def violation(self, arguments: Mapping[str, Any]) -> None:
         """Return None."""
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Return None, or raise AssumptionViolated if clients are not known to be convex."""
+        """Return None, or raise AssumptionViolated if the clients are not known to be convex."""
         return _of_federation(self, run, "strong_convexity")
 
 
@@ -352,14 +353,15 @@ class BoundedGradients:
     parameter
         Name of the bound G2 on the squared norm.
     weights
-        Weights of a mean over the active clients (``1/m``, ``q_k``), whose expectation, over the selection too, is all
-        that is bounded; without them every client's gradient is bounded at every iterate, the first model included.
+        Weights of a mean over the active clients (``1/m``, ``q_k``). If given, only the expectation of this mean, also
+        over the selection, is bounded. Otherwise the gradient of every client is bounded at every iterate and at the
+        first model.
     at_starts
-        For a mean: whether also every client's gradient is bounded at each round's starting model.
+        For a mean: whether every client's gradient is also bounded at the starting model of each round.
     given
-        Upon what the expectation may be conditioned.
+        What the expectation is conditioned on, if anything.
     source
-        Where the paper says so.
+        Citation of the paper.
     """
 
     parameter: str = "G2"
@@ -373,7 +375,7 @@ class BoundedGradients:
 
     @property
     def text(self) -> str:
-        """What is assumed."""
+        """The assumption in words."""
         G2, given = self.parameter, f", also given {self.given}" * bool(self.given)
         if not self.weights:
             return _cited(f"E |g_k|^2 <= {G2} for every client and iterate", self.source) + given
@@ -382,25 +384,25 @@ class BoundedGradients:
 
     @property
     def hold_at_the_start(self) -> bool:
-        """Whether all clients' gradients at the first model are bounded."""
+        """Whether the gradients of all clients at the first model are bounded."""
         return not self.weights or self.at_starts
 
     @property
     def include_the_noise(self) -> bool:
-        """Whether no more variance than this bound can enter a theorem: not so under unequal weights."""
+        """Whether the bound also limits the variance in a theorem, which is false for unequal weights."""
         return self.weights in ("", "1/m")
 
     @property
     def options(self) -> dict[str, str]:
-        """The noise of a run, which is part of a stochastic gradient, with the argument that bounds it."""
+        """The noise of a run, as a part of the stochastic gradients, and the argument that bounds it."""
         return {"gradient_noise": self.parameter}
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say that the bound is negative, or return None."""
+        """Report a negative bound, or return None."""
         return _below_zero(arguments, self.parameter, ">=")
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Say that a bound that was given is too small at the first model; one that is read off is not conditional."""
+        """Report a stated bound that is too small at the first model, or an unstated conditional one with noise."""
         if self.parameter not in run.given:
             unproved = self.given and "gradient_noise" in run.changed
             return f"{self.text}, which is not proved with gradient_noise: give {self.parameter}=" if unproved else None
@@ -421,13 +423,13 @@ class Noise:
     Attributes
     ----------
     parameter, relative
-        Names of sigma2 and, if the noise may grow with the gradient, of M.
+        Names of sigma2 and, if the variance may grow with the gradient, of M.
     variance
-        The bound on the variance in words, where it is not just these constants.
+        The bound on the variance in words, if it is not just these constants.
     across
-        How the noises of different clients are related.
+        Dependence between the noises of different clients.
     source
-        Where the paper says so.
+        Citation of the paper.
     """
 
     parameter: str = "sigma2"
@@ -438,24 +440,24 @@ class Noise:
 
     @property
     def text(self) -> str:
-        """What is assumed."""
+        """The assumption in words."""
         constants = f"{self.relative} |grad|^2 + {self.parameter}" if self.relative else self.parameter
         bound = self.variance or constants
         return _cited(f"stochastic gradients are unbiased, of variance at most {bound}, and {self.across}", self.source)
 
     @property
     def options(self) -> dict[str, str]:
-        """The noise of a run, and that which grows with the gradient, with the arguments that bound them."""
+        """The noise of a run and its part that grows with the gradient, with the arguments that bound them."""
         relative = {"relative_noise": self.relative} if self.relative else {}
         return {"gradient_noise": self.parameter, **relative}
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say which of the constants is negative, or return None."""
+        """Report a negative constant, or return None."""
         names = (self.parameter, self.relative)
         return next(filter(None, (_below_zero(arguments, name, ">=") for name in names)), None)
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Say that the noise of the run is larger than was given, or return None."""
+        """Report noise of the run that is larger than stated, or return None."""
         return run.contradiction(self.parameter, ">=")
 
 
@@ -469,11 +471,11 @@ class AggregationWeights:
 
     @property
     def text(self) -> str:
-        """What is assumed."""
+        """The assumption in words."""
         return f"{self.of} >= 0 with sum 1 over every selection"
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say how given weights differ from a mean's, or return None."""
+        """Describe how given weights violate it, or return None."""
         weights = arguments.get(self.parameter, (1,))
         total, smallest = sum(weights), min(weights, default=0)
         slack = 0 if are_exact(weights) else _SUM
@@ -482,7 +484,7 @@ class AggregationWeights:
         return f"{self.text}: got the sum {total} and the smallest weight {smallest}"
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Name the scheme of a run whose server does not take a mean, or return None."""
+        """Return the scheme of a run whose server does not average, or None."""
         return None if run.is_mean else f"{self.text}: got {run.scheme}"
 
 
@@ -491,13 +493,13 @@ class AggregationWeights:
 class HalvingSteps:
     """Step sizes that do not increase within a round and stay at least half of the round's first step size.
 
-    It is read off ``step_sizes`` of all steps together with ``local_steps``; one step's size says nothing.
+    The check needs ``step_sizes`` of all steps and ``local_steps``; a single step size cannot violate it.
     """
 
     text: str = "step sizes do not increase, and at most halve within a round"
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Name a step that is too long or too short for its round, or return None."""
+        """Report a step that is too long or too short for its round, or return None."""
         if "step_sizes" not in arguments:
             return None
         sizes = np.asarray(arguments["step_sizes"])
@@ -512,7 +514,7 @@ class HalvingSteps:
         return f"{self.text}: got {sizes[t]} at step {t} after {sizes[t - inside[t]]} at the round's start"
 
     def violation_by(self, run: DescribedRun) -> str | None:
-        """Name a step of the run as ``violation`` does, or return None."""
+        """Report a step of the run as ``violation`` does, or return None."""
         if run.step_sizes is None:
             return None
         return self.violation({"step_sizes": run.step_sizes, "local_steps": run.steps_of_round})

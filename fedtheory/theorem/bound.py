@@ -1,7 +1,7 @@
 """Bounds: functions with a cited statement and its hypotheses.
 
-A bound is written as a function of scalars that returns its named summands; ``states`` turns it into a function that
-checks its arguments and the theorem's hypotheses and returns their sum.
+The author writes a function that returns named summands. ``states`` turns it into a ``Bound``, which checks its
+arguments and the theorem's hypotheses and returns the sum of the summands.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 Summands = dict[str, Any]
 Scalar: TypeAlias = Any
-"""An argument of a bound: a float, an int, a Fraction, an array or a sequence, or within the formula a SymPy symbol."""
+"""An argument of a bound: a float, int, Fraction, array or sequence, or a SymPy symbol within the formula."""
 
 if TYPE_CHECKING:  # with a default, so that ``Bound`` alone stands for a bound with any arguments
     from typing_extensions import ParamSpec
@@ -55,15 +55,15 @@ class Bound(Generic[P]):
     statement
         The numbered statement.
     hypotheses, consequences
-        What the theorem assumes, and what these assumptions imply together about the numbers.
+        Assumptions of the theorem, and the relations between the numbers that they jointly imply.
     domains, symbols
-        Of the arguments, by name: what they may be; their meaning, unit and letter.
+        Domains of the arguments by name; their meanings, units and letters by name.
     printed
-        The printed form, where it differs; otherwise the bound itself.
+        The printed form if it differs, otherwise the bound itself.
     step_sizes
         A function that returns the step sizes that the statement prescribes, or None.
     worst_case
-        The problem of its exact worst case, or None.
+        The worst-case problem of the bound, or None.
     """
 
     __name__: str
@@ -111,7 +111,7 @@ class Bound(Generic[P]):
 
     @property
     def consequences(self) -> tuple[Hypothesis, ...]:
-        """What the hypotheses imply together about the numbers."""
+        """Relations between the numbers that the hypotheses jointly imply."""
         return self._formula.consequences
 
     @functools.cached_property
@@ -122,7 +122,7 @@ class Bound(Generic[P]):
         return {name: replace(row, meaning=own.get(name, row.text)) for name, row in rows.items()}
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        # An object with this method is a routine for inspect: doctest and Sphinx look at routines only.
+        # With this method inspect treats the object as a routine, which doctest and Sphinx require.
         return self
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -142,7 +142,7 @@ class Bound(Generic[P]):
 
 
 def is_bound(value: Any) -> bool:
-    """Whether ``states`` made this function.
+    """Whether a function was made by ``states``.
 
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> is_bound(gradient_norm), is_bound(len)
@@ -171,50 +171,50 @@ def states(
     Parameters
     ----------
     paper, number, equation
-        The source.
+        The paper, the number of the statement and, if needed, the number of the equation.
     form
-        ``printed`` as in the paper, to our knowledge if that was not compared; ``corrected`` where it is false or
-        unproved; ``derived`` or ``refined``.
+        ``printed``: as in the paper (labeled "to our knowledge" if it was not compared with the print); ``corrected``:
+        the printed form is false or unproved; ``derived`` or ``refined``: not in the paper.
     assumes
-        Hypotheses; what can be read off the numbers is checked at every call, and what they imply together, too.
+        Hypotheses. Those about numbers, and their joint implications, are checked at every call.
     schemes
         Pairs (selection law, aggregation weights) that the statement covers.
     domains
-        What the arguments may be, where the paper's glossary does not say it. The section Parameters of the docstring
-        explains what the glossary does not have, or what means more here.
+        Domains of arguments that are not in the paper's glossary. The section Parameters of the docstring describes
+        arguments that are not in the glossary, or that have a more specific meaning.
     printed
-        The printed form, where it differs; by default the function itself.
+        The printed form if it differs; by default the function itself.
     side
-        ``upper``, or ``lower`` for a lower bound: the direction in which a value that has lost digits is rounded.
+        ``upper``, or ``lower`` for a lower bound; inexact values are rounded in this direction.
     step_sizes
-        The step sizes that the statement prescribes, if any: a function of ``num_steps`` and of arguments by name.
+        A function of ``num_steps`` and of named arguments that returns the prescribed step sizes, if any.
     options
-        Options of ``fedavg`` that the statement allows, in addition to those of its arguments and hypotheses;
-        ``strategy`` if it holds for every strategy, and ``("any",)`` if it holds at every model.
-        ``fedtheory.exact.for_run`` refuses all others.
+        Options of ``fedavg`` that the statement allows in addition to those of its arguments and hypotheses;
+        ``strategy`` if it holds for any strategy, and ``("any",)`` if it holds at every model, however obtained.
+        ``fedtheory.exact.for_run`` raises for all others.
     worst_case
-        The problem of the exact worst case of its hypotheses; see ``fedtheory.worst_case.compare``.
+        The worst-case problem under the hypotheses; see ``fedtheory.worst_case.compare``.
 
     Returns
     -------
     Callable[[Callable[P, Summands]], Bound[P]]
-        A decorator; what it returns is called like the function and has the attributes of ``Bound``.
+        A decorator that returns a ``Bound``, which is called like the function.
 
     Raises
     ------
     ValueError
         If ``side`` is neither ``upper`` nor ``lower``.
     TypeError
-        When it decorates a function that lacks an argument which a hypothesis reads, or a domain for an argument.
+        If the decorated function lacks an argument that a hypothesis needs, or an argument has no domain.
 
     Examples
     --------
     >>> from fedtheory.theorem.assumptions import Smooth
-    >>> @states(Paper("toy", "A toy", "Nobody", 2000), "Lemma 1", assumes=(Smooth(of="F"),))
+    >>> @states(Paper("toy", "A toy", "Doe", 2000), "Lemma 1", assumes=(Smooth(of="F"),))
     ... def gap(distance2, *, L):
     ...     return {"quadratic": L / 2 * distance2}
     >>> gap(3.0, L=2.0), str(gap.statement)
-    (3.0, 'Nobody (2000), Lemma 1 [printed]')
+    (3.0, 'Doe (2000), Lemma 1 [printed]')
     """
     side = choice("side", side, ("upper", "lower"))
     statement = Statement(paper, number, equation, form, schemes, side, options)
@@ -239,7 +239,7 @@ def _formal_proof(summands: Callable[..., Any]) -> str:
 
 
 def _refuse_unread(summands: Callable[..., Any], assumes: tuple[Assumption, ...], names: tuple[str, ...]) -> None:
-    """Raise TypeError if a hypothesis reads a constant that the function does not take."""
+    """Raise TypeError if a hypothesis depends on a constant that is not an argument of the function."""
     for assumed in assumes:
         for name in assumed.reads if isinstance(assumed, Hypothesis) else ():
             if name not in names:
@@ -253,9 +253,9 @@ _STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins
 
 @contextlib.contextmanager
 def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
-    """Let a function answer in place of a bound, in this context only: checks of claims then check the function.
+    """Evaluate a function in place of a bound within this context, so that checks of claims test the function.
 
-    The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
+    The bound still checks arguments and hypotheses. Its summands, symbols and printed form do not change.
 
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
@@ -275,7 +275,7 @@ def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     known = _STAND_INS.get()
     if bound not in known:
         return value
-    # The function may ask the bound itself.
+    # The function may call the bound.
     token = _STAND_INS.set({other: function for other, function in known.items() if other is not bound})
     try:
         answer = known[bound](*args, **kwargs)
@@ -285,5 +285,5 @@ def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _folded(name: str, text: str) -> list[str]:
-    """Fold a text beside its name; the name of what goes on is empty."""
+    """Wrap a text next to its name; continuation lines have no name."""
     return textwrap.wrap(text, 100, initial_indent=f"  {name:<7}  ", subsequent_indent=" " * 13, break_on_hyphens=False)

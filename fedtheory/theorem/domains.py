@@ -1,6 +1,6 @@
 """Domains of the constants of theorems.
 
-A bound checks each argument by its domain before anything is computed, and SymPy is told what it may assume.
+A bound validates each argument by its domain before it is evaluated, and SymPy symbols receive its assumptions.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ class Domain(NamedTuple):
     Attributes
     ----------
     check
-        Takes the name and the value; returns the clean value, or raises one sentence: what, wanted, got.
+        Function of the name and the value that returns the validated value or raises an error of one sentence.
     assumptions
-        What SymPy may assume of the symbol, as ``{"positive": True}``.
+        Assumptions of the SymPy symbol, such as ``{"positive": True}``.
     is_sequence
-        Whether it is a sequence, one number for each step, say.
+        Whether the argument is a sequence, such as one number per step.
     of_run
-        What it is of a run, a property of ``fedtheory.exact``'s description; empty if it can only be given. Symbols of
-        the glossary are what their names say without it.
+        Property of a run from which ``fedtheory.exact`` reads the constant; empty if the user must state it. Symbols of
+        the glossary are read by their own names.
 
     Examples
     --------
@@ -43,9 +43,9 @@ class Domain(NamedTuple):
     of_run: str = ""
 
     def __str__(self) -> str:
-        """In words, as ``number >= 0``."""
+        """Return the domain in words, such as ``number >= 0``."""
         if self.is_sequence:
-            return "sequence, from Python only"
+            return "sequence (in Python only)"
         low = ">" if self.assumptions.get("positive") else ">=" if self.assumptions.get("nonnegative") else ""
         if self.assumptions.get("integer"):
             return f"whole number >= {int(low == '>')}"
@@ -57,12 +57,12 @@ def _horizons(name: str, value: Any) -> Any:
 
 
 COUNT = Domain(validate.counts, {"integer": True, "positive": True})
-"""A whole number from 1 on."""
+"""Integers from 1."""
 HORIZON = Domain(_horizons, {"integer": True, "nonnegative": True})
-"""A whole number from 0 on."""
+"""Integers from 0."""
 POSITIVE = Domain(validate.positive, {"positive": True})
-"""A finite number above 0."""
+"""Finite numbers above 0."""
 NONNEGATIVE = Domain(validate.nonnegative, {"nonnegative": True})
-"""A finite number from 0 on."""
+"""Finite numbers from 0."""
 REAL = Domain(validate.finite, {"real": True})
-"""A finite number."""
+"""Finite numbers."""

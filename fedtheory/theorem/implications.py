@@ -1,7 +1,7 @@
 """Inequalities between constants that follow from assumptions.
 
-Where one of them fails, a theorem speaks about no problem at all. A client that is mu-strongly convex has gradients of
-at least ``mu |w_0 - w*|`` somewhere among its fellows, which a bound on gradients has to allow:
+If one of them fails, no problem satisfies the hypotheses of a theorem. For example, some mu-strongly convex client has
+a gradient of norm at least ``mu |w_0 - w*|`` at w_0, which a bound on gradients must allow:
 
 >>> from fedtheory.theorem.assumptions import BoundedGradients, StronglyConvex
 >>> both = (StronglyConvex("mu"), BoundedGradients("G2"))
@@ -26,29 +26,30 @@ from fedtheory.theorem.assumptions import (
 
 __all__ = ["consequences"]
 
-# An implied inequality may be attained by numbers that come out of long computations (a gradient bound, a minimizer).
+# An implied inequality may be attained by numbers from long computations (a gradient bound, a minimizer).
 _COMPUTED = 1e-9
 
 
 def consequences(assumptions: Sequence[Assumption], names: Collection[str]) -> tuple[Hypothesis, ...]:
-    r"""Inequalities between numbers that assumptions imply together: if one fails, no problem satisfies them.
+    r"""Inequalities between numbers that several assumptions jointly imply: if one fails, no problem satisfies them.
 
     Parameters
     ----------
     assumptions
-        What a theorem assumes.
+        Assumptions of a theorem.
     names
-        Names of the numbers that are known; those without a constant in the assumptions have their usual meaning
+        Names of the available numbers; those that are not constants of the assumptions have their usual meaning
         (``initial_distance2``, ``objective_gap``, ``rho_diagonal``, ``gap``, ...).
 
     Returns
     -------
     tuple
-        Those inequalities whose numbers are all known.
+        The inequalities whose numbers are all available.
 
     Examples
     --------
-    Some client's gradient at the start is at least mu times as long as the way to the minimizer, and so is its bound.
+    Some client has a gradient of norm at least ``mu |w_0 - w*|`` at w_0, so that the bound on gradients is at least
+    that.
 
     >>> from fedtheory.theorem.assumptions import BoundedGradients, StronglyConvex
     >>> both = (StronglyConvex("mu"), BoundedGradients("G2"))
@@ -107,12 +108,12 @@ def _noise_in_gradients(assumptions: Sequence[Assumption]) -> Iterator[Hypothesi
     noise, bounded = _only(Noise, assumptions), _only(BoundedGradients, assumptions)
     if noise is not None and bounded is not None and bounded.include_the_noise:
         sigma2, G2 = noise.parameter, bounded.parameter
-        reason = "E |g_k|^2 being at least the variance"
+        reason = "since E |g_k|^2 is at least the variance"
         yield _implied(f"{sigma2} <= {G2}", reason, lambda sigma2, G2: (sigma2, "<=", G2), sigma2, G2)
 
 
 def _gaps(assumptions: Sequence[Assumption]) -> Iterator[Hypothesis]:
-    """Use that a smooth, strongly convex objective lies between two parabolas."""
+    """Return the parabolas between which a smooth and strongly convex objective lies."""
     smooth, convex = _only(Smooth, assumptions), _only(StronglyConvex, assumptions)
     if convex is not None:
         mu = convex.parameter
@@ -133,7 +134,7 @@ def _gaps(assumptions: Sequence[Assumption]) -> Iterator[Hypothesis]:
 
 
 def _squares(assumptions: Sequence[Assumption]) -> Iterator[Hypothesis]:
-    """Cauchy and Schwarz: m numbers of sum one have squares of sum at least 1/m."""
+    """By Cauchy-Schwarz, m numbers of sum one have squares of sum at least 1/m."""
     if _only(AggregationWeights, assumptions) is not None:
         yield _implied(
             "squared_weights >= 1/num_selected",

@@ -16,8 +16,8 @@ UNSEEN = "as published, to our knowledge"
 class Paper:
     """A paper: title, authors, year and address.
 
-    ``compared`` says whether the forms that are called printed were compared with its formulas as they stand in print.
-    ``symbols`` are rows of the glossary that it has for itself, or writes with other letters.
+    ``compared`` is whether the forms labeled printed were compared with the formulas in print. ``symbols`` are the rows
+    of the glossary that are specific to the paper, or that it writes with other letters.
     """
 
     key: str
@@ -30,7 +30,7 @@ class Paper:
 
     @functools.cached_property
     def glossary(self) -> Mapping[str, Symbol]:
-        """The symbols of its theorems, those that theorems share included, by name."""
+        """The symbols of its theorems by name, including those that all papers share."""
         return {**SYMBOLS, **{row.name: row for row in self.symbols}}
 
     def __post_init__(self) -> None:
@@ -42,9 +42,9 @@ class Paper:
 class Statement:
     """A numbered statement of a paper, in a given form (printed, corrected, refined or derived).
 
-    ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``. ``options``
-    names further options of ``fedavg`` that the statement covers, in addition to its hypotheses and arguments.
-    ``formal_proof`` is the file of ``fedtheory.formal`` with a proof that Coq has checked, or empty.
+    ``side`` is ``upper`` if the stated number is an upper bound (or the exact value), and ``lower`` for a lower bound.
+    ``options`` are options of ``fedavg`` that the statement covers in addition to those of its hypotheses and
+    arguments. ``formal_proof`` is the file of ``fedtheory.formal`` with a proof that Coq has checked, or empty.
     """
 
     paper: Paper
@@ -63,7 +63,7 @@ class Statement:
 
     @property
     def label(self) -> str:
-        """The form in words: nothing is called printed that was not compared with the print."""
+        """The form in words; only forms that were compared with the print are called printed."""
         return UNSEEN if self.form == "printed" and not self.paper.compared else self.form
 
     def bibtex(self) -> str:
@@ -98,9 +98,9 @@ class Statement:
         return "\n".join([f"@misc{{{paper.key},", *lines, "}"])
 
     def accepts(self, scheme: Scheme) -> bool:
-        """Whether the statement speaks about this pair of selection law and aggregation weights.
+        """Whether the statement covers this pair of selection law and aggregation weights.
 
-        Selection with a memory is covered where that is said.
+        Selection with memory is covered only if a scheme of the statement allows it.
         """
         return any(
             mine.selection in ("any", scheme.selection)

@@ -8,7 +8,7 @@ __all__ = ["Scheme"]
 class Scheme(NamedTuple):
     """The pair (selection law, aggregation weights) that a theorem assumes or a strategy has.
 
-    ``memoryless``: whether a round's selection depends on the past only through the model that the round starts from.
+    ``memoryless`` is whether a round's selection depends on the past only through the round's starting model.
     """
 
     selection: str
@@ -16,7 +16,7 @@ class Scheme(NamedTuple):
     memoryless: bool = True
 
     def __str__(self) -> str:
-        memory = "" if self.memoryless else ", with a memory"
+        memory = "" if self.memoryless else ", with memory"
         return f"selection {self.selection!r} with aggregation {self.aggregation!r}{memory}"
 
 

@@ -1,4 +1,4 @@
-"""The setting of a bound: what it assumes about functions, gradients, selection and method, in the field's words."""
+"""The setting of a bound: assumptions about functions, gradients and selection, in standard terms."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ class Setting(NamedTuple):
     aggregation
         The aggregation weights, separated by commas.
     gradients
-        ``exact``, ``stochastic``, or ``any`` where no gradient is computed.
+        ``exact``, ``stochastic``, or ``any`` if the bound assumes neither.
     bounded_gradients
         Whether second moments of gradients must be bounded (G2).
     horizon
@@ -51,7 +51,7 @@ class Setting(NamedTuple):
 
 
 def setting_of(bound: Any) -> Setting:
-    """Read the setting of a bound off its hypotheses, schemes and arguments.
+    """Return the setting of a bound, from its hypotheses, schemes and arguments.
 
     Parameters
     ----------
@@ -85,19 +85,19 @@ def setting_of(bound: Any) -> Setting:
 
 
 def obstacle(bound: Any, words: Iterable[str]) -> str | None:
-    """Say why a bound does not cover a setting, or return None.
+    """Return why a bound does not cover a setting, or None if it does.
 
     Parameters
     ----------
     bound
         A ``fedtheory.theorem.bound.Bound``.
     words
-        Some of ``SETTINGS``: one for convexity, selection and gradients each; what is left out is not checked.
+        Some of ``SETTINGS``, at most one each for convexity, selection and gradients.
 
     Returns
     -------
     str or None
-        What the bound assumes instead.
+        The assumption of the bound that the setting violates.
 
     Examples
     --------

@@ -26,8 +26,8 @@ def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
     Returns
     -------
     float
-        A step size at which the hypotheses hold; they fail, or the value is infinite, at a step size that is larger by
-        a relative 1e-12. Infinity if every step size is allowed.
+        A step size at which the hypotheses hold; at a step size larger by a factor of at most 1 + 1e-12 they fail, or
+        the value is infinite. Infinity if every step size is allowed.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
     0.25
     """
     if "step_size" not in bound.domains:
-        how = "prescribes its step sizes (see step_sizes)" if bound.step_sizes else "is not about a step size"
+        how = "prescribes its step sizes (see step_sizes)" if bound.step_sizes else "has no step size"
         message = f"bound must have an argument step_size, got {bound.__name__}, which {how}"
         raise TypeError(message)
 

@@ -1,7 +1,7 @@
 """Symbols of constants: meaning, domain, unit and letter.
 
-The domains of a bound's arguments, the section Parameters of its help and the letters of its formula come from this
-table. A paper can add or replace rows: ``Paper(..., symbols=...)``.
+The domains of a bound's arguments, the section Parameters of its help and the letters of its formula come from here. A
+paper may add rows, ``Paper(..., symbols=...)``, for symbols that are specific to it or have other letters there.
 """
 
 import functools
@@ -22,15 +22,16 @@ class Symbol:
     Attributes
     ----------
     name
-        The argument's.
+        Name of the argument.
     meaning
-        In words, without the full stop at the end. It may be empty where a bound's own docstring explains the argument.
+        Description without the final period. It may be empty if the docstring of a bound describes the argument.
     domain
-        What it may be; without one it must be given to ``states``.
+        Domain of the argument; if it is missing, ``states`` must be given one.
     unit
-        In loss and distance, as ``loss / distance^2``, or what a count counts; empty for pure numbers.
+        Unit in terms of loss and distance, such as ``loss / distance^2``, or what a count counts; empty for pure
+        numbers.
     letter
-        In LaTeX; without one a formula shows the name.
+        Letter in LaTeX; if it is missing, formulas show the name.
 
     Examples
     --------
@@ -47,7 +48,7 @@ class Symbol:
 
     @property
     def text(self) -> str:
-        """The meaning as a sentence, after the letter where that is not the name."""
+        """The meaning as a sentence, preceded by the letter if it differs from the name."""
         letter, word = _plain(self.letter), self.meaning[:2]
         if not self.meaning or letter in ("", self.name):
             return self.meaning and f"{self.meaning}."
@@ -55,14 +56,14 @@ class Symbol:
 
     @property
     def kind(self) -> str:
-        """What it may be, and in which unit, in words."""
+        """The domain and the unit in words."""
         domain = "" if self.domain is None else str(self.domain)
         return f"{domain}, in {self.unit}" if self.unit else domain
 
 
 @functools.cache
 def _plain(letter: str) -> str:
-    r"""Write a letter as docstrings do.
+    r"""Write a letter as in docstrings.
 
     >>> [_plain(letter) for letter in (r"\bar\rho", r"\sigma^2", r"\|w_0-w^*\|^2", r"\eta_g")]
     ['rho_bar', 'sigma^2', '|w_0 - w*|^2', 'eta_g']
@@ -74,28 +75,28 @@ def _plain(letter: str) -> str:
 SYMBOLS: dict[str, Symbol] = {
     row.name: row
     for row in (
-        Symbol("num_clients", "All clients", COUNT),
-        Symbol("num_selected", "Clients per round", COUNT, letter="m"),
-        Symbol("num_candidates", "Clients that are asked for their loss before some of them are selected", COUNT),
+        Symbol("num_clients", "Number of all clients", COUNT),
+        Symbol("num_selected", "Number of clients per round", COUNT, letter="m"),
+        Symbol("num_candidates", "Number of candidates, whose losses are compared before clients are selected", COUNT),
         Symbol("weights", "Weights of the clients in the objective, of sum 1"),
         Symbol("local_steps", "Local steps per round", COUNT, letter=r"\tau"),
         Symbol(
             "num_steps",
-            "Local steps made so far; an array of horizons gives an array of bounds",
+            "Number of local steps so far; an array of horizons gives an array of bounds",
             HORIZON,
             "local steps",
             letter="T",
         ),
-        Symbol("num_rounds", "Rounds made so far", HORIZON, "rounds"),
+        Symbol("num_rounds", "Number of rounds so far", HORIZON, "rounds"),
         Symbol("mu", "Strong convexity of every client", POSITIVE, CURVATURE, r"\mu"),
         Symbol("L", "Smoothness of every client", POSITIVE, CURVATURE, "L"),
         Symbol("step_size", "Step size of a local step", POSITIVE, LENGTH, r"\eta"),
-        Symbol("local_step_size", "Step size of a local step, where the server has its own", POSITIVE, LENGTH),
-        Symbol("server_step_size", "Step size of the server, a factor on what the round has moved", POSITIVE),
+        Symbol("local_step_size", "Step size of a local step, if the server has its own step size", POSITIVE, LENGTH),
+        Symbol("server_step_size", "Step size of the server, which multiplies the update of the round", POSITIVE),
         Symbol("G2", "Bound on the squared norm of a stochastic gradient", NONNEGATIVE, GRADIENT2, "G^2"),
         Symbol(
             "sigma2",
-            "Bound on the variance of a stochastic gradient, the total of its entries",
+            "Bound on the variance of a stochastic gradient, summed over its entries",
             NONNEGATIVE,
             GRADIENT2,
             r"\sigma^2",
@@ -103,7 +104,7 @@ SYMBOLS: dict[str, Symbol] = {
         Symbol("objective_gap", "Objective gap ``F* - sum_k p_k F_k*`` of the clients", NONNEGATIVE, "loss", r"\Gamma"),
         Symbol(
             "distance2",
-            "Squared distance of the model from w* before the step, or the round; expected if the model is random",
+            "Squared distance of the model from w* before the step or round, in expectation if the model is random",
             NONNEGATIVE,
             "distance^2",
             r"\Delta",
@@ -120,17 +121,17 @@ SYMBOLS: dict[str, Symbol] = {
         Symbol("rho_tilde", "Largest selection skew at w*, ``sup_w rho(S(w), w*)``", NONNEGATIVE, letter=r"\tilde\rho"),
         Symbol(
             "rho_diagonal",
-            "Smallest selection skew where the selection is made, ``inf_w rho(S(w), w)``, or any smaller number",
+            "Smallest selection skew at the model of the selection, ``inf_w rho(S(w), w)``, or a lower bound of it",
             NONNEGATIVE,
             letter=r"\rho",
         ),
-        # Letters that mean something else in every paper: a bound says what, and what they may be.
+        # Letters with a different meaning in every paper; a bound states the meaning and the domain.
         Symbol("gamma", letter=r"\gamma"),
         Symbol("rho", letter=r"\rho"),
         Symbol("theta", letter=r"\theta"),
     )
 }
-"""The symbols that theorems share, by name; ``states`` takes a domain for any other, and its docstring the meaning.
+"""The symbols that theorems share, by name; any other argument needs a domain in ``states`` and a description.
 
 :meta hide-value:
 """

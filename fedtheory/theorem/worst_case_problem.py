@@ -7,23 +7,23 @@ __all__ = ["WorstCaseProblem"]
 
 
 class WorstCaseProblem(NamedTuple):
-    """The largest value that anything in the class of a bound can reach.
+    """The problem of maximizing the quantity that a bound limits over the class of the bound.
 
     Attributes
     ----------
     solve
-        Returns the worst case from the bound and a mapping of its arguments, which are rational: a
-        ``fedtheory.worst_case.WorstCase``, or a ``Comparison`` where the bound's value has another unit.
+        Function of the bound and of a mapping with its rational arguments. It returns a
+        ``fedtheory.worst_case.WorstCase``, or a ``Comparison`` if the bound's value has another unit.
     draw
-        Draws arguments from a ``numpy.random.Generator``, those at the ends of the hypotheses more often than others.
+        Function that draws arguments from a ``numpy.random.Generator``, often at the ends of the hypotheses' ranges.
     looseness
-        Ratio of the bound's value to the worst case that the closest of some draws stays below.
+        Upper limit of the smallest ratio of bound value to worst case among some draws.
     remark
-        Why the ratio is no smaller.
+        Reason why the ratio is not smaller.
     num_draws
         Number of draws at the thorough budget.
     name
-        The name in the key of the claim that no member of the class exceeds the bound; the bound's own if empty.
+        Name in the key of the claim that no problem of the class exceeds the bound; by default the name of the bound.
     """
 
     solve: Callable[..., Any]

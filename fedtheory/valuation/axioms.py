@@ -25,17 +25,17 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
     utility
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
-        Handed out, shape (n,).
+        Values of the players, shape (n,).
 
     Returns
     -------
     number
-        0 for efficient values; exact where all numbers are.
+        0 for efficient values; exact if all numbers are.
 
     Raises
     ------
     ValueError
-        If the values have not the shape (n,), or the utilities are not those of n players.
+        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -54,17 +54,17 @@ def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Array
     utility
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
-        Handed out, shape (n,).
+        Values of the players, shape (n,).
 
     Returns
     -------
     Values
-        Zeros where the axiom holds; one entry for each pair.
+        Zeros if the axiom holds; one entry per pair.
 
     Raises
     ------
     ValueError
-        If the values have not the shape (n,), or the utilities are not those of n players.
+        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -89,17 +89,17 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
     utility
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
-        Handed out, shape (n,).
+        Values of the players, shape (n,).
 
     Returns
     -------
     Values
-        Zeros where the axiom holds; one entry for each null player.
+        Zeros if the axiom holds; one entry per null player.
 
     Raises
     ------
     ValueError
-        If the values have not the shape (n,), or the utilities are not those of n players.
+        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
     first, second
         Values of U_1 and of U_2, shape (n,).
     a, b
-        The coefficients.
+        Coefficients of the combination.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
     Raises
     ------
     TypeError, ValueError
-        If something is no number, or the values have not one shape.
+        If an argument is no number, or the shapes differ.
 
     Examples
     --------

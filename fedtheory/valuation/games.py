@@ -15,7 +15,7 @@ from fedtheory._support import validate
 __all__ = ["Game", "shapley"]
 
 Utility = Callable[[frozenset[int]], Any]
-"""What a coalition is worth: takes the players, returns a number."""
+"""Function that returns the utility of a coalition, a set of players."""
 
 MOST_PLAYERS = 20
 
@@ -51,7 +51,7 @@ class Game:
 
     @property
     def num_evaluations(self) -> int:
-        """Coalitions asked for so far."""
+        """Number of evaluated coalitions so far."""
         return len(self._known)
 
 
@@ -71,7 +71,7 @@ def _kind(value: Any) -> str:
 
 
 def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
-    """Utilities of all coalitions in bit order: entry ``sum of 2^k over k in A`` is that of A; shape ``(2^n,)``.
+    """Return the utilities of all coalitions A in bit order, ``sum of 2^k over k in A``; shape ``(2^n,)``.
 
     >>> utility_table(lambda players: 10 * (0 in players) + len(players), 2)
     array([Fraction(0, 1), Fraction(11, 1), Fraction(1, 1), Fraction(12, 1)],
@@ -95,7 +95,7 @@ def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players:
 
 
 def check_num_players(num_players: int) -> int:
-    """Return a number of players whose coalitions can all be asked for; estimators are named to those with more."""
+    """Return a number of players that allows all coalitions; the error for larger numbers names estimators."""
     n = validate.count("num_players", num_players)
     if n > MOST_PLAYERS:
         message = (
@@ -113,20 +113,20 @@ def _members(number: int) -> frozenset[int]:
 def shapley(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
     r"""Shapley value of every player, ``1/n sum_A (U(A + k) - U(A)) / binom(n - 1, |A|)`` over the A without k.
 
-    It is what player k adds on average when players arrive in random order (Shapley 1953; GreedyFed, Section III).
+    It is the mean contribution of player k if players arrive in random order (Shapley 1953; GreedyFed, Section III).
 
     Parameters
     ----------
     utility
-        U: a function of a coalition (a frozenset of player numbers), which is asked for each of the 2^n coalitions
-        once; or the table of all 2^n utilities in bit order, as ``utility_table`` makes it.
+        Utility U: a function of a coalition (a frozenset of player numbers), which is called once for each of the 2^n
+        coalitions, or a table of all 2^n utilities in bit order, as returned by ``utility_table``.
     num_players
         Number of players n, at most 20.
 
     Returns
     -------
     array
-        Shape (n,): floats; Fractions, as objects, when every utility is an ``int`` or a ``Fraction``.
+        Values, shape (n,): floats, or Fractions in an object array if every utility is an ``int`` or a ``Fraction``.
 
     Raises
     ------
@@ -137,8 +137,8 @@ def shapley(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) 
 
     Examples
     --------
-    Gloves: player 0 owns a left one, players 1 and 2 right ones, and a pair is worth 1. In 4 of 6 orders player 0
-    completes the first pair.
+    Glove game: player 0 owns a left glove, players 1 and 2 own right gloves, and a pair is worth 1. In 4 of 6 orders
+    player 0 completes the first pair.
 
     >>> gloves = lambda players: int(0 in players and len(players) > 1)
     >>> print(*shapley(gloves, 3))

@@ -13,24 +13,24 @@ __all__ = ["Valuation"]
 class Valuation:
     """A valuation method for the clients of a round.
 
-    The value of a coalition of the round's clients is the negative loss, on the server's validation samples, of the
-    average of its members' models with the coefficients of the aggregation. That of the empty coalition is the negative
-    loss of the model before the round.
+    The utility of a coalition of the round's clients is the negative loss, on the server's validation samples, of the
+    average of its models with the coefficients of the aggregation. That of the empty coalition is the negative loss of
+    the model before the round.
 
     Parameters
     ----------
     method
-        ``exact`` asks for all coalitions, ``gtg`` walks random orders that are truncated (``gtg_shapley``),
-        ``permutation`` walks random orders (``permutation_shapley``). Each coalition is evaluated at most once.
+        ``exact`` evaluates all coalitions, ``gtg`` truncated random orders (``gtg_shapley``), and ``permutation``
+        random orders (``permutation_shapley``). Each coalition is evaluated at most once.
     tolerance
-        eps of ``gtg``.
+        Tolerance eps of ``gtg``.
     num_permutations
-        Orders of ``permutation``.
+        Number of orders of ``permutation``.
 
     Raises
     ------
     ValueError, TypeError
-        If the method is unknown, the tolerance negative, or the number not positive.
+        If the method is unknown, the tolerance is negative, or the number of orders is not positive.
 
     Examples
     --------

@@ -20,15 +20,15 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     values
-        Shape (n,).
+        Estimated values, shape (n,).
     standard_errors
-        Shape (n,); infinite where one sample says nothing about them.
+        Standard errors, shape (n,); infinite for a single sample.
     num_evaluations
-        Coalitions whose utility was asked for, each once.
+        Number of evaluated coalitions.
     num_permutations
-        Orders walked through.
+        Number of evaluated orders.
     stopped
-        Why it ended: ``all permutations``, ``converged`` or ``between-round truncation``.
+        Reason for stopping: ``all permutations``, ``converged`` or ``between-round truncation``.
     """
 
     values: Array
@@ -39,15 +39,15 @@ class Estimate(NamedTuple):
 
 
 def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
-    """Gain that each player brings when the players arrive in an order, shape (n,).
+    """Marginal contribution of each player when the players arrive in an order, shape (n,).
 
-    Once the utility of those who have arrived is within ``tolerance`` of that of all players, the others are taken
-    to add nothing (strictly within: a tolerance of 0 truncates nothing).
+    Once the utility differs from that of all players by less than ``tolerance``, the contributions of the remaining
+    players are set to 0 (with tolerance 0 nothing is truncated).
 
     Returns
     -------
     Array
-        Shape (n,), by player and not by place.
+        Contributions by player, shape (n,).
 
     Examples
     --------
@@ -69,7 +69,7 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
 
 
 def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Yield one random order for each player to begin with: every player is first exactly once.
+    """Yield one random order for each first player, so that every player is first exactly once.
 
     >>> [order[0] for order in sweep(3, np.random.default_rng(0))]
     [0, 1, 2]
@@ -91,16 +91,16 @@ def permutation_shapley(
     num_players
         Number of players n.
     num_permutations
-        Orders to walk through; with ``first="each"`` it is rounded up to whole sweeps.
+        Number of orders; with ``first="each"`` it is rounded up to whole sweeps.
     first
-        ``any``: orders are uniform. ``each``: every player begins one order of every sweep of n.
+        ``any``: orders are uniform. ``each``: every player is first in one order of every sweep of n orders.
     rng
         Seed, SeedSequence or Generator.
 
     Returns
     -------
     Estimate
-        The standard errors are those of means of independent orders, or of independent sweeps.
+        Values, with standard errors of means of independent orders, or of independent sweeps.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def permutation_shapley(
 
     Examples
     --------
-    In an additive game every order shows the values themselves.
+    In an additive game every order yields the exact values.
 
     >>> worth = (5.0, 3.0, 2.0)
     >>> found = permutation_shapley(lambda players: sum(worth[k] for k in players), 3, num_permutations=4)
@@ -129,12 +129,12 @@ def permutation_shapley(
 
 
 def mean_and_error(samples: Array) -> tuple[Array, Array]:
-    """Mean of independent samples, shape (samples, n), and its standard error, which is infinite for a lone one.
+    """Return the mean of independent samples and its standard error, which is infinite for a single sample.
 
     Parameters
     ----------
     samples
-        Shape (samples, n).
+        Samples, shape (samples, n).
 
     Examples
     --------
@@ -154,31 +154,31 @@ _MOST_PER_PLAYER = 50
 def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng: RNGLike = 0) -> Estimate:
     """GTG-Shapley: truncated estimates of the Shapley values of a round, stopped when they change little.
 
-    Read as Algorithm 2 of GreedyFed must be: as printed its mean divides by a counter that begins at 0 and that all
-    orders of a sweep share; here the mean runs over orders seen. Where it allows 50 n sweeps of n
-    orders, these are 50 sweeps.
+    Algorithm 2 of GreedyFed, with two corrections: the printed mean divides by a counter that begins at 0 and is shared
+    by all orders of a sweep, whereas here it is the mean over the orders. Its limit of 50 n sweeps of n orders is read
+    as 50 sweeps.
 
     Parameters
     ----------
     utility
         Function of a coalition, a frozenset of player numbers. In a round of federated learning it is minus the
-        validation loss of the coalition's weighted mean model, for the empty coalition that of the model before the
-        round.
+        validation loss of the coalition's weighted mean model, or of the model before the round for the empty
+        coalition.
     num_players
         Number of players n.
     tolerance
-        eps. If the utility of all players is less than eps away from that of the empty coalition, all values are 0.
-        Within an order, once the utility is less than eps away from that of all players, the others are taken to add
-        nothing. The omitted gains sum to less than eps, but a single one can be of any size.
+        Tolerance eps. If the utility of all players differs from that of the empty coalition by less than eps, all
+        values are 0. Within an order, once the utility differs from that of all players by less than eps, the remaining
+        contributions are set to 0. The omitted contributions sum to less than eps, but each may be of any size.
     rng
         Seed, SeedSequence or Generator.
 
     Returns
     -------
     Estimate
-        It stops after whole sweeps (every player begins one order of each): once, for every player, the last 10 running
-        means lie on average within 1 % of the latest, in absolute value, and 20 orders have been seen; or after 50 n
-        orders. Standard errors are those of independent sweeps.
+        The values after whole sweeps, in which every player is first in one order. The estimation stops when, for every
+        player, the last 10 running means are on average within 1 % of the last one, in absolute value, after at least
+        20 orders; or after 50 n orders. Standard errors are those of independent sweeps.
 
     Raises
     ------
@@ -187,7 +187,8 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
 
     Examples
     --------
-    An additive game: each order shows the values, so that it stops as soon as it may, after 7 sweeps of 3 orders.
+    An additive game, in which each order yields the exact values: it stops at the earliest time, after 7 sweeps of 3
+    orders.
 
     >>> worth = (5.0, -3.0, 2.0)
     >>> found = gtg_shapley(lambda players: sum(worth[k] for k in players), 3)

@@ -26,16 +26,16 @@ def softmax_utilities(
 ) -> Array:
     r"""Table of the utilities ``U(A) = -loss(w_A)`` of all coalitions, ``w_A = sum_A n_k w_k / sum_A n_k``.
 
-    The loss is the mean cross-entropy on the server's validation samples; w of the empty coalition is the model before
-    the round. Logits are linear in the model, so that each client's are computed once, and a coalition costs one
-    addition and one exponential per sample and class.
+    The loss is the mean cross-entropy on the server's validation samples; the model of the empty coalition is that
+    before the round. Logits are linear in the model, so that each client's logits are computed once, and a coalition
+    costs one addition and one exponential per sample and class.
 
     Parameters
     ----------
     before
-        Model before the round, shape (v,), ``v = C (f + 1)``, flat as those of ``SoftmaxFederation``.
+        Model before the round, shape (v,), ``v = C (f + 1)``, flattened as in ``SoftmaxFederation``.
     models
-        Models that the M <= 20 clients return, shape (M, v).
+        Models of the M <= 20 clients, shape (M, v).
     weights
         Positive n_k, shape (M,); only their ratios matter.
     features, labels
@@ -44,18 +44,19 @@ def softmax_utilities(
     Returns
     -------
     array
-        Shape (2^M,), in bit order, as ``shapley`` takes it. Errors are a few roundings of the largest logit.
+        Utilities, shape (2^M,), in bit order, an argument of ``shapley``. The error is a few roundings of the largest
+        logit.
 
     Raises
     ------
     ValueError
-        If shapes disagree, there is no sample, more than 20 models, a weight that is not positive, a label of no class,
-        or a logit above 1e100 in absolute value.
+        If shapes disagree, there is no sample, more than 20 models, a weight that is not positive, a label that is no
+        class, or a logit above 1e100 in absolute value.
 
     Examples
     --------
-    Two classes and one sample x = 0 of class 1, so that biases decide: 0 before, log 3 and -log 3 after. With weights
-    1 and 3 both together have the bias -log(3) / 2, and the loss log(1 + sqrt 3).
+    Two classes and one sample x = 0 of class 1, so that only biases matter: 0 before, log 3 and -log 3 after. With
+    weights 1 and 3 the mean bias is -log(3) / 2, and its loss log(1 + sqrt 3).
 
     >>> after = np.log(3) * np.array([[0, 0, 0, 1], [0, 0, 0, -1]])
     >>> np.exp(-softmax_utilities(np.zeros(4), after, [1, 3], [[0.0]], [1]))
@@ -85,7 +86,7 @@ def softmax_utilities(
 
 
 def _losses(models: Array, shares: Array, x: Array, y: npt.NDArray[np.int64]) -> Array:
-    """Mean loss of every coalition's model, shape (2^M,), 0 for the empty one."""
+    """Return the mean loss of every coalition's model, shape (2^M,), 0 for the empty coalition."""
     weights = models.reshape(-1, x.shape[1] + 1)
     logits = (x @ weights[:, :-1].T + weights[:, -1]).reshape(len(x), len(models), -1)
     if not np.abs(logits).max() <= _LARGEST_LOGIT:
@@ -124,7 +125,7 @@ def add_losses(margins, shares, num_samples, totals):
     ``margins`` (blocks, M, C - 1, BLOCK) are multiplied in place with the clients' ``shares`` (M,).
     """
     num_players = shares.size
-    # A coalition is one without its lowest player, plus that player: place l keeps the latest whose lowest is l.
+    # A coalition is one without its lowest player, plus that player; place l stores the latest with lowest player l.
     sums = np.zeros((num_players + 1, *margins.shape[2:]))
     weights, powers = np.zeros(num_players + 1), np.empty(BLOCK)
     for b in range(margins.shape[0]):
@@ -180,7 +181,7 @@ def _sum_powers(margins, scale, powers):
 
 @compiled_with_reordering
 def _log_of_product(powers, size, group):
-    """Sum of the logarithms: one for as many numbers as cannot overflow together."""
+    """Return the sum of the logarithms, by one logarithm for as many numbers as their product allows."""
     total = 0.0
     for first in range(0, size, group):
         product = 1.0
@@ -192,8 +193,8 @@ def _log_of_product(powers, size, group):
 
 @compiled_with_reordering
 def _shifted_losses(margins, scale, size):
-    """Sum of the losses where an exponential of a margin could overflow."""
-    # Scaled after the shift: a fused ``scale * margin - top`` is a rounding of the product, whose power may overflow.
+    """Return the sum of the losses if an exponential of a margin could overflow."""
+    # Scaled after the shift, since a fused ``scale * margin - top`` is a rounding error whose power may overflow.
     total = 0.0
     for s in range(size):
         top = 0.0

@@ -1,4 +1,4 @@
-"""Processes for verdicts and hunts: joblib's, which leave Ctrl-C to the process that started them."""
+"""Processes for verdicts and hunts, by joblib; Ctrl-C is handled by the parent process only."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ def in_order(
         try:
             for result in results:  # noqa: UP028 ("yield from" would close the results itself)
                 yield result
-        finally:  # if there are results left, joblib ends the processes and warns of it
+        finally:  # if results are left, joblib ends the processes with a warning
             with warnings.catch_warnings(action="ignore", category=UserWarning):
                 results.close()
 
@@ -56,16 +56,16 @@ def pool(jobs: int, return_as: str = "list") -> Iterator[Any]:
 
     options = {"return_as": return_as, "inner_max_num_threads": 1, "initializer": _ignore_interrupts}
     with warnings.catch_warnings(), _quiet_manager(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
-        # A process that imported large libraries is replaced, which joblib takes for a leak of memory.
+        # A worker that imported large libraries is replaced, because joblib mistakes its size for a memory leak.
         warnings.filterwarnings("ignore", message="A worker stopped")
-        with deaf_to_interrupts():  # inherited by the processes that start here
+        with deaf_to_interrupts():  # inherited by the worker processes
             list(run([delayed(os.getpid)()]))
         yield run
 
 
 @contextlib.contextmanager
 def _quiet_manager() -> Iterator[None]:
-    """Suppress the KeyError that loky's thread may raise when its processes are ended while work is waiting."""
+    """Suppress the KeyError that loky's thread may raise when its processes are ended while work is pending."""
     hook = threading.excepthook
 
     def quiet(arguments: Any) -> None:
@@ -84,7 +84,7 @@ def _ignore_interrupts() -> None:
 
 
 def sent(claim: Claim) -> Claim | str:
-    """Return what another process receives: the key of a claim of the package, and any other claim as it is."""
+    """Return what is sent to another process: the key of a claim of the package, or else the claim."""
     return claim.key if not claim.home and known_claims().get(claim.key) is claim else claim
 
 

@@ -1,6 +1,6 @@
-"""Search for a counterexample: hill climbing over sequences of choices, then shrinking what was found.
+"""Search for a counterexample: hill climbing over sequences of choices, then shrinking of the result.
 
-On 64 wrong bounds that take more than 30 instances, with three seeds and four seconds each, it found 187 of 192 errors
+Of 64 wrong bounds that need more than 30 instances, with three seeds and four seconds each, it found 187 of 192 errors
 in 57 seconds. Hypothesis with ``target()`` on the same score found 179 in 155 seconds.
 """
 
@@ -20,21 +20,22 @@ from fedtheory.verification.instances import Choice, check_on
 
 __all__ = ["Step", "climb", "climbs_in_turn", "score", "score_beyond", "shrink", "size"]
 
-# The ends of a range: 0 itself is practically never drawn, and many checks divide by it.
+# The ends of a range; 0 is practically never drawn otherwise, and many checks divide by it.
 _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
-_NUM_CORNER = 48  # choices that may lie at the ends of their ranges; the next ones are drawn
+_NUM_CORNER = 48  # only the first choices may be at the ends of their ranges; later ones are drawn
 # A climb begins with the worst of a few instances, and ends after this many in a row without a higher score.
 _SCATTERED, _STALE = 15, 100
-# Where a bound is attained only a counterexample scores higher, and that may be anywhere.
+# If the bound is attained, only a counterexample has a higher score, and it may be anywhere.
 _ATTAINED, _STALE_THERE = 1 - 1e-9, 15
 _SHARE_AFRESH, _SHARE_PERTURBED = 0.25, 0.5
 _LARGEST_STEP, _SMALLEST_STEP = 0.3, 1e-12
 # Steps grow and shrink so that one in five succeeds: Rechenberg's rule for the (1+1) evolution strategy.
 _LONGER, _SHORTER = 1.5, 1.5**-0.25
 _NEW_MOVES = 20
-# Turns of the climbs: half of the instances belong to the climb on the ratio. Their seeds are children from this one.
+# The climbs take turns; the climb on the ratio gets half of the instances. Their seeds are children from this number
+# on.
 _TURNS, _FIRST_CHILD = (0, 1, 0, 2), 2**31
-# A counterexample is shrunk by lowering the first choices, then by changes until this many in a row did not help.
+# A counterexample is shrunk by lowering the first choices, then by changes until this many in a row have no effect.
 _FIRST_CHOICES, _MOST_CLIMBED = 6, 80
 _STALE_SMALL, _SHARE_ROUNDED = 400, 0.3
 _MOST_DIGITS = 1000
@@ -50,7 +51,7 @@ def mutated(reads: Sequence[Choice], rng: np.random.Generator) -> list[float]:
         numbers[target : target + length] = numbers[source : source + length]
     elif way < 0.2:
         place = int(rng.integers(0, size))
-        # All later numbers are then used for other choices.
+        # All later numbers then become other choices.
         numbers[place : place + (rng.random() < 0.5)] = [] if rng.random() < 0.5 else [float(rng.random())]
     else:
         count = 1 if way < 0.65 else 2 if way < 0.9 else min(size, 2 + int(rng.integers(0, 3)))
@@ -60,7 +61,7 @@ def mutated(reads: Sequence[Choice], rng: np.random.Generator) -> list[float]:
 
 
 def _another(read: Choice, rng: np.random.Generator) -> float:
-    """Draw another number: a neighbor, an end of the range, or any."""
+    """Draw another number: a neighbor, an end of the range, or an arbitrary one."""
     way = rng.random()
     if read.levels < 2:
         return float(rng.random()) if way < 0.7 else _SMALLEST if way < 0.85 else _LARGEST
@@ -83,7 +84,7 @@ def perturbed(reads: Sequence[Choice], step_size: float, rng: np.random.Generato
 
 
 def random_corner(rng: np.random.Generator) -> list[float]:
-    """Return first choices of which some or most lie at the ends of their ranges, where extreme instances are."""
+    """Return first choices of which some or most are at the ends of their ranges, where instances are extreme."""
     share = float(rng.choice([0.0, 0.3, 0.6, 0.9]))
     ends = rng.choice([_SMALLEST, _LARGEST], size=_NUM_CORNER)
     numbers = np.where(rng.random(_NUM_CORNER) < share, ends, rng.random(_NUM_CORNER))
@@ -107,9 +108,9 @@ def climb(
     objective: Callable[[Finding], float] | None = None,
     project: Callable[[Sequence[float], np.random.Generator], Sequence[float]] = lambda numbers, _: numbers,
 ) -> Iterator[Step]:
-    """Yield the worst instance so far after each one tried; end at a counterexample, or where nothing improves.
+    """Yield the worst instance so far after each trial; end at a counterexample, or after many trials without progress.
 
-    Without a start it begins with the worst of a few random instances. Whole numbers change by coordinates and blocks;
+    Without ``start`` it begins with the worst of a few random instances. Integers change by coordinates and blocks;
     continuous numbers move by steps of adapted length. ``afresh`` returns the first choices of a random instance,
     ``objective`` is the score to increase, and ``project`` is applied to every sequence of choices.
     """
@@ -142,9 +143,9 @@ def climb(
 
 
 def score(finding: Finding) -> float:
-    """How near a finding is to breaking the claim: its strain, or for rounded sides of an identity their distance.
+    """Return how close a finding is to breaking the claim: its strain or, for rounded identities, the difference.
 
-    The ratio of two sums that cancel says little; the slack is in proportion to their terms.
+    If sums cancel, their ratio is meaningless; the slack is proportional to their terms.
     """
     if finding.relation == "==" and finding.slack and finding.is_finite:
         return float(abs(finding.measured - finding.predicted) / finding.slack)
@@ -156,7 +157,7 @@ def _is_attained(finding: Finding, top: float) -> bool:
 
 
 def _untried(reads: Sequence[Choice], tried: set[tuple[float, ...]], rng: np.random.Generator) -> list[float]:
-    """Change choices so that the check sees another instance than after the other changes of the same choices."""
+    """Change choices so that the instance differs from those of earlier changes of the same choices."""
     numbers = mutated(reads, rng)
     for _ in range(_NEW_MOVES):
         seen = tuple(read._replace(number=number).essence for number, read in zip(numbers, reads, strict=False))
@@ -168,9 +169,9 @@ def _untried(reads: Sequence[Choice], tried: set[tuple[float, ...]], rng: np.ran
 
 
 def climbs_in_turn(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[float] = ()) -> Iterator[Step]:
-    """Yield the worst instance so far after each one tried, by climbs that take turns until the last one ends.
+    """Yield the worst instance so far after each trial, by climbs that take turns until the last one ends.
 
-    The library's claims get the climb on the ratio only: it reaches all that is known of them.
+    Claims of the package use the climb on the ratio only, which finds all known worst instances.
     """
     if not is_own(claim):
         yield from climb(claim, seeds, start)
@@ -197,7 +198,7 @@ def climbs_in_turn(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[
 
 
 def score_beyond(finding: Finding) -> float:
-    """How near a finding is to breaking an inequality, relative to what exceeds its baseline; 1 at equality.
+    """Return how close a finding is to breaking an inequality, relative to its baseline; 1 at equality.
 
     >>> from fedtheory.verification.findings import at_most
     >>> [score_beyond(at_most(*sides, baseline=100)) for sides in ((99, 98), (98, 99))], score_beyond(at_most(1, 2))
@@ -209,7 +210,7 @@ def score_beyond(finding: Finding) -> float:
         left, right, base = (_exact(side) for side in (finding.measured, finding.predicted, finding.baseline or 0))
         small, large = (right, left) if finding.relation == ">=" else (left, right)
         size = max(abs(small - base), abs(large - base))
-        # A violation must be larger than the slack.
+        # A violation must exceed the slack.
         return float(1 + (small - large - _exact(finding.slack)) / size) if size else -1.0
     except (OverflowError, ValueError):
         return score(finding)
@@ -220,9 +221,9 @@ def _exact(side: Any) -> Fraction:
 
 
 def size(found: Step) -> tuple[float, ...]:
-    """Size of an instance: how many numbers it shows, their digits and signs, their sum; then its choices.
+    """Return the size of an instance: its count of numbers, their digits and signs, their sum, and its choices.
 
-    Fewer clients and dimensions are fewer numbers, and short rationals have few digits.
+    Fewer clients and dimensions mean fewer numbers; short rationals have few digits.
     """
     text = " ".join(map(str, found.worst.instance.values()))
     numbers = re.findall(r"\d+", text)
@@ -232,7 +233,7 @@ def size(found: Step) -> tuple[float, ...]:
 
 
 def shrink(claim: Claim, found: Step, seeds: np.random.SeedSequence) -> Iterator[Step]:
-    """Yield the smallest counterexample so far after each instance tried, until none is smaller."""
+    """Yield the smallest counterexample so far after each trial, until there is no smaller one."""
     at = found
     for at in _fewer(claim, found, seeds):
         yield at
@@ -240,9 +241,9 @@ def shrink(claim: Claim, found: Step, seeds: np.random.SeedSequence) -> Iterator
 
 
 def _fewer(claim: Claim, found: Step, seeds: np.random.SeedSequence) -> Iterator[Step]:
-    """Lower the first choices, often the numbers of clients and dimensions, and climb to a counterexample again.
+    """Lower the first choices, often numbers of clients and dimensions, and climb to a counterexample again.
 
-    With one client fewer all later numbers are used for other choices, so that the old ones no longer help.
+    With fewer clients, all later numbers become other choices, so that the old ones are no longer useful.
     """
     at = found
     for place in range(min(_FIRST_CHOICES, len(found.reads))):
@@ -262,7 +263,7 @@ def _smaller(found: Step, at: Step) -> bool:
 
 
 def _with_fixed(fixed: Mapping[int, float], numbers: Sequence[float], rng: np.random.Generator) -> list[float]:
-    """Return the numbers with the fixed ones at their places, filled up with random ones."""
+    """Return the numbers with the fixed ones at their places, and with random ones in gaps."""
     missing = max(fixed, default=-1) + 1 - len(numbers)
     filled = [*numbers, *(float(rng.random()) for _ in range(missing))]
     return [fixed.get(place, number) for place, number in enumerate(filled)]

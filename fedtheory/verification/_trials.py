@@ -1,4 +1,4 @@
-"""The work behind a verdict: instances of one claim, drawn until enough of them apply, and a hunt."""
+"""Trials of a claim: instances, drawn until enough of them apply, and a hunt."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,17 @@ from fedtheory.verification.instances import EXAMPLE, regression_examples, repro
 __all__ = ["DRAWS_PER_INSTANCE", "FIRST", "Effort", "Hunted", "Ranges", "Trials", "tried", "widen"]
 
 DRAWS_PER_INSTANCE = 20
-"""Instances drawn at most for each applicable one that is asked for."""
+"""Largest number of drawn instances per requested applicable one."""
 
 FIRST = 3
-"""Instances of each claim, however short the time."""
+"""Smallest number of instances of each claim, even if the time is short."""
 
 
 Ranges = Mapping[str, tuple[Any, Any]]
 
 
 class Effort(NamedTuple):
-    """Work on one claim: applicable instances to find at least, or seconds of drawing; seconds of a hunt."""
+    """Effort for one claim: number of applicable instances, or seconds of drawing; seconds of a hunt."""
 
     wanted: int
     seconds: float | None = None
@@ -34,7 +34,7 @@ class Effort(NamedTuple):
 
 
 class Hunted(NamedTuple):
-    """Result of a hunt, numbers of its instances and of those that met the hypotheses, and what ended it early."""
+    """Result of a hunt, the numbers of its instances and applicable instances, and an exception that ended it."""
 
     hunt: Hunt | None
     num_instances: int
@@ -45,9 +45,9 @@ class Hunted(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """Findings on the instances of one claim, by number, in the order in which they were checked.
+    """Findings on the instances of one claim, by number, in the order of the checks.
 
-    If the check raised an exception, ``fault`` is that exception in one line, and the last finding is a placeholder.
+    If the check raised an exception, ``fault`` describes it in one line, and the last finding is a placeholder.
     """
 
     findings: dict[int, Finding]
@@ -59,7 +59,7 @@ class Trials(NamedTuple):
 def tried(claim: Claim, effort: Effort, *, seeds: np.random.SeedSequence) -> Trials:
     """Check instances of a claim, and hunt for a counterexample if the effort includes a hunt.
 
-    The linear algebra uses one thread, since its last digits depend on the number of threads.
+    Linear algebra runs in one thread, since its last digits depend on the number of threads.
     """
     from threadpoolctl import threadpool_limits
 
@@ -95,7 +95,7 @@ def _drawn(claim: Claim, effort: Effort, seeds: np.random.SeedSequence) -> Trial
 
 
 def _hunted(claim: Claim, seconds: float, seeds: np.random.SeedSequence) -> Hunted:
-    """Hunt for a counterexample, and count the instances, also those that meet the hypotheses."""
+    """Hunt for a counterexample; count the instances and those that satisfy the hypotheses."""
     started, num_instances, num_applicable = time.perf_counter(), 0, 0
     ranges: dict[str, tuple[Any, Any]] = {}
 
@@ -104,7 +104,7 @@ def _hunted(claim: Claim, seconds: float, seeds: np.random.SeedSequence) -> Hunt
         nonlocal num_instances, num_applicable
         num_instances += 1
         finding = claim.check(rng)
-        if getattr(finding, "applicable", False):  # it may be no finding
+        if getattr(finding, "applicable", False):  # the check may return something else
             num_applicable += 1
             widen(ranges, finding)
         return finding
@@ -120,7 +120,7 @@ def _hunted(claim: Claim, seconds: float, seeds: np.random.SeedSequence) -> Hunt
 
 
 def widen(ranges: dict[str, tuple[Any, Any]], finding: Finding) -> None:
-    """Widen the ranges by the numbers that an instance shows."""
+    """Extend the ranges by the numbers of an instance."""
     for name, value in finding.instance.items():
         numbers = [*_numbers_in(value), *ranges.get(name, ())]
         if numbers:

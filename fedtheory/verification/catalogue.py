@@ -24,13 +24,13 @@ from fedtheory.verification.claims import KINDS, Claim
 __all__ = ["known_bounds", "known_claims"]
 
 _GROUP = "fedtheory.claims"
-"""The group of entry points by which installed packages say where their claims are."""
+"""The group of entry points in which installed packages declare their claims."""
 
 Found = TypeVar("Found")
 
 
 def known_claims() -> dict[str, Claim]:
-    """All claims, by key.
+    """Return all claims by key.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def _claims_in(package: ModuleType) -> dict[str, Claim]:
 
 
 def _with_that_key(key: str) -> Claim | None:
-    """Return the claim of a full key if it is in the package of its paper, so that no other paper is imported."""
+    """Return the claim of a full key if it is in its paper's package; other packages are not imported."""
     paper, colon, _ = key.partition(":")
     module = paper.replace("-", "_")
     if not colon or not module.isidentifier() or importlib.util.find_spec(f"{claims.__name__}.{module}") is None:
@@ -70,7 +70,7 @@ def _with_that_key(key: str) -> Claim | None:
 
 
 def known_bounds() -> dict[str, Bound]:
-    """All bounds, by ``paper.function``.
+    """Return all bounds by ``paper.function``.
 
     Returns
     -------
@@ -95,10 +95,10 @@ def select_claims(
     kind: str | None = None,
     among: Mapping[str, Claim] | str | Path | None = None,
 ) -> list[Claim]:
-    """Claims that keys, prefixes or patterns name; all of them by default. A full key names that claim alone.
+    """Return the claims that match keys, prefixes or patterns; by default all. A full key matches its claim only.
 
-    Capitals and small letters are the same. A paper, by its key, and a kind leave only their claims. The package's
-    claims are meant, unless others are given to choose ``among``.
+    Matching ignores case. ``paper`` (a key) and ``kind`` restrict the claims further. Claims are selected from
+    ``among``, by default the claims of the package.
 
     >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
     {'greedyfed'}
@@ -114,7 +114,7 @@ def select_claims(
         validate.choice("kind", kind, KINDS)
     chosen = [claim for claim in named if paper in (None, claim.statement.paper.key) and kind in (None, claim.kind)]
     if not chosen:
-        message = f"keys, paper and kind must leave a claim, got {len(named)} claims, none of {paper} and {kind}"
+        message = f"keys, paper and kind must select a claim, got {len(named)} claims, none of {paper} and {kind}"
         raise ValueError(message)
     return chosen
 
@@ -133,20 +133,20 @@ def _named(known: Mapping[str, Claim], keys: str | Iterable[str] | None) -> list
 
 
 def one_claim(key: str, among: Mapping[str, Claim] | str | Path | None = None) -> Claim:
-    """Return the only claim that matches a key, prefix or pattern, ``among`` the package's or those given.
+    """Return the only claim that matches a key, prefix or pattern, by default among the claims of the package.
 
     >>> one_claim("POWER-OF-CHOICE:lemma-b1").key
     'power-of-choice:lemma-b1'
     """
     named = select_claims(key, among=among)
     if len(named) > 1:
-        message = f"key must name one claim, got {key!r}, which may be {', '.join(claim.key for claim in named[:3])}"
+        message = f"key must name one claim, got {key!r}, which matches {', '.join(claim.key for claim in named[:3])}"
         raise ValueError(message)
     return named[0]
 
 
 def matching(key: str, known: Iterable[str]) -> list[str]:
-    """Known names that a name, a prefix or a pattern stands for, without regard to case; a full name stands for itself.
+    """Return the known names that match a name, prefix or pattern, ignoring case; a full name matches itself only.
 
     >>> matching("A:LEMMA-1", ["a:lemma-1", "a:lemma-12"]), matching("*12", ["a:lemma-1", "a:lemma-12"])
     (['a:lemma-1'], ['a:lemma-12'])
@@ -159,7 +159,7 @@ def matching(key: str, known: Iterable[str]) -> list[str]:
 
 
 def claims_of(source: str | Path) -> dict[str, Claim]:
-    """Run a Python file, or import a module, and return the claims that it makes, by key.
+    """Run a Python file or import a module, and return the claims that it defines, by key.
 
     >>> claims_of("missing.py")
     Traceback (most recent call last):
@@ -170,9 +170,9 @@ def claims_of(source: str | Path) -> dict[str, Claim]:
 
 
 def contents_of(source: str | Path) -> tuple[dict[str, Claim], dict[str, Bound]]:
-    """Claims of a source, as ``claims_of`` returns them, and the bounds that it states, by their own names.
+    """Return the claims of a source, as ``claims_of`` does, and its bounds by name.
 
-    A source of bounds alone is welcome.
+    The source may contain bounds only.
     """
     what, values = _read(source)
     bounds = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
@@ -182,7 +182,7 @@ def contents_of(source: str | Path) -> tuple[dict[str, Claim], dict[str, Bound]]
 
 
 def _read(source: str | Path) -> tuple[str, list[Any]]:
-    """Run a source, and return what kind it is and what stands at its top level."""
+    """Run a source, and return its kind and its top-level values."""
     what, values = _from_file(Path(source)) if _is_path(source) else _from_name(str(source))
     return what, list(values)
 
@@ -191,17 +191,17 @@ def _own_claims(what: str, values: Iterable[Any], source: str | Path) -> dict[st
     found: dict[str, Claim] = {}
     for claim in {id(value): value for value in values if isinstance(value, Claim)}.values():
         if claim.key in found:
-            message = f"claims must have keys of their own, got {claim.key!r} twice in {source}"
+            message = f"claim keys must be unique, got {claim.key!r} twice in {source}"
             raise ValueError(message)
         found[claim.key] = replace(claim, home=str(source))
     if not found:
-        message = f"a {what} of claims must make one by @claim, got none in {source}"
+        message = f"a {what} of claims must define one with @claim, got none in {source}"
         raise ValueError(message)
     return found
 
 
 def claim_packages() -> dict[str, str]:
-    """Names of the entry points of the group ``fedtheory.claims``, and what each stands for; nothing is imported.
+    """Return the names and values of the entry points in the group ``fedtheory.claims``, without importing them.
 
     >>> all(isinstance(home, str) for home in claim_packages().values())
     True
@@ -225,7 +225,7 @@ def _from_file(path: Path) -> tuple[str, Iterable[Any]]:
 def _from_name(name: str) -> tuple[str, Iterable[Any]]:
     points = [point for point in entry_points(group=_GROUP) if point.name == name]
     if len({point.value for point in points}) > 1:
-        message = f"an entry point of {_GROUP} must stand for one thing, got {name!r} for {_listed(points)}"
+        message = f"an entry point of {_GROUP} must be unique, got {name!r} for {_listed(points)}"
         raise ValueError(message)
     if points:
         return "package", _tried(
@@ -247,21 +247,21 @@ def _importable(name: str) -> bool:
     if not all(part.isidentifier() for part in name.split(".")):
         return False
     package, _, _ = name.partition(".")
-    # Only the outermost package is looked for here: to look further would run it.
+    # Only the outermost package is looked up, since looking further would run it.
     return importlib.util.find_spec(package) is not None
 
 
 def _tried(wanted: str, source: Path | str, work: Callable[[], Found]) -> Found:
     try:
         return work()
-    except (Exception, SystemExit) as error:  # whatever somebody's file raises
+    except (Exception, SystemExit) as error:  # a user's file may raise anything
         text = " ".join(f"{type(error).__name__}: {error}".split())
         message = f"claims must come from {wanted}, got {source}, which raises {text}"
         raise ValueError(message) from error
 
 
 def _values(loaded: Any) -> list[Any]:
-    """Return what stands at the top level of a module, and of a package's public modules; or the thing itself."""
+    """Return the top-level values of a module and of a package's public modules; any other object itself."""
     if not isinstance(loaded, ModuleType):
         return [loaded]
     is_package = loaded.__spec__ is not None and loaded.__spec__.submodule_search_locations is not None

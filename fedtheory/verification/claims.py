@@ -18,12 +18,12 @@ from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 __all__ = ["Claim", "claim"]
 
 KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction")
-# Kinds of claims that must fail: what is false in print, and a tempting guess that no paper prints.
+# Kinds of claims that must fail: false printed statements, and plausible conjectures that are not in print.
 REFUTED = ("erratum", "refuted conjecture")
 BUDGETS = ("quick", "thorough")
 
 Check = Callable[[np.random.Generator], Finding]
-"""Draws one instance from the generator and says what it shows."""
+"""Function that draws one instance from the generator and returns a finding."""
 
 
 @final
@@ -36,34 +36,36 @@ class Claim:
     key
         ``paper:statement``, lower case, for example ``power-of-choice:lemma-b2``.
     title
-        One line that says what is claimed.
+        The claim in one line.
     statement
         The source, with the form (printed, corrected, derived, refined) that the check follows.
     kind
-        One of ``KINDS``: an ``erratum`` is about what a paper prints, a ``refuted conjecture`` about a guess of others.
+        One of ``KINDS``. An ``erratum`` is a false statement in print, a ``refuted conjecture`` one that is not in
+        print.
     check
-        Draws one instance from the generator and says what it shows. Pytest, the command line and the counterexample
-        search all call this one function. The search changes numbers one by one that come from ``rng.random``,
-        ``rng.integers``, ``rng.uniform`` and ``rng.normal``; what other methods return it draws anew as a whole.
+        Draws one instance from the generator and returns a ``Finding``. Pytest, the command line and the counterexample
+        search all call this function. The search changes single results of ``rng.random``, ``rng.integers``,
+        ``rng.uniform`` and ``rng.normal``; results of other methods are drawn anew as a whole.
     hypotheses
-        What must hold, in words; by default what the bound assumes.
+        Hypotheses in words; by default those of the bound.
     expected
-        The verdict that the theory says is right: ``fails`` for an erratum and for a refuted conjecture.
+        The verdict that the theory predicts: ``fails`` for an erratum or a refuted conjecture.
     instances
         Numbers of instances at the quick and at the thorough budget; (1, 1) for a single deterministic instance.
     bound
-        The bound whose value the check compares with, if there is one.
+        The bound with which the check compares, if any.
     remark
-        What a reader of the verdict should know.
+        Note for readers of the verdict.
     looseness
-        By how much an inequality can be tightened at most before instances refute it: how sharply its check tests it.
+        Largest factor by which an inequality can be tightened before instances refute it; measures how sharp its check
+        is.
     home
-        File or module that the claim was read from, empty for the claims of the package.
+        File or module of the claim; empty for the claims of the package.
 
     Raises
     ------
     ValueError
-        If the key, the kind, the expected verdict or the numbers of instances are not of these forms.
+        If the key, the kind, the expected verdict or the numbers of instances are invalid.
     """
 
     key: str
@@ -96,7 +98,7 @@ class Claim:
 
     @property
     def is_single(self) -> bool:
-        """Whether the check has just one instance, which it finds without randomness."""
+        """Whether the check has a single instance, without randomness."""
         return self.instances == (1, 1)
 
     def num_instances(self, budget: str) -> int:
@@ -119,31 +121,31 @@ def claim(
 ) -> Callable[[Callable[..., Finding]], Claim]:
     """Turn a check into a claim, as a decorator: ``@claim(key, title, source)``.
 
-    A check without an argument draws nothing, and has a single instance.
+    A check without an argument is deterministic and has a single instance.
 
     Parameters
     ----------
     key, title, kind, instances, looseness, remark
-        As of ``Claim``.
+        As in ``Claim``.
     source
-        The bound whose value the check compares with, which knows its statement, or a statement.
+        The bound with which the check compares, which has a statement, or a statement.
     hypotheses
-        What must hold, in words; by default what the bound assumes.
+        Hypotheses in words; by default those of the bound.
     also
-        Hypotheses that the check needs in addition to those.
+        Further hypotheses of the check.
     expected
         By default ``fails`` for an erratum and for a refuted conjecture, ``holds`` otherwise.
 
     Returns
     -------
     Callable[[Callable[..., Finding]], Claim]
-        A decorator, which turns a check into a claim.
+        A decorator that turns a check into a claim.
 
     Raises
     ------
     ValueError
-        If the key is not like ``paper:statement``, the kind or the verdict is none of the known ones, a number of
-        instances is below 1, or the looseness is not above 1.
+        If the key does not look like ``paper:statement``, the kind or the verdict is unknown, a number of instances is
+        below 1, or the looseness is not above 1.
 
     Examples
     --------
@@ -178,7 +180,7 @@ def claim(
 
 def _check_instances(key: str, instances: Any) -> None:
     if not (isinstance(instances, tuple) and len(instances) == len(BUDGETS)):
-        message = f"{key}: instances must be a tuple of {len(BUDGETS)} whole numbers, got {short(instances)}"
+        message = f"{key}: instances must be a tuple of {len(BUDGETS)} integers, got {short(instances)}"
         raise TypeError(message)
     for one in instances:
         validate.size(f"{key}: instances", one)
@@ -191,7 +193,7 @@ def _check_looseness(key: str, looseness: Any) -> None:
 
 
 def is_own(claim: Claim) -> bool:
-    """Whether a claim is a user's own: from a file or module of theirs, or with a check from outside the library."""
+    """Whether a claim is user-defined: read from a file or module, or with a check from outside the package."""
     check: Any = claim.check
     while isinstance(check, partial):
         check = check.func

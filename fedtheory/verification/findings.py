@@ -23,13 +23,13 @@ __all__ = [
     "worst_of",
 ]
 
-_DECIMALS = 9  # of the strain of floats: rounding is far below
+_DECIMALS = 9  # decimals of the strain of floats, well above rounding
 HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"
 NO_COUNTEREXAMPLE = "no counterexample"
 
 ROUNDING = 1e-9
-"""Relative slack of every floating-point comparison: a sum of 10^5 rounded products loses about 1e-11, and a violation
-that matters is orders of magnitude larger. It stands for rounding only; exact rationals are compared without it."""
+"""Relative slack of every floating-point comparison: a sum of 10^5 rounded products loses about 1e-11, and relevant
+violations are orders of magnitude larger. It allows for rounding only; exact rationals are compared without it."""
 
 
 @final
@@ -42,31 +42,31 @@ class Finding:
     measured, predicted
         The two sides, real numbers: exact (``int``, ``Fraction``) or floating.
     relation
-        How measured should stand to predicted: ``<=``, ``>=`` or ``==``.
+        Required relation of measured to predicted: ``<=``, ``>=`` or ``==``.
     holds
-        True, False, or None when the instance decides nothing.
+        True, False, or None if the instance decides nothing.
     side
-        What was compared: ``exact``, ``floating point``, or the confidence limit that was used.
+        Kind of comparison: ``exact``, ``floating point``, or the confidence limit used.
     instance
         The numbers that define the instance.
     applicable
         Whether the hypotheses hold on this instance; if not, the sides do not matter.
     slack
-        How far measured may lie on the wrong side of predicted: rounding, or an allowance that the claim explains.
+        Allowed violation of the relation: rounding, or an allowance that the claim explains.
     reason
-        Why the instance decides nothing, or is not applicable.
+        Reason why the instance decides nothing or is not applicable.
     risk
-        Probability, at most, that the finding contradicts a true claim: of a confidence limit that is on the wrong
-        side. Exact and floating-point comparisons take none.
+        Upper bound on the probability that the finding contradicts a true claim, by a confidence limit on the wrong
+        side. It is 0 for exact and floating-point comparisons.
     baseline
-        What both sides of an inequality share, if that is known: the ratio is that of what is beyond. Whether the
+        Common part of both sides of an inequality, if known; the ratio is that of the differences from it. Whether the
         relation holds is decided on the sides themselves.
 
     Raises
     ------
     ValueError
-        If a side or the baseline is no number, the relation is unknown, the slack is negative or infinite, ``holds`` is
-        not what the sides say (for example because an infinite side leaves nothing to compare).
+        If a side or the baseline is no number, the relation is unknown, the slack is negative or infinite, or ``holds``
+        contradicts the sides (for example if an infinite side leaves nothing to compare).
     """
 
     measured: Any
@@ -94,7 +94,7 @@ class Finding:
         slack = validate.nonnegative("slack", self.slack)
         shown = _shown(self.measured, self.relation, self.predicted, slack) if self.applicable else None
         if self.holds is not None and self.holds is not shown:
-            message = f"holds must be what the sides say, {shown}, got {self.holds} for {self._in_words}"
+            message = f"holds must agree with the sides, {shown}, got {self.holds} for {self._in_words}"
             raise ValueError(message)
 
     @property
@@ -108,12 +108,12 @@ class Finding:
 
     @property
     def ratio(self) -> float:
-        """Measured over predicted, turned over for ``>=``: an inequality holds up to 1 and is attained at 1.
+        """Measured over predicted, inverted for ``>=``: an inequality holds up to 1 and is attained at 1.
 
-        Where both sides of an inequality are negative it is turned over again. With a baseline it is the ratio of what
-        is beyond, where a violation must be larger than the slack. Zeros (up to the slack) say nothing about the
-        constant of an inequality: its ratio is 0; that of an identity is 1. There is no ratio, NaN, where hypotheses
-        are unmet or a bound is infinite.
+        If both sides of an inequality are negative, it is inverted again. With a baseline it is the ratio of the
+        differences from the baseline, and a violation must exceed the slack. If both sides are zero (up to the slack),
+        the ratio is 0 for an inequality, whose constant they do not test, and 1 for an identity. It is NaN if
+        hypotheses are violated or a bound is infinite.
         """
         small, large = (self.predicted, self.measured) if self.relation == ">=" else (self.measured, self.predicted)
         if not self.applicable or abs(large) == math.inf:
@@ -132,10 +132,10 @@ class Finding:
 
     @property
     def strain(self) -> float:
-        """How near the instance is to breaking the claim; the worst instance is the one with the largest strain."""
+        """Closeness of the instance to breaking the claim; the worst instance has the largest strain."""
         strain = abs(self.ratio - 1) if self.relation == "==" else self.ratio
         if self.holds is False and (math.isnan(strain) or (self.relation != "==" and strain <= 1)):
-            return math.inf  # the sides have different signs, or one is infinite, so that their ratio says nothing
+            return math.inf  # the ratio is meaningless if the signs differ or a side is infinite
         return -math.inf if math.isnan(strain) else strain
 
 
@@ -145,14 +145,14 @@ def _no_numbers(measured: Any, relation: str, predicted: Any) -> ValueError:
 
 
 def is_number(side: Any) -> bool:
-    """Whether this is one real number, which may be infinite but not NaN."""
+    """Whether the argument is one real number; infinity is allowed, NaN is not."""
     if isinstance(side, bool):
         return False
     return isinstance(side, int | Fraction) or (isinstance(side, numbers.Real) and not math.isnan(side))
 
 
 def _shown(measured: Any, relation: str, predicted: Any, slack: Any) -> bool | None:
-    """Whether the relation holds up to the slack; None where an infinite side leaves nothing to compare."""
+    """Return whether the relation holds up to the slack; None if an infinite side leaves nothing to compare."""
     if relation == "==":
         both_infinite = measured == predicted and abs(measured) == math.inf
         return None if both_infinite else bool(measured == predicted or abs(measured - predicted) <= slack)
@@ -163,7 +163,7 @@ def _shown(measured: Any, relation: str, predicted: Any, slack: Any) -> bool | N
 
 
 def _beyond(side: Any, baseline: Any) -> Any:
-    """Return side - baseline, without rounding where the side is exact."""
+    """Return side - baseline, without rounding if the side is exact."""
     exact = isinstance(side, int | Fraction) and math.isfinite(baseline)
     return Fraction(side) - Fraction(baseline) if exact else float(side) - float(baseline)
 
@@ -171,7 +171,7 @@ def _beyond(side: Any, baseline: Any) -> Any:
 def _quotient(small: Any, large: Any) -> float:
     try:
         return math.copysign(math.inf, small) if large == 0 else float(small / large)
-    except OverflowError:  # exact numbers whose quotient no float can hold
+    except OverflowError:  # the quotient of exact numbers exceeds the range of floats
         return math.inf if (small > 0) == (large >= 0) else -math.inf
 
 
@@ -190,14 +190,14 @@ def at_most(
     Parameters
     ----------
     measured, predicted
-        Numbers: floats, whole numbers or Fractions.
+        Floats, ints or Fractions.
     instance
-        What the finding shows.
+        The numbers that define the instance.
     rtol
         Relative slack for floats.
     baseline
-        What both sides share, such as the distance before the step, if the claim is about what is beyond: the ratio,
-        and what a hunt climbs on, is (measured - baseline) / (predicted - baseline). It changes no verdict.
+        Common part of both sides, such as the distance before a step. The ratio, on which a hunt climbs, is then
+        (measured - baseline) / (predicted - baseline). The verdict does not change.
 
     Returns
     -------
@@ -216,7 +216,8 @@ def at_most(
     >>> at_most(2, 1).holds, at_most(math.inf, 1.0).holds, at_most(1.0, math.inf).holds
     (False, False, None)
 
-    A step from 100 that gains 1 where 2 are promised is next to the promise, and far from it beyond what both share:
+    If a distance of 100 decreases by 1 and must decrease by 2, the ratio is close to 1, but not relative to the
+    baseline:
 
     >>> at_most(99, 98).ratio < 1.02, at_most(99, 98, baseline=100).ratio
     (True, 2.0)
@@ -237,18 +238,18 @@ def at_least(
     Parameters
     ----------
     measured, predicted
-        Numbers: floats, whole numbers or Fractions.
+        Floats, ints or Fractions.
     instance
-        What the finding shows.
+        The numbers that define the instance.
     rtol
         Relative slack for floats.
     baseline
-        As of ``at_most``; the ratio is (predicted - baseline) / (measured - baseline).
+        As in ``at_most``; the ratio is (predicted - baseline) / (measured - baseline).
 
     Returns
     -------
     Finding
-        Undecided where the measured side is infinite, or the predicted one minus infinity.
+        Undecided if the measured side is infinite, or the predicted side is minus infinity.
 
     Raises
     ------
@@ -271,18 +272,18 @@ def equal_to(
     rtol: float = ROUNDING,
     scale: float = 0.0,
 ) -> Finding:
-    """Compare ``measured == predicted``; ``scale`` is the size of the terms where both sides are sums that may cancel.
+    """Compare ``measured == predicted``; ``scale`` is the size of the terms if both sides are sums that may cancel.
 
     Parameters
     ----------
     measured, predicted
-        Numbers: floats, whole numbers or Fractions.
+        Floats, ints or Fractions.
     instance
-        What the finding shows.
+        The numbers that define the instance.
     rtol
         Relative slack for floats.
     scale
-        At least 0; the slack is ``rtol`` times the largest of both sides and this.
+        At least 0; the slack is ``rtol`` times the largest absolute value of both sides and ``scale``.
 
     Returns
     -------
@@ -318,11 +319,11 @@ def _compared(
     if not (is_number(measured) and is_number(predicted)):
         raise _no_numbers(measured, relation, predicted)
     exact = all(isinstance(side, int | Fraction) for side in (measured, predicted))
-    # An infinite side must not make the slack infinite, which would forgive everything.
+    # An infinite side must not make the slack infinite.
     sizes = [scale, *(abs(side) for side in (measured, predicted) if abs(side) < math.inf)]
     slack = 0 if exact else rtol * max(sizes)
     holds = _shown(measured, relation, predicted, slack)
-    reason = "an infinite side says nothing" if holds is None else ""
+    reason = "an infinite side decides nothing" if holds is None else ""
     side = "exact" if exact else "floating point"
     return Finding(
         measured, predicted, relation, holds, side, dict(instance or {}), slack=slack, reason=reason, baseline=baseline
@@ -335,19 +336,19 @@ def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
     Parameters
     ----------
     reason
-        Which hypothesis, and why.
+        The violated hypothesis, and why it is violated.
     **instance
-        What the finding shows.
+        The numbers that define the instance.
 
     Returns
     -------
     Finding
-        It counts neither for nor against the claim.
+        A finding that counts neither for nor against the claim.
 
     Raises
     ------
     ValueError
-        As ``Finding``.
+        If the instance is invalid, see ``Finding``.
 
     Examples
     --------
@@ -362,7 +363,7 @@ def mean_at_most(
 ) -> Finding:
     """Compare an expectation with a bound: holds if the upper limit is at most the bound, fails if the lower is above.
 
-    The limits cover the expectation with the given confidence; what is left is the risk of the finding.
+    The limits cover the expectation with the given confidence; the remaining probability is the risk of the finding.
 
     Parameters
     ----------
@@ -371,14 +372,14 @@ def mean_at_most(
     predicted
         The bound.
     confidence
-        Of the interval, in (0, 1).
+        Confidence of the interval, in (0, 1).
     instance
-        What the finding shows.
+        The numbers that define the instance.
 
     Returns
     -------
     Finding
-        Undecided if the bound lies between the limits, or is infinite.
+        Undecided if the bound is between the limits or infinite.
 
     Raises
     ------
@@ -397,7 +398,7 @@ def mean_at_most(
     predicted = float(predicted)
     holds = False if lower > predicted else True if upper <= predicted < math.inf else None
     measured, side = (lower, "lower") if holds is False else (upper, "upper")
-    reason = f"limits {lower:.6g} and {upper:.6g} do not decide about {predicted:.6g}" if holds is None else ""
+    reason = f"the bound {predicted:.6g} is between the limits {lower:.6g} and {upper:.6g}" if holds is None else ""
     return Finding(
         measured,
         float(predicted),
@@ -413,18 +414,18 @@ def mean_at_most(
 def worst_of(findings: Iterable[Finding]) -> Finding:
     """Return the finding closest to a violation: failures first, then undecided findings, then by ratio.
 
-    Of equals it is the first, where floats are equal to nine decimals of their strain: beyond, every processor would
-    choose another one. Its risk is that of all of them together.
+    Of equal findings it is the first one; strains of floats are equal if they agree to nine decimals, so that the
+    result does not depend on the processor. Its risk is the total risk of all findings.
 
     Parameters
     ----------
     findings
-        At least one.
+        At least one finding.
 
     Returns
     -------
     Finding
-        One of them, with the risk of all.
+        One of the findings, with the total risk.
 
     Examples
     --------
@@ -437,7 +438,7 @@ def worst_of(findings: Iterable[Finding]) -> Finding:
 
 
 def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
-    """Return what orders findings, the worst one last: whether one fails, is undecided, is applicable; its strain.
+    """Return the sort key of findings, the worst one last: whether it fails, is undecided, is applicable; its strain.
 
     >>> severity(at_most(3, 2)) > severity(at_most(1, 2)) > severity(not_applicable())
     True

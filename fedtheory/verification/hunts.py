@@ -18,9 +18,9 @@ from fedtheory.verification.instances import shortest
 
 __all__ = ["hunt"]
 
-# Climbs have the numbers 0, 1, ... as children of the seed; shrinking has this one.
+# The climbs 0, 1, ... use children of the seed with these numbers; shrinking uses this one.
 _SHRINKING = 2**32 - 1
-# Climbs that each process gets at a time: some end after a few instances.
+# Number of climbs that a process receives at a time, since some end after a few instances.
 _BATCH = 4
 
 
@@ -32,13 +32,13 @@ class Hunt(NamedTuple):
     key
         Key of the claim.
     worst
-        The finding nearest to breaking the claim, or a small counterexample.
+        The finding closest to breaking the claim, or a small counterexample.
     choices
-        The numbers behind its instance: ``replay(claim, choices)`` checks it again.
+        The choices of its instance: ``replay(claim, choices)`` checks it again.
     num_instances
-        Number of instances tried.
+        Number of tried instances.
     home
-        File or module that the claim was read from, empty for the claims of the package.
+        File or module of the claim; empty for the claims of the package.
     """
 
     key: str
@@ -61,8 +61,8 @@ def hunt(
     """Search for a counterexample to a claim by maximizing the ratio measured/predicted.
 
     The search climbs from many random instances by changes of single numbers and of blocks, and by an evolution
-    strategy where numbers are continuous. The first counterexample ends it and is shrunk: fewer numbers (clients,
-    dimensions), shorter and smaller ones. Exact checks stay exact.
+    strategy for continuous numbers. It ends at the first counterexample, which is then shrunk: to fewer numbers
+    (clients, dimensions), and to shorter and smaller ones. Exact checks remain exact.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def hunt(
     rng
         Seed, SeedSequence or Generator.
     evaluations
-        Maximal number of instances, instead of the time; shrinking may try as many in addition. The same seed and
-        number find the same instance for every number of jobs.
+        Largest number of instances, in place of the time; shrinking may try as many in addition. Equal seeds and
+        numbers give the same instance for every number of jobs.
     start
-        Choices that every second climb begins with, for example of an earlier hunt.
+        Choices at which every second climb begins, for example those of an earlier hunt.
     jobs
         Number of processes.
     small
@@ -112,7 +112,7 @@ def hunting(
     jobs: int = 1,
     small: bool = True,
 ) -> Generator[Hunt, None, None]:
-    """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb.
+    """Yield the result of ``hunt`` so far, after each instance or, with several jobs, after each climb.
 
     >>> [last] = list(hunting("power-of-choice:lemma-b1", evaluations=20))[-1:]
     >>> last.worst.holds
@@ -158,7 +158,7 @@ def _budget(seconds: float, evaluations: int | None) -> _Budget:
 
 
 def _worse(best: Step | None, step: Step) -> Step:
-    """Return the step nearer to breaking the claim, with all instances counted."""
+    """Return the step closer to breaking the claim, with the total number of instances."""
     if best is None or step.worst.holds is False or score(step.worst) > score(best.worst):
         return step
     return best._replace(num_instances=step.num_instances)
@@ -177,8 +177,8 @@ def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence
 def _steps(
     claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget, jobs: int
 ) -> Generator[Step, None, None]:
-    """Yield the steps of one climb after the other, with all instances counted; climbs are independent."""
-    # Every second climb begins elsewhere: a counterexample may be far from the worst instance.
+    """Yield the steps of one climb after the other, with the total number of instances; climbs are independent."""
+    # Every second climb begins elsewhere, since a counterexample may be far from the worst instance.
     starts = ((_child(seeds, number), () if number % 2 else start) for number in count())
     limit, last = budget.evaluations, None
     with closing(_trails(claim, starts, budget, jobs)) as trails:
@@ -187,7 +187,7 @@ def _steps(
             for step in trail:
                 tried = before + step.num_instances
                 if last and limit is not None and tried > limit:
-                    # A trail leaves steps out, and its process did not count what was tried before.
+                    # A trail omits steps, and its process counts only its own instances.
                     yield last._replace(num_instances=limit)
                     return
                 last = step._replace(num_instances=tried)
@@ -197,7 +197,7 @@ def _steps(
 def _trails(
     claim: Claim, starts: Iterator[_Start], budget: _Budget, jobs: int
 ) -> Generator[Iterable[Step], None, None]:
-    jobs = min(jobs, budget.evaluations or jobs)  # each climb takes one instance at least
+    jobs = min(jobs, budget.evaluations or jobs)  # each climb needs at least one instance
     if jobs == 1:
         yield from (climbs_in_turn(claim, *start) for start in starts)
         return
@@ -212,7 +212,7 @@ def _trail(claim: Claim | str, seeds: np.random.SeedSequence, start: tuple[float
     """Return the steps of a climb that increased the score, and its last one."""
     trail: list[Step] = []
     for step in climbs_in_turn(received(claim), seeds, start):
-        # The last but one increased the score, or it is replaced by one that only counts more instances.
+        # The last but one increased the score, or is replaced by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()
         trail.append(step)

@@ -89,7 +89,7 @@ def replay(claim: Claim, choices: Sequence[float]) -> Finding:
     claim
         The claim.
     choices
-        Numbers in [0, 1), as ``Hunt.choices``; what the check reads beyond them comes from the seed 0.
+        Numbers in [0, 1), as in ``Hunt.choices``; if the check needs more, they are drawn from the seed 0.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def replay(claim: Claim, choices: Sequence[float]) -> Finding:
 
 
 def check_on(claim: Claim, choices: Iterable[float], rng: np.random.Generator) -> tuple[Finding, tuple["Choice", ...]]:
-    """Check the instance that begins with these choices; return the finding and all choices that the check read.
+    """Check the instance that begins with the given choices; return the finding and all choices that were read.
 
     >>> from fedtheory.verification.catalogue import one_claim
     >>> finding, read = check_on(one_claim("power-of-choice:lemma-b1"), [0.5, 0.25], np.random.default_rng(0))
@@ -147,17 +147,17 @@ class Choice(NamedTuple):
 
     @property
     def level(self) -> int:
-        """Index of the whole number that it stands for."""
+        """Index of the integer that the number chooses."""
         return math.floor(self.number * self.levels)
 
     @property
     def essence(self) -> float:
-        """Equal for two numbers that stand for the same."""
+        """A value that is equal for two numbers that choose the same."""
         return self.level if self.levels else self.number
 
 
-# Methods of a generator whose results are drawn from a child generator, seeded by one choice: a search can change
-# them as a whole, and not number by number.
+# Methods whose results are drawn from a child generator that one choice seeds; a search can change these results only
+# as a whole.
 _DRAWN_BY_A_CHILD = (
     "beta", "binomial", "bytes", "chisquare", "choice", "dirichlet", "exponential", "f", "gamma", "geometric", "gumbel",
     "hypergeometric", "laplace", "logistic", "lognormal", "logseries", "multinomial", "multivariate_hypergeometric",
@@ -185,7 +185,7 @@ class Choices(np.random.Generator):
 
     @property
     def bit_generator(self) -> Any:
-        """A bit generator seeded by one choice, from which compiled code and simulations draw."""
+        """A bit generator, seeded by one choice, for compiled code and simulations."""
         return np.random.PCG64(self._seed())
 
     def _seed(self) -> int:
@@ -202,7 +202,7 @@ class Choices(np.random.Generator):
     def integers(
         self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
     ) -> Any:
-        """Return whole numbers in low..high-1, or in 0..low-1; with ``endpoint``, ``high`` is included."""
+        """Return integers in low..high-1, or in 0..low-1; with ``endpoint``, ``high`` is included."""
         first, last = (0, low) if high is None else (low, high)
         if np.ndim(first) or np.ndim(last):
             shape = np.broadcast_shapes(np.shape(first), np.shape(last)) if size is None else size
@@ -258,7 +258,7 @@ for _name in _DRAWN_BY_A_CHILD:
 
 
 def shortest(read: Iterable[Choice]) -> tuple[float, ...]:
-    """Return choices of the same instance, each between whole numbers with as few decimals as distinguish it.
+    """Return choices of the same instance in which numbers that choose integers have as few decimals as possible.
 
     >>> shortest([Choice(0.123456, 0), Choice(0.123456, 2), Choice(0.99, 3), Choice(0.4, 33)])
     (0.123456, 0.0, 0.7, 0.4)

@@ -16,31 +16,31 @@ __all__ = ["rows"]
 Row = Mapping[str, Any]
 
 LOOSE = 2.0
-"""Detectable factor from which on a verdict says that its check is loose."""
+"""Detectable factor from which a check is called loose."""
 
 
 def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     """Return verdicts as rows of plain data.
 
-    Numbers are numbers, where JSON has them; exact fractions and infinities are text (``1/3``, ``inf``), as are exact
-    numbers of thousands of digits (``about 0.25``). Missing values are None, such as a ratio without applicable
+    Numbers are numbers if JSON allows it. Exact fractions and infinities are text (``1/3``, ``inf``), as are exact
+    numbers of thousands of digits (``about 0.25``). Missing values are None, for example a ratio without applicable
     instances.
 
     Parameters
     ----------
     verdicts
-        As ``verify`` returns them.
+        Verdicts of ``verify``.
 
     Returns
     -------
     list of dict
         For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``, ``home``;
         ``verdict``, ``expected``, ``as_expected``, ``reason``, ``evidence`` (sentences); ``num_instances``,
-        ``num_applicable``, ``hunted`` and ``hunted_applicable`` (the same numbers of a hunt), ``ranges`` (least and
-        largest numbers that instances show); ``detectable`` (factor by which the bound can be sharpened until the worst
-        instance refutes it); of the worst instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``,
+        ``num_applicable``, ``hunted`` and ``hunted_applicable`` (the same numbers for a hunt), ``ranges`` (smallest and
+        largest numbers in the instances); ``detectable`` (factor by which the bound can be sharpened until the worst
+        instance refutes it); for the worst instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``,
         ``side``, ``slack``, ``baseline``, ``instance``; ``worst_index``, ``entropy``, ``spawn_key``, ``choices`` and
-        ``reproduce``, which check it again; ``risk``, ``seconds``.
+        ``reproduce``, which identify it; ``risk``, ``seconds``.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _of_worst(verdict: Verdict) -> dict[str, Any]:
 
 
 def of_finding(worst: Finding) -> dict[str, Any]:
-    """Return the part of a row that describes its worst instance.
+    """Return the part of a row that describes the worst instance.
 
     >>> from fedtheory.verification.findings import at_most
     >>> found = of_finding(at_most(Fraction(1, 3), Fraction(2, 3), instance={"x": Fraction(1, 7)}))
@@ -117,7 +117,7 @@ def of_finding(worst: Finding) -> dict[str, Any]:
 
 
 def evidence(verdict: Verdict) -> list[str]:
-    """Return sentences on what a positive verdict rests on, and on what its instances cannot show."""
+    """Return sentences on the evidence for a positive verdict and on its limits."""
     found, factor, hunted = [], verdict.detectable, verdict.hunted
     if verdict.verdict == NO_COUNTEREXAMPLE:
         number = verdict.num_applicable + (hunted.num_applicable if hunted else 0)
@@ -146,7 +146,7 @@ def factor_text(factor: float) -> str:
 
 
 def _reproduce(verdict: Verdict) -> str:
-    """Return the shell command that checks the worst instance again, or Python where no command can name it."""
+    """Return the shell command that checks the worst instance again, or Python code if no command can."""
     claim, index = verdict.claim, verdict.worst_index
     if verdict.hunted and verdict.hunted.fault:
         index = HUNTED
@@ -170,7 +170,7 @@ def _named(claim: Claim, seed: int) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it.
+    """Convert a value for JSON.
 
     >>> plain({"x": (1, 2.5), "y": Fraction(1, 3), "z": [math.inf, math.nan]})
     {'x': [1, 2.5], 'y': '1/3', 'z': ['inf', None]}
@@ -185,14 +185,14 @@ def plain(value: Any) -> Any:
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(part) for part in value]
-    # Arrays and scalars of NumPy become one of the above.
+    # Arrays and scalars of NumPy are converted to one of the above.
     return plain(value.tolist()) if type(value).__module__ == "numpy" else str(value)
 
 
 def _exact(value: int | Fraction) -> int | str:
     try:
         text = str(value)
-    except ValueError:  # Python prints no integer of more than 4,300 digits
+    except ValueError:  # Python does not print integers of more than 4,300 digits
         try:
             return f"about {float(value)!r}"
         except OverflowError:
@@ -202,7 +202,7 @@ def _exact(value: int | Fraction) -> int | str:
 
 
 def number_of(value: Any) -> float:
-    """Return a row's number as a double, one that is too large for a double as infinity.
+    """Convert a number in a row to a double; numbers beyond the range of doubles become infinite.
 
     >>> [number_of(value) for value in (2, "9/32", "-inf", "about 0.25", "about -2^5000")]
     [2.0, 0.28125, -inf, 0.25, -inf]
@@ -215,9 +215,9 @@ def number_of(value: Any) -> float:
 
 
 def numeric(row: Row) -> dict[str, Any]:
-    """Return a row in which fractions are doubles; their exact values stand in ``exact``, as text.
+    """Return a row with fractions as doubles; ``exact`` contains their exact values as text.
 
-    Infinities, and numbers too large for a double, stay text.
+    Infinities and numbers beyond the range of doubles remain text.
 
     >>> numeric({"key": "a:b", "measured": "9/32", "predicted": 1, "slack": 0, "worst_ratio": "inf"})
     {'key': 'a:b', 'measured': 0.28125, 'predicted': 1, 'slack': 0, 'worst_ratio': 'inf', 'exact': {'measured': '9/32'}}
@@ -228,5 +228,5 @@ def numeric(row: Row) -> dict[str, Any]:
 
 
 def _is_fraction(value: Any) -> bool:
-    # Numerator and denominator within what a double holds.
+    # Numerator and denominator are within the range of doubles.
     return isinstance(value, str) and bool(re.fullmatch(r"-?\d{1,300}/\d{1,300}", value))

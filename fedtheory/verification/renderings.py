@@ -14,7 +14,7 @@ __all__ = ["false_alarms", "markdown_table"]
 
 
 def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the rows of the table that the command line shows; the columns of hunts only if there was one."""
+    """Return the rows of the command line's table, with columns for hunts only if there was one."""
     hunted = any(row["hunted"] for row in found)
     return [
         {
@@ -33,7 +33,7 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def expectation(row: Row) -> str:
-    """Return whether a verdict is the expected one; the absence of a counterexample is no confirmation."""
+    """Return whether a verdict is the expected one; the absence of a counterexample is not a confirmation."""
     if not row["as_expected"]:
         return f"UNEXPECTED, not {row['expected']}"
     return "" if row["verdict"] == NO_COUNTEREXAMPLE else "as expected"
@@ -52,7 +52,7 @@ def detects(row: Row) -> str:
 
 
 def applicable(row: Row) -> str:
-    """Return on how many instances the hypotheses held."""
+    """Return the number of instances on which the hypotheses held."""
     return f"{row['num_applicable']} of {row['num_instances']}"
 
 
@@ -66,9 +66,9 @@ def _seconds(seconds: float) -> str:
 
 
 def notes(found: Sequence[Row]) -> list[str]:
-    """Return lines on verdicts with a reason, unexpected counterexamples, and the evidence for a user's own claims.
+    """Return lines on verdicts with reasons, unexpected counterexamples, and the evidence for user-defined claims.
 
-    Each ends with the command that checks the instance again.
+    Lines about an instance end with the command that checks it again.
     """
     return [line for row in found for line in _notes(row)]
 
@@ -83,7 +83,7 @@ def _notes(row: Row) -> list[str]:
 
 
 def summary(found: Sequence[Row]) -> str:
-    r"""Return how many verdicts there are of each kind, and what the columns mean.
+    r"""Return the number of verdicts of each kind, and the meaning of the columns.
 
     >>> good = {"verdict": "holds", "as_expected": True, "risk": 0.001, "detectable": 32.0}
     >>> bad = {"verdict": "error", "as_expected": False, "risk": 0.0, "detectable": None}
@@ -112,7 +112,7 @@ def false_alarms(found: Sequence[Row]) -> str:
     Parameters
     ----------
     found
-        As ``rows`` returns them.
+        Rows of ``rows``.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def description(row: Row) -> list[tuple[str, str]]:
 
 
 def _detected(factor: float) -> str:
-    """Return which wrong constants the worst instance would refute.
+    """Return the wrong constants that the worst instance would refute.
 
     >>> _detected(math.inf), _detected(1.0), _detected(16.17)
     ('no wrong constant', 'every wrong constant', 'constants that are wrong by a factor of 16.2 or more')
@@ -195,14 +195,14 @@ def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
     Parameters
     ----------
     found
-        As ``rows`` returns them.
+        Rows of ``rows``.
     prefix
         Removed from the beginning of every key.
 
     Returns
     -------
     str
-        Lines, each with its end.
+        Lines with line ends.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Keep Markdown from reading signs of mathematics as markup.
+    r"""Escape mathematical signs that Markdown would read as markup.
 
     >>> escaped("a_1 * |x|")
     'a\\_1 \\* \\|x\\|'
@@ -233,7 +233,7 @@ def escaped(text: str) -> str:
 
 
 def comparison(row: Row) -> str:
-    """Write both sides of a comparison: long fractions with their decimals, doubles with the digits that count.
+    """Format both sides of a comparison: long fractions with decimals, doubles with their significant digits.
 
     >>> close = {"measured": 0.5000000001, "relation": "<=", "predicted": 0.5, "side": "floating point", "slack": 1e-9}
     >>> comparison(close)
@@ -246,7 +246,7 @@ def comparison(row: Row) -> str:
     measured, predicted, slack = (_value(row[name]) for name in ("measured", "predicted", "slack"))
     side = row["side"]
     if isinstance(measured, float) and isinstance(predicted, float) and 0 < abs(measured - predicted) <= slack:
-        # The slack of a comparison stands for rounding, so digits below it mean nothing.
+        # Digits below the slack, which allows for rounding, are meaningless.
         predicted, side = measured, f"{side}, equal up to {written(float(slack))}"
     texts = told_apart(measured, predicted) if "about" not in f"{measured}{predicted}" else (measured, predicted)
     left, right = (_beside(row[name], text) for name, text in zip(("measured", "predicted"), texts, strict=True))
@@ -259,7 +259,7 @@ def _beside(exact: Any, rounded: Any) -> str:
 
 
 def _value(side: Any) -> Any:
-    """Return the number that a row holds, which may be text: a fraction, an infinity, or an approximation."""
+    """Return the value of a number in a row, which may be text: a fraction, an infinity, or an approximation."""
     if not isinstance(side, str) or side.startswith("about"):
         return side
     return Fraction(side) if "/" in side else float(side)

@@ -21,12 +21,12 @@ from fedtheory.verification.verdicts import Verdict
 __all__ = ["html_report"]
 
 _TEMPLATE = Path(__file__).with_name("report.html")
-# Share of the finite part of the scale that an infinite bar extends beyond it.
+# Length of an infinite bar beyond the finite part of the scale, as a share of it.
 _BEYOND = 1.25
 
 
 class Bar(NamedTuple):
-    """One bar in percent of the width: where it starts, its length, and its end; an infinite one has an arrow there."""
+    """A bar in percent of the width: start, length and end; an infinite bar has an arrow at its end."""
 
     start: float
     length: float
@@ -43,7 +43,7 @@ class Bars(NamedTuple):
 
 
 def bars(measured: float, predicted: float) -> Bars:
-    """Return both sides as bars from zero to their values, which negative numbers extend to the left.
+    """Return both sides as bars from zero to their values; bars of negative numbers extend to the left.
 
     >>> bars(1.0, -3.0)
     Bars(zero=75.0, measured=Bar(start=75.0, length=25.0, end=100.0, infinite=False), \
@@ -52,7 +52,7 @@ predicted=Bar(start=0.0, length=75.0, end=0.0, infinite=False))
     (Bar(start=0.0, length=0.0, end=0.0, infinite=False), True)
     """
     finite = [side for side in (measured, predicted) if math.isfinite(side)]
-    size = max(map(abs, finite), default=0.0) or 1.0  # sides are divided by it, so that no difference overflows
+    size = max(map(abs, finite), default=0.0) or 1.0  # sides are divided by it to avoid overflow
     scaled = [side / size for side in finite]
     low, high = min([0.0, *scaled]), max([0.0, *scaled])
     if low == high:
@@ -74,7 +74,7 @@ predicted=Bar(start=0.0, length=75.0, end=0.0, infinite=False))
 
 
 def bars_of(row: Row) -> Bars | None:
-    """Return the bars of a row's worst instance, less the baseline if there is one; None without two sides."""
+    """Return the bars of a row's worst instance, minus the baseline if there is one; None without two sides."""
     if row["relation"] is None:
         return None
     base = 0.0 if row["baseline"] is None else number_of(row["baseline"])
@@ -82,10 +82,10 @@ def bars_of(row: Row) -> Bars | None:
 
 
 def html_report(verdicts: Iterable[Verdict], header: Mapping[str, Any] | None = None) -> str:
-    """Return verdicts as a page of HTML, claims by paper, each with a drawing of its worst instance.
+    """Return verdicts as an HTML page, by paper, each with a drawing of its worst instance.
 
-    Text in titles and instances stays text. Formulas are MathML, drawings are SVG, and a policy in the head of the page
-    forbids all requests.
+    Text in titles and instances is escaped. Formulas are MathML, drawings are SVG, and the content security policy of
+    the page forbids all requests.
 
     >>> from fedtheory.verification import verify
     >>> page = html_report(verify("power-of-choice:lemma-b2"), {"seed": 0})
@@ -115,7 +115,7 @@ def html_report(verdicts: Iterable[Verdict], header: Mapping[str, Any] | None = 
 
 
 def _shown(row: Row) -> dict[str, Any]:
-    """Return the texts and drawings that the page shows of a row."""
+    """Return the texts and drawings of a row on the page."""
     ratio = None if row["worst_ratio"] is None else number_of(row["worst_ratio"])
     pairs = finding_pairs(row) if row["relation"] is not None else []
     return {

@@ -29,10 +29,10 @@ from fedtheory.verification.findings import (
 __all__ = ["Verdict", "examine", "verify"]
 
 HUNTED = -2
-"""Number of an instance that a hunt found."""
+"""Index of an instance that a hunt found."""
 
 LEAST_APPLICABLE = 5
-"""Instances on which the hypotheses must hold for a verdict, or all if fewer are asked for."""
+"""Smallest number of applicable instances for a verdict, or all if fewer are requested."""
 
 
 @final
@@ -45,16 +45,17 @@ class Verdict:
     claim
         The claim.
     verdict
-        ``fails``: an instance is a counterexample. ``error``: the check raised an exception or returned no finding; no
-        instance after that one was checked. ``not applicable``: the hypotheses held on no instance. ``inconclusive``:
-        an instance decides nothing, or the hypotheses held on fewer than ``LEAST_APPLICABLE``. Otherwise ``holds`` for
-        the claims of the package, whose proofs are published, and ``no counterexample`` for a user's own claims.
+        ``fails``: an instance is a counterexample. ``error``: the check raised an exception or returned no finding, and
+        later instances were not checked. ``not applicable``: the hypotheses held on no instance. ``inconclusive``: an
+        instance decides nothing, or the hypotheses held on fewer than ``LEAST_APPLICABLE`` instances. Otherwise
+        ``holds`` for the claims of the package, whose proofs are published, and ``no counterexample`` for user-defined
+        claims.
     reason
-        Reason of a verdict that is neither of the last two nor ``fails``.
+        Reason for ``error``, ``not applicable`` or ``inconclusive``.
     num_instances, num_applicable
-        Number of instances drawn, and of those on which the hypotheses held; a regression example counts.
+        Numbers of drawn and of applicable instances, including a regression example.
     worst
-        The counterexample, or the finding nearest to one.
+        The counterexample, or the finding closest to one.
     worst_index
         Its number; ``reproduce(claim, rng, worst_index)`` checks it again. -1 for the regression example, -2 for an
         instance of the hunt, which ``replay(claim, hunted.hunt.choices)`` checks again.
@@ -63,11 +64,11 @@ class Verdict:
     seconds
         Time spent.
     risk
-        Expected number of instances, at most, that contradict a true claim: the sum of the findings' risks.
+        Upper bound on the expected number of instances that contradict a true claim: the sum of the findings' risks.
     hunted
         Result of the hunt after these instances, if there was one.
     ranges
-        For each name that the instances show as numbers, the least and the largest value that was tried.
+        Smallest and largest tried value of each number in the instances, by name.
     """
 
     claim: Claim
@@ -96,7 +97,7 @@ class Verdict:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the expected one; a counterexample must be finite: an overflow refutes nothing."""
+        """Whether the verdict is the expected one; an infinite counterexample, an overflow, refutes nothing."""
         found = HOLDS if self.verdict == NO_COUNTEREXAMPLE else self.verdict
         return found == self.expected and (found != FAILS or self.worst.is_finite)
 
@@ -112,9 +113,10 @@ class Verdict:
 
     @property
     def detectable(self) -> float | None:
-        """Smallest factor by which the bound can be sharpened until the worst instance refutes it; infinite if none.
+        """Smallest factor by which the bound can be sharpened until the worst instance refutes it; may be infinite.
 
-        A constant that is wrong by less goes unnoticed. It is 1 for identities, and None without a positive verdict.
+        The check does not detect constants that are wrong by less. It is 1 for identities, and None without a positive
+        verdict.
         """
         if self.verdict not in (HOLDS, NO_COUNTEREXAMPLE):
             return None
@@ -159,25 +161,25 @@ def verify(
     keys
         Full keys, prefixes of keys or patterns with ``*``; all claims by default.
     budget
-        ``quick`` or ``thorough``: number of applicable instances of each claim. A number: seconds, which the claims
-        share equally; each gets three instances at least.
+        ``quick`` or ``thorough``: number of applicable instances per claim. A number: seconds, which the claims share
+        equally; each claim gets at least three instances.
     rng
-        Seed, SeedSequence or Generator. The instances of a claim depend on the seed and its key only, not on which
-        other claims are examined.
+        Seed, SeedSequence or Generator. The instances of a claim depend only on the seed and on its key, not on the
+        other claims.
     paper, kind
-        Only claims of this paper, as ``power-of-choice``, and of this kind.
+        Only claims of this paper, for example ``power-of-choice``, and of this kind.
     jobs
-        Number of processes; it changes no verdict, unless the budget is a time.
+        Number of processes; it does not change verdicts unless the budget is a time.
 
     Returns
     -------
     list[Verdict]
-        One for each claim, in the order of the modules.
+        One per claim, in the order of the modules.
 
     Raises
     ------
     ValueError
-        If a key names no claim, no claim is left, or the budget is unknown.
+        If a key names no claim, no claim remains, or the budget is unknown.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def verdicts_of(
     num_instances: int | None = None,
     hunt_seconds: float = 0.0,
 ) -> Generator[Verdict, None, None]:
-    """Yield the verdicts one by one; ``hunt_seconds`` is the time of all hunts together.
+    """Yield the verdicts one by one; ``hunt_seconds`` is the total time of all hunts.
 
     >>> from fedtheory.verification.catalogue import select_claims
     >>> selected = select_claims("power-of-choice:lemma-b1")
@@ -230,22 +232,23 @@ def _verdicts(
 def examine(claim: Claim, num_instances: int | None = None, rng: validate.RNGLike = 0) -> Verdict:
     """Return the verdict on one claim.
 
-    Instances are drawn until the hypotheses hold on ``num_instances`` of them, 20 times as many at most; the regression
-    example of a claim of the package is checked as well. An exception in the check gives the verdict ``error``.
+    Instances are drawn until the hypotheses hold on ``num_instances`` of them, but at most 20 times as many; the
+    regression example of a claim of the package is checked as well. An exception in the check gives the verdict
+    ``error``.
 
     Parameters
     ----------
     claim
         The claim.
     num_instances
-        Number of applicable instances, by default that of the quick budget; a check that is not random has one.
+        Number of applicable instances, by default that of the quick budget; a deterministic check has one.
     rng
         Seed or SeedSequence.
 
     Returns
     -------
     Verdict
-        With the worst instance, which can be drawn again.
+        The verdict, with the worst instance, which can be reproduced.
 
     Raises
     ------
@@ -264,7 +267,7 @@ def examine(claim: Claim, num_instances: int | None = None, rng: validate.RNGLik
 
 
 def _seeds(rng: validate.RNGLike) -> np.random.SeedSequence:
-    """Return the seeds of a verdict, which must come from one integer to be shown."""
+    """Return the seeds of a verdict, which must come from one integer so that they can be printed."""
     seeds = validate.seed_sequence(rng)
     if not isinstance(seeds.entropy, int):
         message = f"rng must come from a single integer of entropy, got {seeds.entropy!r}"
@@ -273,7 +276,7 @@ def _seeds(rng: validate.RNGLike) -> np.random.SeedSequence:
 
 
 def verdict_on(claim: Claim, seeds: np.random.SeedSequence, effort: Effort, trials: Trials) -> Verdict:
-    """Return the verdict of trials."""
+    """Return the verdict that follows from trials."""
     findings, hunt = trials.findings, trials.hunted.hunt if trials.hunted else None
     index = list(findings)[-1] if trials.fault else max(findings, key=lambda number: severity(findings[number]))
     worst = findings[index]
@@ -309,7 +312,7 @@ def _summed_up(trials: Trials, worst: Finding, least: int, more: str) -> tuple[s
     if worst.holds is False:
         return FAILS, ""
     if trials.hunted and trials.hunted.fault:
-        return ERROR, f"a hunt met {trials.hunted.fault}"
+        return ERROR, f"in a hunt: {trials.hunted.fault}"
     return _without_counterexample([*trials.findings.values()], trials.hunted, least, more)
 
 
@@ -331,7 +334,7 @@ def _why(finding: Finding) -> str:
 
 
 def _more(effort: Effort) -> str:
-    """Return the option that draws more instances."""
+    """Return the hint at the option that draws more instances."""
     if effort.seconds is not None:
         return "a longer --budget draws more"
     wanted = 5 * effort.wanted

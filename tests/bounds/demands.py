@@ -117,7 +117,7 @@ DEMANDS: dict[str, Demand] = {
     "no noise": Demand(r"^gradients are exact"),
     "gradients at the start": Demand(r"E \|grad F_k\(u\)\|\^2 <= G2 for all k"),
     "selection by the model": Demand(r"selection depends on the past only through"),
-    "indicators frozen": Demand(r"indicators I_k are fixed at the round's start"),
+    "indicators frozen": Demand(r"indicators I_k depend only on the server's model at the round's start"),
     "steps at most halve": Demand(r"step sizes do not increase, and at most halve within a round"),
     "weights sum to one": Demand(r"weights (q_k|p'_k I_k) >= 0 with sum 1"),
     "draws with replacement": Demand(r"drawn with replacement, client k with probability p_k"),
@@ -184,16 +184,14 @@ DEMANDS: dict[str, Demand] = {
         lambda w: {"step_size": 2 / (w["L"] + w["mu"])},
     ),
     "contraction": Demand(
-        r"^compression_error < 1, the compressor being a contraction",
+        r"^compression_error < 1, so that the compressor is a contraction",
         lambda w: {"compression_error": 1 / BIT, "step_size": w["step_size"] / 10},
         lambda w: {"compression_error": Q(1), "step_size": w["step_size"] / 10},
     ),
-    "method": Demand(
-        r"^clients and server run (error feedback|EF21)|^updates are compressed, and nothing is remembered"
-    ),
+    "method": Demand(r"^clients and server run (error feedback|EF21)|^updates are compressed without error feedback"),
     "Option I": Demand(r"^clients and server run SCAFFOLD with Option I$"),
     "Option II": Demand(r"^clients and server run SCAFFOLD with Option II$"),
-    "one coin": Demand(r"^clients and server run Scaffnew with one common coin"),
+    "one coin": Demand(r"^clients and server run Scaffnew with one coin common to all clients"),
     "p <= 1": at_most(r"^probability <= 1", lambda w: {"probability": Q(1)}),
     "FedNova": Demand(r"^clients and server run FedNova"),
     "clients quadratic": Demand(r"^every F_k is quadratic"),
@@ -217,7 +215,7 @@ DEMANDS: dict[str, Demand] = {
         r"gradient_dissimilarity\^2 \|grad F\(w\)\|\^2, gradient_dissimilarity >= 1",
         lambda w: {"gradient_dissimilarity": Q(1)},
     ),
-    "inexact answers": Demand(r"^answers have .*<= inexactness"),
+    "inexact answers": Demand(r"^local solutions y_k have .*<= inexactness"),
     "common minimizer": Demand(r"^w\* minimizes every F_k"),
     "one client": Demand(r"^there is one client"),
     "step <= 2/((1 + s) L)": at_most(

@@ -114,14 +114,16 @@ def test_a_count_is_no_float_and_no_list(bound):
 def test_arrays_that_do_not_go_together_are_refused_with_their_shapes():
     pair, three = np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     with pytest.raises(
-        ValueError, match=r"Lemma B.1 needs arrays of one shape, got excess of shape \(2,\), L of shape \(3,\)"
+        ValueError, match=r"Lemma B.1 needs arrays that can be broadcast, got excess of shape \(2,\), L of shape \(3,\)"
     ):
         poc.gradient_norm(pair, L=three)
     with pytest.raises(
-        ValueError, match=r"num_steps must be a single number beside a sequence, got an array of shape \(2,\)"
+        ValueError, match=r"num_steps must be a single number in a call with a sequence, got an array of shape \(2,\)"
     ):
         fa.recursion_gap(np.array([1, 2]), **RECURSION)
-    with pytest.raises(ValueError, match=r"mu must be a single number beside a sequence, got an array of shape \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"mu must be a single number in a call with a sequence, got an array of shape \(2,\)"
+    ):
         fa.recursion_gap(1, **{**RECURSION, "mu": np.array([1.0, 2.0])})
 
 

@@ -240,7 +240,7 @@ def test_a_gamma_that_would_divide_by_nothing_is_refused(gamma):
         lambda: fa.theta([Q(1)], gamma=gamma, local_steps=1),
         lambda: fa.theta([1.0], gamma=gamma, local_steps=1),
     ):
-        with pytest.raises(ValueError, match="gamma must be more than 2, got "):
+        with pytest.raises(ValueError, match="gamma must be above 2, got "):
             call()
 
 
@@ -274,9 +274,9 @@ def test_the_step_sizes_halve_at_most_within_a_round():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: fa.priority_weights([[0.5, 0.5]], [1, 0]), TypeError, "priority must hold booleans, got .* int64"),
+        (lambda: fa.priority_weights([[0.5, 0.5]], [1, 0]), TypeError, "priority must contain booleans, got .* int64"),
         (lambda: fa.priority_weights([[0.5, 0.5]], [True]), ValueError, r"priority must have shape \(2,\), got \(1,\)"),
-        (lambda: fa.included_gaps([0.5, 0.5], [0.0, 1.0], [1.0, 2.0]), TypeError, "priority must hold booleans"),
+        (lambda: fa.included_gaps([0.5, 0.5], [0.0, 1.0], [1.0, 2.0]), TypeError, "priority must contain booleans"),
         (lambda: fa.included_gaps([0.5, 0.5], [True], [1.0, 2.0]), ValueError, r"priority must have shape \(2,\)"),
         (lambda: fa.included_gaps([0.5, 0.5], [True, False], [1.0]), ValueError, r"client_gaps must have shape \(2,\)"),
         (
@@ -304,12 +304,12 @@ def test_means_over_rounds_are_rationals_of_rationals_only_and_otherwise_doubles
     assert fa.theta([Q(1), Q(1, 2)], **known) == [Q(1, 4), Q(3, 10)]
     assert fa.theta(mixed, **known).tolist() == [0.25, 0.3]
     assert fa.rho(mixed, mu=1, L=2, **known).tolist() == [1.0, 1.2]
-    with pytest.raises(TypeError, match="priority_weights must hold real numbers"):
+    with pytest.raises(TypeError, match="priority_weights must contain real numbers"):
         fa.theta([Q(1), 0.5], **known)
 
 
 def test_bad_sequences_and_delays_are_refused():
-    with pytest.raises(ValueError, match="gamma must be more than 2"):
+    with pytest.raises(ValueError, match="gamma must be above 2"):
         fa.theta([1.0], gamma=2.0, local_steps=1)
     with pytest.raises(ValueError, match=r"priority_weights must have an entry for each round, got the number 1\.0"):
         fa.theta(1.0, gamma=3.0, local_steps=1)

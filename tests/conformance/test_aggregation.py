@@ -36,7 +36,10 @@ def test_an_estimate_may_be_a_billionth_longer_than_the_longest() -> None:
 
     rng = np.random.default_rng(0)
     assert lengths(0.5, 1 + 0.9e-9, 0.0).samples(UPDATES, rng, 3).shape == (3, 2)
-    with pytest.raises(Failed, match=re.escape("must not be longer than 2 sum w |v| = 17.5, got 17.5; give a larger")):
+    with pytest.raises(
+        Failed,
+        match=re.escape("at most 2 sum w |v| = 17.5, got 17.5; for smaller probabilities, give a larger"),
+    ):
         lengths(0.5, 1 + 1.1e-9, 0.0).samples(UPDATES, rng, 3)
 
 
@@ -44,7 +47,7 @@ def test_an_estimate_may_be_a_billionth_longer_than_the_longest() -> None:
 def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
     options: dict[str, Any] = {"variance": lambda *_: claim, "num_draws": 60}
     [told] = check_aggregation(everybody_counts, **options).failures
-    assert re.fullmatch(rf"a variance must be in \[0, \S+\], got the claim {claim:g}", told.sentence)
+    assert re.fullmatch(rf"a claimed variance must be in \[0, \S+\], got {claim:g}", told.sentence)
 
 
 @pytest.mark.parametrize("unit", [0.01, 1.0, 300.0])
@@ -53,7 +56,7 @@ def test_a_claimed_variance_may_be_below_zero_by_rounding_where_there_is_none(un
 
     least = -1e-12 * (8.75 * unit) ** 2
     compare(sampled(everybody_counts), 0.9 * least, updates)
-    with pytest.raises(Failed, match=r"a variance must be in \[0, "):
+    with pytest.raises(Failed, match=r"a claimed variance must be in \[0, "):
         compare(sampled(everybody_counts), 1.1 * least, updates)
 
 
@@ -72,8 +75,8 @@ def test_no_error_is_longer_than_the_longest_estimate_and_the_mean_together() ->
             compare(sampled(everybody_counts), claim)
         return caught.value.sentence
 
-    assert told(689.0625) == "the variance is claimed to be 689.062, got 0 over 8 draws"
-    assert told(689.0626) == "a variance must be in [0, 689.1], got the claim 689.063"
+    assert told(689.0625) == "the variance must be 689.062, as claimed, got 0 over 8 draws"
+    assert told(689.0626) == "a claimed variance must be in [0, 689.1], got 689.063"
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])

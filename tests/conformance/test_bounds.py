@@ -24,7 +24,7 @@ def is_asked(claim: Claim) -> bool:
     try:
         bound_checks(lambda *_, **__: 0.0, claim, num_instances=2)
     except ValueError as error:
-        return "must ask for its bound as a whole" not in str(error)
+        return "must evaluate its bound as a whole" not in str(error)
     return True
 
 

@@ -74,7 +74,7 @@ def test_a_bound_of_another_paper_is_refused() -> None:
         return {"only": mu / num_steps}
 
     with pytest.raises(
-        ValueError, match=r"bound must be one whose constants are known here, got other, of \['num_steps'"
+        ValueError, match=r"bound must be one whose constants are implemented, got other, of \['num_steps'"
     ):
         constants_of(other)
 

@@ -102,7 +102,7 @@ def test_what_is_no_strategy_of_flower_is_told(flwr: Any) -> None:
         flower("FedAvg")
     with pytest.raises(ValueError, match="num_rounds must be"):
         flower(flwr.FedAvg(), num_rounds=0)
-    with pytest.raises(ValueError, match="FedAvg must have 4 clients or more, got 3"):
+    with pytest.raises(ValueError, match="FedAvg must have at least 4 clients, got 3"):
         flower(flwr.FedAvg(min_available_nodes=4)).aggregate(np.random.default_rng(0), VECTORS, WEIGHTS)
 
 

@@ -69,7 +69,7 @@ def test_a_number_that_is_far_out_belongs_to_the_last_cell() -> None:
     usual = [normal.inv_cdf((i + 0.5) / 200) for i in np.random.default_rng(0).permutation(199)]
     for far_out in (9.0, -9.0, 1e300):
         generators._compare(np.array([*usual, far_out]), 1e-6, "numbers must be normal")
-    with pytest.raises(Failed, match=r"numbers must be normal, got 1\.9"):
+    with pytest.raises(Failed, match=r"numbers must be normal, got standard deviation 1\.9"):
         generators._compare(2 * np.array(usual), 1e-6, "numbers must be normal")
 
 
@@ -103,7 +103,7 @@ def test_first_labels_are_compared_with_all_labels_that_there_are() -> None:
 
     shuffled = np.random.default_rng(0).permutation(np.arange(200) % 5)
     generators._labels(clients(lambda k: shuffled[k]), SEEDS, LEVEL)
-    with pytest.raises(Failed, match=r"must be uniform, as their models have one law, got \[67, 0, 67, 0, 66\]"):
+    with pytest.raises(Failed, match=r"must be uniform, since their models have one law, got \[67, 0, 67, 0, 66\]"):
         generators._labels(clients(lambda k: 2 * (k % 3)), SEEDS, LEVEL)
 
 
@@ -119,5 +119,5 @@ def test_labels_are_parted_by_a_margin_of_a_millionth(side: float) -> None:
     """The margin is half the gap: with the weight 1 and the intercept -1/2, or their opposites."""
     level: Any = None  # nothing is left to chance
     generators._linear(made_of(line(1.1e-6, side, 40)), SEEDS, level)
-    with pytest.raises(Failed, match=r"no plane parts labels \[0, 1\] of a client with 41 samples"):
+    with pytest.raises(Failed, match=r"got inseparable labels \[0, 1\] of a client with 41 samples"):
         generators._linear(made_of(line(0.9e-6, side, 40)), SEEDS, level)

@@ -69,7 +69,7 @@ def test_a_check_can_be_excepted_with_a_reason_and_pytest_is_told() -> None:
 
 def test_a_strategy_for_more_clients_than_the_cases_have_is_told_of_num_clients() -> None:
     wanted = (
-        r"like must be for the 6 clients .*num_clients= of check_strategy.*: num_candidates must be in 1\.\.6, got 10"
+        r"like must accept the 6 clients .*num_clients= of check_strategy.*: num_candidates must be in 1\.\.6, got 10"
     )
     with pytest.raises(ValueError, match=wanted):
         check_strategy(everybody, like=PowerOfChoice(2, 10))
@@ -130,7 +130,7 @@ def test_one_value_among_numbers_that_is_none_is_seen() -> None:
 
 def test_a_coalition_that_is_a_number_is_told_as_none() -> None:
     first, *_ = check_shapley(lambda utility, n: [utility(k) for k in range(n)]).failures
-    assert first.sentence == "must ask for coalitions of players, asked for 0"
+    assert first.sentence == "must evaluate the utility at coalitions of players, got 0"
 
 
 def test_two_clients_and_two_draws_are_enough() -> None:
@@ -149,7 +149,7 @@ def test_two_clients_and_two_draws_are_enough() -> None:
         (
             lambda: check_strategy(everybody, like=GreedyShapley(2)),
             TypeError,
-            "like must be a strategy whose joint law",
+            "like must be a strategy with a known joint law",
         ),
         (
             lambda: check_strategy(everybody, exceptions={"luck": "none"}),
@@ -164,7 +164,7 @@ def test_two_clients_and_two_draws_are_enough() -> None:
         (lambda: check_strategy(everybody, num_draws=1), ValueError, "num_draws must be at least 2, got 1"),
         (lambda: check_shapley(everybody, exact=1), TypeError, "exact must be True or False"),
         (lambda: check_bound(everybody, "power-of-choice:displacement"), ValueError, "claim must compare with a bound"),
-        (lambda: check_bound(everybody, "power-of-choice:bias-attained"), ValueError, "claim must ask for its bound"),
+        (lambda: check_bound(everybody, "power-of-choice:bias-attained"), ValueError, "claim must evaluate its bound"),
         (lambda: checks_of(everybody, by=print), ValueError, "by must be one of check_strategy, check_probabilities"),
     ],
 )

@@ -60,5 +60,5 @@ def test_all_is_drawn_again_until_everybody_has_enough() -> None:
 
 
 def test_a_size_that_no_draw_reaches_is_refused() -> None:
-    with pytest.raises(ValueError, match="min_samples must be the size of the smallest client in one of 1000 draws"):
+    with pytest.raises(ValueError, match="min_samples must be small enough for one of 1000 draws"):
         dealt(0.01, 0, min_samples=25)

@@ -85,8 +85,8 @@ def test_a_class_is_shared_evenly_where_all_shares_underflow():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: class_shares_partition([0.5, 1], 1, 1.0), TypeError, "labels must hold whole numbers"),
-        (lambda: class_shares_partition([], 1, 1.0), TypeError, "labels must hold whole numbers"),
+        (lambda: class_shares_partition([0.5, 1], 1, 1.0), TypeError, "labels must contain whole numbers"),
+        (lambda: class_shares_partition([], 1, 1.0), TypeError, "labels must contain whole numbers"),
         (lambda: class_shares_partition(LABELS, 40, 0.0), ValueError, "concentration must be finite and positive"),
         (lambda: class_shares_partition(LABELS, 4000, 1.0), ValueError, r"at most the 10000 samples, got 4000 \* 31"),
         (
@@ -97,7 +97,7 @@ def test_a_class_is_shared_evenly_where_all_shares_underflow():
         (
             lambda: class_shares_partition([0, 1, 1], 3, 1.0, min_samples=1),
             ValueError,
-            "min_samples must be what 10000 draws",
+            "min_samples must be small enough for one of 10000 draws",
         ),
         (lambda: underflow_probability(1.0, 2, 0.5), ValueError, r"smallest must be at most 2\^-64"),
         (

@@ -73,7 +73,12 @@ def test_without_the_files_the_sentence_says_how_to_get_them(nowhere, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "error", "text"),
     [
-        (NAMES[1], packed(np.array([3, 1, 10, 0, 3])), ValueError, r"must hold labels from 0 to 9, got 10 at index 2"),
+        (
+            NAMES[1],
+            packed(np.array([3, 1, 10, 0, 3])),
+            ValueError,
+            r"must contain labels from 0 to 9, got 10 at index 2",
+        ),
         (NAMES[1], packed(np.array([3, 1])), ValueError, r"must hold 2 images of bytes, one per label, got uint8 of"),
         (NAMES[0], packed(TRAIN)[:-1], ValueError, "must hold the 30 bytes that its header declares, got 29"),
         (NAMES[2], packed(TEST.reshape(2, 1, 6)[..., :5]), ValueError, "must have images of 6 pixels .*, got 5"),

@@ -147,7 +147,9 @@ def test_users_in_two_files_or_only_held_out_or_of_another_width_are_refused(tmp
     with pytest.raises(ValueError, match=r"b\.json must hold users of no other file, got 'anna' of a\.json again"):
         read_leaf(tmp_path)
     write(tmp_path, train_b=shard(bert=BERT), test_a=shard(anna=BERT, carl=BERT))
-    with pytest.raises(ValueError, match=r"a\.json must hold users of the train .* got 'carl' beside some of them"):
+    with pytest.raises(
+        ValueError, match=r"a\.json must hold users of the train .* got 'carl' in addition to some of them"
+    ):
         read_leaf(tmp_path)
     write(tmp_path, test_a=shard(bert=([[1.0]], [0])))
     with pytest.raises(ValueError, match=r"a\.json must have 2 features, got 1 for user 'bert'"):
@@ -155,5 +157,5 @@ def test_users_in_two_files_or_only_held_out_or_of_another_width_are_refused(tmp
 
 
 def test_a_folder_without_training_files_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"train must hold at least one user in \.json files"):
+    with pytest.raises(FileNotFoundError, match=r"train must contain at least one user in \.json files"):
         read_leaf(tmp_path)

@@ -117,7 +117,7 @@ def test_a_smaller_concentration_is_more_heterogeneous():
     [
         (lambda: dirichlet_partition([0, 1], 2, 0.0), ValueError, "concentration must be finite and positive, got 0.0"),
         (lambda: dirichlet_partition([0, 1], 0, 1.0), ValueError, "num_clients must be at least 1"),
-        (lambda: dirichlet_partition([0.5, 1], 1, 1.0), TypeError, "labels must hold whole numbers"),
+        (lambda: dirichlet_partition([0.5, 1], 1, 1.0), TypeError, "labels must contain whole numbers"),
         (lambda: dirichlet_partition([[0], [1]], 1, 1.0), ValueError, "labels must have 1 dimension"),
         (lambda: dirichlet_partition([0, -1], 1, 1.0), ValueError, "labels must be at least 0, got -1 at index 1"),
         (lambda: shard_partition([0, 1, 2], 1, 2), ValueError, "must be at least the 3 classes, got 2"),

@@ -97,7 +97,7 @@ def test_a_seed_sequence_that_is_used_again_gives_other_streams_and_each_run_its
 
 def test_constants_cannot_be_read_off_a_run_that_was_loaded(tmp_path: Path) -> None:
     made().save(tmp_path / "run.nc")
-    with pytest.raises(ValueError, match="a run that was loaded from a file holds data only: give for_run the fed"):
+    with pytest.raises(ValueError, match="a run that was loaded from a file contains data only: give for_run fed"):
         ft.exact.for_run(poc.fixed_step_gap, Trajectory.load(tmp_path / "run.nc"))
 
 
@@ -148,7 +148,7 @@ def test_a_file_that_is_not_there_a_folder_and_a_pipe_are_named(tmp_path: Path) 
         ("file/run.nc", NotADirectoryError, "file/run.nc must be in a folder that exists, got "),
         ("", FileExistsError, "path must be a new file"),
         ("x" * 300, OSError, "must be a file that can be written, got File name too long|File name too long"),
-        ("a\0b", ValueError, "path must be a path that the system can have"),
+        ("a\0b", ValueError, "path must be a path that the system accepts"),
         (b"run.nc", TypeError, "path must be a path, got"),
         (3, TypeError, "path must be a path, got"),
     ],

@@ -118,7 +118,7 @@ def test_step_sizes_that_hypotheses_allow_are_an_interval_that_begins_at_zero(na
 def test_a_bound_without_a_step_size_has_no_largest_one():
     with pytest.raises(TypeError, match=r"got decaying_steps_gap, which prescribes its step sizes \(see step_sizes\)"):
         largest_step_size(power_of_choice.decaying_steps_gap)
-    with pytest.raises(TypeError, match="got gradient_norm, which is not about a step size"):
+    with pytest.raises(TypeError, match="got gradient_norm, which has no step size"):
         largest_step_size(power_of_choice.gradient_norm, 1.0, L=1.0)
 
 

@@ -91,7 +91,9 @@ def test_a_law_that_is_not_known_is_refused(door, strategy):
 
 @pytest.mark.parametrize("strategy", [Independent(1), PowerOfChoice(1, 2, loss="last")], ids=repr)
 def test_estimates_refuse_coefficients_that_may_depend_on_the_updates(strategy):
-    with pytest.raises(ValueError, match="strategy must select among all by exact losses and weigh without seeing"):
+    with pytest.raises(
+        ValueError, match="strategy must select by the exact losses of all clients, and not depend on updates"
+    ):
         estimated_selection_skew(THREE, strategy, [[0.5]], num_draws=200)
 
 

@@ -239,7 +239,7 @@ def _everybody(round_index, table, memory, rng, present):
     ],
 )
 def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
-    with pytest.raises(ValueError, match="strategy must select among all by exact losses"):
+    with pytest.raises(ValueError, match="strategy must select by the exact losses of all clients"):
         selection_skew_at(FED, Plain(changes), [0.0, 0.0], [1.0, 0.0], num_draws=5)
 
 

@@ -108,7 +108,7 @@ def test_an_option_that_no_word_of_a_bound_names_is_refused_by_its_name(name):
             assert reason is not None, option
             assert key in reason, (option, reason)
         else:
-            assert reason is None or "speaks about" not in reason, (option, reason)
+            assert reason is None or "covers" not in reason, (option, reason)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -115,7 +115,7 @@ def test_clients_that_share_their_minimizer_have_the_extremes_of_their_curvature
     np.testing.assert_allclose(skew_extremes(fed, [1.0, 0.0]), (1 / 2, 4 / 3), rtol=1e-14)
     same = QuadraticFederation([1.0, 2.0], [[0.0], [0.0]], [0.5, 0.5])
     for models in ([0.0], [[0.0], [1.0]]):  # there alone, and among others
-        with pytest.raises(AssumptionViolated, match="0/0 at a model that every client prefers"):
+        with pytest.raises(AssumptionViolated, match="0/0 at a common minimizer of the clients"):
             skew(same, [1.0, 0.0], models)
 
 

@@ -163,7 +163,7 @@ INDEFINITE = np.array([np.eye(2), [[1.0, 2.0], [2.0, 1.0]]])
     [
         ({"curvatures": [1.0, np.nan]}, ValueError, "curvatures must be finite, got nan at index 1"),
         ({"centers": [[0.0, 0.0], [np.inf, 0.0]]}, ValueError, r"centers must be finite, got inf at index \(1, 0\)"),
-        ({"curvatures": [1 + 1j, 2]}, TypeError, "curvatures must hold real numbers, got an array of complex128"),
+        ({"curvatures": [1 + 1j, 2]}, TypeError, "curvatures must contain real numbers, got an array of complex128"),
         ({"curvatures": [1.0, 1.0, 1.0]}, ValueError, r"curvatures must have shape \(2,\), \(2, 2\) or \(2, 2, 2\)"),
         ({"weights": [1.0]}, ValueError, r"weights must have shape \(2,\), got \(1,\)"),
         ({"centers": np.zeros((0, 2))}, ValueError, "centers must have at least one client and one dimension"),

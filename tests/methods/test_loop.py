@@ -213,7 +213,7 @@ def test_a_coin_that_never_falls_is_refused(probability: float) -> None:
 def test_bounds_of_federated_averaging_refuse_runs_of_another_method() -> None:
     from fedtheory.bounds.power_of_choice import fixed_step_gap
 
-    with pytest.raises(ft.errors.AssumptionViolated, match="speaks about method = None, got Scaffold"):
+    with pytest.raises(ft.errors.AssumptionViolated, match="covers method = None, got Scaffold"):
         for_run(
             fixed_step_gap,
             PLANE,

@@ -262,7 +262,7 @@ def test_the_caller_keeps_the_norms_and_they_may_be_read_only_or_strided() -> No
         (np.array([math.inf, 1.0]), 1, ValueError, "norms must be finite, got inf at index 0"),
         (np.array([]), 1, ValueError, "norms must have at least one entry"),
         ([[1.0]], 1, ValueError, "norms must have 1 dimension"),
-        (["a"], 1, TypeError, "norms must hold real numbers"),
+        (["a"], 1, TypeError, "norms must contain real numbers"),
         ([1.0, 2.0], 0, ValueError, "expected_size must be finite and positive, got 0"),
         ([1.0, 2.0], -1.0, ValueError, "expected_size must be finite and positive"),
         ([1.0, 2.0], 2.5, ValueError, "expected_size must be at most the number of clients, 2, got 2.5"),

@@ -253,7 +253,7 @@ def test_a_shortfall_is_refused_unless_allowed():
     ("make", "message"),
     [
         (lambda: Available(Full(), Fixed(0), "maybe"), "shortfall must be one of 'refuse', 'allow', got 'maybe'"),
-        (lambda: Available(Available(Full(), Fixed(0)), Fixed(1)).rules(WEIGHTS, 1), "availability of its own"),
+        (lambda: Available(Available(Full(), Fixed(0)), Fixed(1)).rules(WEIGHTS, 1), "availability already"),
         (lambda: AlternatingGroups(1.5).attendance(4), r"dropout must be in \[0, 1\], got 1.5"),
         (lambda: AlternatingGroups(groups=[0, 1]).attendance(4), r"groups must have shape \(4,\), got \(2,\)"),
         (lambda: AlternatingGroups(groups=[0, 10**9]).attendance(2), "groups must be in 0..1, got 1000000000"),

@@ -36,7 +36,7 @@ class Given:
         ([3, 3, -5], r"must be in 2\.\.4, got -5"),
         ([3, 3, 5], r"must be in 2\.\.4, got 5"),
         ([], r"must have shape \(3,\), got \(0,\)"),
-        ([3.0, 3.0, 3.0], "must hold whole numbers"),
+        ([3.0, 3.0, 3.0], "must contain whole numbers"),
         (3, r"must have shape \(3,\), got \(\)"),
     ],
 )

@@ -280,7 +280,7 @@ def test_impossible_cohorts_are_refused(make, message):
 
 
 def test_inclusion_probabilities_of_a_schedule_are_asked_for_round_by_round():
-    with pytest.raises(TypeError, match="got a schedule: ask round by round"):
+    with pytest.raises(TypeError, match="got a schedule: go round by round"):
         PowerOfChoice(2, HalfTimeCandidates()).inclusion_probabilities(WEIGHTS, WEIGHTS)
 
 

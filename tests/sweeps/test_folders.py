@@ -248,7 +248,7 @@ def test_a_result_that_no_file_can_hold_is_a_failure(tmp_path, result):
 
 
 def test_data_that_no_file_can_hold_are_returned_with_a_warning(tmp_path):
-    with pytest.warns(SweepWarning, match=r"data\.nc is not written: seed must hold integers of at most 2\^53"):
+    with pytest.warns(SweepWarning, match=r"data\.nc is not written: seed must contain integers of at most 2\^53"):
         found = ft.sweep(lambda d, seed: d, {"d": [1]}, seeds=[2**60 + 1], backend="sequential", out=tmp_path)
     assert found.data["value"].values == [[1]]
 
@@ -258,7 +258,7 @@ def test_data_that_no_file_can_hold_are_returned_with_a_warning(tmp_path):
     [
         ("file/sweep", r"out must be a folder that can be written, got .*file.* \(Not a directory\)"),
         ("file", r"out must be a folder that can be written, got .*file \(File exists\)"),
-        ("a\0b", "out must be a path that the system can have"),
+        ("a\0b", "out must be a path that the system accepts"),
         (3, "out must be a path, got 3"),
     ],
 )

@@ -222,7 +222,7 @@ def test_a_trajectory_is_labelled():
         (3, {"d": [1]}, "what is swept must be a function or a study, got 3"),
         ("nowhere.py", {"d": [1]}, r"a study must be a Python file, got .*nowhere\.py"),
         (Path(__file__).with_suffix(".txt"), {"d": [1]}, r"a study must be a Python file, got .*test_sweep\.txt"),
-        ("a\0b", {"d": [1]}, "study must be a path that the system can have"),
+        ("a\0b", {"d": [1]}, "study must be a path that the system accepts"),
         (toy.slow, GRID, "the function must take d, tau by name"),
         (toy.STUDY, {"K": [1]}, "the grid must set parameters of walk"),
     ],

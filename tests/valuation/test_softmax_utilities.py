@@ -136,7 +136,7 @@ def test_one_logit_beyond_the_limit_is_refused() -> None:
         ({"features": np.ones((0, 2)), "labels": []}, ValueError, "features must have at least one validation sample"),
         ({"labels": [0, 3]}, ValueError, r"labels must be in 0..2, got 3 at index 1"),
         ({"labels": [0]}, ValueError, r"labels must have shape \(2,\) as there are samples, got \(1,\)"),
-        ({"labels": [0.0, 1.0]}, TypeError, "labels must hold whole numbers"),
+        ({"labels": [0.0, 1.0]}, TypeError, "labels must contain whole numbers"),
         ({"weights": [1.0, 0.0, 1.0]}, ValueError, "weights must be finite and positive, got 0.0 at index 1"),
         ({"weights": [1.0, 2.0]}, ValueError, r"weights must have shape \(3,\), got \(2,\)"),
         ({"weights": [1.0, 1e-150, 1.0]}, ValueError, r"weights must be within a factor of 1e\+100"),

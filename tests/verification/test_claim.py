@@ -73,7 +73,7 @@ def test_an_infinite_side_on_the_wrong_side_breaks_the_claim(finding: Finding) -
 )
 def test_an_infinite_bound_decides_nothing(finding: Finding) -> None:
     assert finding.holds is None
-    assert finding.reason == "an infinite side says nothing"
+    assert finding.reason == "an infinite side decides nothing"
     assert not finding.ratio > 0
     assert finding.strain == -math.inf  # a search must not be drawn to it
 
@@ -122,14 +122,14 @@ def test_a_finding_made_by_hand_is_refused_exactly_if_it_contradicts_its_sides(
     if holds == RELATIONS[relation](measured, predicted):
         assert Finding(measured, predicted, relation, holds).holds is holds
     else:
-        with pytest.raises(ValueError, match="holds must be what the sides say"):
+        with pytest.raises(ValueError, match="holds must agree with the sides"):
             Finding(measured, predicted, relation, holds)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((1.0, math.inf, "<=", True), "holds must be what the sides say, None, got True"),
+        ((1.0, math.inf, "<=", True), "holds must agree with the sides, None, got True"),
         ((math.nan, 1.0, "<=", True), "both sides of a comparison must be numbers, got nan <= 1.0"),
         (("1", 1, "==", None), "both sides of a comparison must be numbers, got 1 == 1"),
         ((np.ones(2), 1, "<=", True), "both sides of a comparison must be numbers"),
@@ -145,7 +145,7 @@ def test_a_finding_that_makes_no_sense_is_refused(arguments: tuple[Any, ...], me
 
 def test_what_is_not_applicable_neither_holds_nor_fails() -> None:
     for holds in (True, False):
-        with pytest.raises(ValueError, match="holds must be what the sides say, None"):
+        with pytest.raises(ValueError, match="holds must agree with the sides, None"):
             Finding(1, 2, "<=", holds, applicable=False)
     unmet = not_applicable("too far apart", x=3)
     assert (unmet.holds, unmet.reason, unmet.instance, unmet.is_finite) == (None, "too far apart", {"x": 3}, False)
@@ -163,7 +163,7 @@ def test_an_allowance_is_part_of_the_finding_and_includes_its_edge(
         assert Finding(measured, 1.0, relation, True, slack=0.5).holds
     for measured in beyond:
         assert Finding(measured, 1.0, relation, False, slack=0.5).holds is False
-        with pytest.raises(ValueError, match="holds must be what the sides say, False, got True"):
+        with pytest.raises(ValueError, match="holds must agree with the sides, False, got True"):
             Finding(measured, 1.0, relation, True, slack=0.5)
 
 

@@ -14,7 +14,7 @@ def test_a_decision_is_taken_on_the_unfavorable_side() -> None:
     assert mean_at_most(Interval(2.0, 3.0), 1.0, confidence=0.9).measured == 2.0
     assert mean_at_most(Interval(0.0, 0.5), 1.0, confidence=0.9).measured == 0.5
     open_question = mean_at_most(Interval(0.0, 2.0), 1.0, confidence=0.9, instance={"x": 7})
-    assert open_question.reason == "limits 0 and 2 do not decide about 1"
+    assert open_question.reason == "the bound 1 is between the limits 0 and 2"
     assert open_question.instance == {"x": 7}
 
 

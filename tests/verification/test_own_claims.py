@@ -46,13 +46,13 @@ def test_a_claim_under_two_names_is_one_and_says_where_it_is_from(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x = 1", r"a file of claims must make one by @claim, got none in .*my claims\.py$"),
+        ("x = 1", r"a file of claims must define one with @claim, got none in .*my claims\.py$"),
         ("x = 1/0", r"a file that runs, got .*my claims\.py, which raises ZeroDivisionError: division by zero$"),
         ("raise SystemExit(3)", r"a file that runs, got .*my claims\.py, which raises SystemExit: 3$"),
         ("def (:", r"a file that runs, got .*my claims\.py, which raises SyntaxError: .*$"),
         (
             f"{MINE}\nfrom dataclasses import replace\nother = replace(half)",
-            r"keys of their own, got 'mine:half' twice",
+            r"claim keys must be unique, got 'mine:half' twice",
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_an_entry_point_may_be_a_claim(installed: Path) -> None:
         ("their_package.gone", r"a module that can be imported, got their_package\.gone, which raises"),
         ("their", r"a file, a module or an entry point of fedtheory\.claims, got 'their' \(close: theirs\)$"),
         ("no name", r"a file, a module or an entry point of fedtheory\.claims, got 'no name'$"),
-        ("colorsys", r"a module of claims must make one by @claim, got none in colorsys$"),
+        ("colorsys", r"a module of claims must define one with @claim, got none in colorsys$"),
     ],
 )
 def test_a_package_without_claims_is_refused_in_one_sentence_that_names_it(
@@ -140,7 +140,7 @@ def test_two_packages_that_want_one_name_are_told_of(installed: Path) -> None:
     (installed / "other-1.0.dist-info").mkdir()
     (installed / "other-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (installed / "other-1.0.dist-info" / "entry_points.txt").write_text("[fedtheory.claims]\ntheirs = colorsys\n")
-    with pytest.raises(ValueError, match=r"must stand for one thing, got 'theirs' for colorsys and their_package$"):
+    with pytest.raises(ValueError, match=r"must be unique, got 'theirs' for colorsys and their_package$"):
         claims_of("theirs")
 
 
@@ -256,7 +256,7 @@ def test_what_a_hunted_check_raises_is_an_error_with_its_choices(
     file = str(written(tmp_path, RARE))
     assert main(["verify", "mine:raises", "--from", file]) == 1
     told = capsys.readouterr().out
-    assert "mine:raises: error: a hunt met ZeroDivisionError: division by zero, on the choices (0.99" in told
+    assert "mine:raises: error: in a hunt: ZeroDivisionError: division by zero, on the choices (0.99" in told
     [number] = re.findall(r"fedtheory hunt mine:raises --from '[^']*' --evaluations (\d+)", told)
     assert main(["hunt", "mine:raises", "--from", file, "--evaluations", number]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -146,7 +146,7 @@ def test_a_paper_and_a_kind_leave_their_claims() -> None:
         select_claims(kind="guess")
     with pytest.raises(ValueError, match="paper must be one of"):
         select_claims(paper="fed")
-    with pytest.raises(ValueError, match="must leave a claim"):
+    with pytest.raises(ValueError, match="must select a claim"):
         select_claims("fedavg:lemma-4", kind="rate")
 
 

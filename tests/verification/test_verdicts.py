@@ -213,14 +213,14 @@ def test_a_bound_that_is_always_infinite_is_inconclusive_and_says_why() -> None:
     found = examine(claim(cycle([UNDECIDED])), 20)
     assert (found.verdict, found.reason) == (
         "inconclusive",
-        "20 of 20 instances decide nothing: an infinite side says nothing",
+        "20 of 20 instances decide nothing: an infinite side decides nothing",
     )
     assert math.isnan(found.worst_ratio)
 
 
 def test_one_undecided_instance_is_enough_to_be_inconclusive() -> None:
     found = examine(claim(cycle([HOLDING] * 19 + [UNDECIDED])), 20)
-    assert found.reason == "1 of 20 instances decide nothing: an infinite side says nothing"
+    assert found.reason == "1 of 20 instances decide nothing: an infinite side decides nothing"
     assert (found.verdict, found.worst, found.worst_index) == ("inconclusive", UNDECIDED, 19)
 
 

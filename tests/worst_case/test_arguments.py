@@ -93,7 +93,7 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: compare(li.full_participation_gap, **THEOREM | {"G2": np.float64(0.5)}),
         r"G2 must be an int or a Fraction, got np.float64\(0.5\) \(Fraction\(1, 2\)\)",
     ),
-    "no number": (lambda: compare(li.full_participation_gap, **THEOREM | {"mu": None}), "mu must hold real numbers"),
+    "no number": (lambda: compare(li.full_participation_gap, **THEOREM | {"mu": None}), "mu must contain real numbers"),
 }
 
 
@@ -124,7 +124,7 @@ IN_PROBLEMS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a division by 0": (lambda p: p.point() / 0, "a divisor must differ from 0"),
     "of a form": (lambda p: p.point().square / 0, "a divisor must differ from 0"),
     "a vector for a form": (lambda p: p.maximize(p.point()), "got <vector>"),
-    "a width": (lambda p: p.solve("narrow"), "narrow must hold real numbers, got .narrow."),
+    "a width": (lambda p: p.solve("narrow"), "narrow must contain real numbers, got .narrow."),
     "no objective": (lambda p: p.solve(), "a problem must maximize something"),
     "a square of 0": (lambda p: p.equal_to(p.point().square, 0), r"a square .* at most 0 \(.*minimizer\(at=x\)\)"),
     "at most a square of 0": (lambda p: p.at_most(2 * p.point().square, 0, "d"), "got a square that is at most 0"),

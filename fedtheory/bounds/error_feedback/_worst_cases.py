@@ -1,4 +1,4 @@
-"""Worst cases of the bounds on compressed communication of one client."""
+"""Worst-case problems of the bounds on compressed communication with one client."""
 
 import math
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def _without_memory(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _draw(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants, and a step size at which the rate is rational, on either side of the best one."""
+    """Draw constants and a step size, below or above the best one, at which the rate is rational."""
     s = Fraction(whole(rng, 1, 9), 10)
     L = Fraction(whole(rng, 5, 30), 10)
     mu = L * Fraction(whole(rng, 1, 9), 10)

@@ -9,7 +9,7 @@ from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["cgd_gap"]
 
-_METHOD = Hypothesis("updates are compressed, and nothing is remembered", of_run=method_is("Compressed"))
+_METHOD = Hypothesis("updates are compressed without error feedback", of_run=method_is("Compressed"))
 
 _ONE = Hypothesis(
     "there is one client", of_run=lambda run: None if run.num_clients == 1 else f"{run.num_clients} clients"
@@ -39,8 +39,9 @@ def cgd_gap(
     .. math::
         q^{2R}(F(w_0)-F^*),\quad q=\max\{1-(1-s)\eta\mu,\ (1+s)\eta L-1\}
 
-    The best step is ``2/((1 + s) L + (1 - s) mu)``, and its rate is better than that of error feedback at its best. It
-    is one of losses only: distances from w* may grow. Several clients may diverge at every step size.
+    The best step size is ``2/((1 + s) L + (1 - s) mu)``; its rate is better than the best rate of error feedback. The
+    bound holds for losses only: the distance from w* may grow. With several clients the method may diverge at every
+    step size.
 
     Parameters
     ----------
@@ -49,18 +50,18 @@ def cgd_gap(
 
     Notes
     -----
-    The multipliers are q for the pair (w, w_+), 1 - q for (w*, w_+), q (1 - q) for (w*, w) of the conditions of smooth,
-    strongly convex functions, and ``eta q/(2 s)`` for that of the compressor.
+    The proof multiplies the conditions of smooth and strongly convex functions by q for the pair (w, w_+), by 1 - q for
+    (w*, w_+) and by q (1 - q) for (w*, w), and the condition of the compressor by ``eta q/(2 s)``.
 
     Examples
     --------
-    With mu = 1, L = 3, s = 1/2 and eta = 1/5: q = 9/10, and two steps leave ``(81/100)^2`` of 10000.
+    With mu = 1, L = 3, s = 1/2 and eta = 1/5: q = 9/10, and after two steps the bound is ``(81/100)^2 10000``.
 
     >>> from fractions import Fraction as Q
     >>> cgd_gap(2, step_size=Q(1, 5), mu=Q(1), L=Q(3), compression_error=Q(1, 2), initial_gap=Q(10000))
     Fraction(6561, 1)
     """
-    # 1 - q, the less of two.
+    # 1 - q, as the smaller of two numbers.
     short = -maximum(-(1 - compression_error) * step_size * mu, (1 + compression_error) * step_size * L - 2)
     left, _ = geometric(short, 2 * num_rounds)
     return {"left": left * initial_gap}

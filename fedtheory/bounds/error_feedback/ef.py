@@ -13,7 +13,7 @@ _METHOD = Hypothesis("clients and server run error feedback", of_run=method_is("
 
 
 def _apart(run):
-    """Say by how much some client's gradient at w* is longer than rounding makes it, or return None."""
+    """Report a client's gradient at w* that is longer than rounding explains, or return None."""
     gradients = run.fed.gradients(run.fed.minimizer)
     longest = float((gradients**2).sum(axis=-1).max()) ** 0.5
     scale = 1e-9 * float(run.fed.smoothness) * (1 + float((run.fed.minimizer**2).sum()) ** 0.5)
@@ -34,7 +34,7 @@ _COMMON = Hypothesis("w* minimizes every F_k", of_run=_apart)
     worst_case=_worst_cases.ROUND,
 )
 def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
-    r"""Bound on the potential of error feedback after a round; a parabola attains it in every round.
+    r"""Bound on the potential of error feedback after one round; a parabola attains it in every round.
 
     .. math::
         \begin{aligned}
@@ -42,20 +42,20 @@ def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, com
         &z^2=tz+s,\quad t=\max\{1-s-(1+s)\eta\mu,\ (1+s)\eta L-(1-s)\}
         \end{aligned}
 
-    Client k sends ``C(v_k)`` with ``v_k = e_k + eta grad F_k(w)`` and keeps ``e_k = v_k - C(v_k)``; the server takes
-    the mean of what is sent off w. It converges for ``eta < 2 (1 - s)/((1 + s) L)``, and fastest at
-    ``2 (1 - s)/((1 + s) (L + mu))``, where this is the rate that the paper states.
+    Client k sends ``C(v_k)`` with ``v_k = e_k + eta grad F_k(w)`` and keeps ``e_k = v_k - C(v_k)``; the server
+    subtracts the mean of the messages from w. The method converges for ``eta < 2 (1 - s)/((1 + s) L)``. It is fastest
+    at ``2 (1 - s)/((1 + s) (L + mu))``, where the bound is the rate that the paper states.
 
     Parameters
     ----------
     step_size
-        eta, any.
+        eta; every step size is allowed.
 
     Notes
     -----
-    ``z^2 V`` less the next potential is ``-2 eta z I - K/s`` plus squares, where ``I <= 0`` is the mean over the
-    clients of ``<g_k - mu w, g_k - L w>/(L - mu)`` with w* = 0, and ``K <= 0`` that of
-    ``|C(v_k) - v_k|^2 - s^2 |v_k|^2``.
+    ``z^2 V`` minus the next potential equals ``-2 eta z I - K/s`` plus squares. With w* = 0, I is the mean over the
+    clients of ``<g_k - mu w, g_k - L w>/(L - mu)`` and K the mean of ``|C(v_k) - v_k|^2 - s^2 |v_k|^2``. Neither is
+    positive.
 
     Examples
     --------
@@ -95,16 +95,16 @@ def ef_distance(
     Parameters
     ----------
     step_size
-        eta, any.
+        eta; every step size is allowed.
 
     Notes
     -----
-    The z is that of ``ef_round``, which is applied R times from ``V = |w_0 - w*|^2``. The model is the mean of the
-    ``w - e_k`` and the mean of the e_k together, and ``|a + b|^2 <= (1 + s) (|a|^2 + |b|^2/s)``.
+    Apply ``ef_round``, which defines z, R times from ``V = |w_0 - w*|^2``. The model is the mean of the ``w - e_k``
+    plus the mean of the e_k, and ``|a + b|^2 <= (1 + s) (|a|^2 + |b|^2/s)``.
 
     Examples
     --------
-    With mu = 3/5, L = 1, s = 1/3 and eta = 5/8 it is z = 2/3: two rounds leave ``(4/3) (16/81) 243``.
+    With mu = 3/5, L = 1, s = 1/3 and eta = 5/8: z = 2/3, and after two rounds the bound is ``(4/3) (16/81) 243``.
 
     >>> from fractions import Fraction as Q
     >>> ef_distance(2, step_size=Q(5, 8), mu=Q(3, 5), L=Q(1), compression_error=Q(1, 3), initial_distance2=Q(243))

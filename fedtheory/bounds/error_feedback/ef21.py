@@ -23,7 +23,7 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
     worst_case=_worst_cases.ROUND,
 )
 def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
-    r"""Bound on the potential of EF21 after a round; a parabola attains it in every round.
+    r"""Bound on the potential of EF21 after one round; a parabola attains it in every round.
 
     .. math::
         \begin{aligned}
@@ -32,18 +32,19 @@ def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, c
         \end{aligned}
 
     The server steps along the mean of the d_k, and client k adds ``C(grad F_k(w) - d_k)`` at the new model to d_k.
-    Rate, range and best step are those of error feedback (``ef_round``); no common minimizer is needed.
+    The rate, the range of step sizes and the best one are those of error feedback (``ef_round``); a common minimizer is
+    not needed.
 
     Parameters
     ----------
     step_size
-        eta, any.
+        eta; every step size is allowed.
 
     Notes
     -----
-    ``z^2 V`` less the next potential is ``-(2 s z/eta) I - K`` plus squares, where ``I <= 0`` is the mean over the
-    clients of ``<q_k - mu u, q_k - L u>/(L - mu)``, q_k the change of a client's gradient and u the step, and
-    ``K <= 0`` that of ``|C(v_k) - v_k|^2 - s^2 |v_k|^2``.
+    ``z^2 V`` minus the next potential equals ``-(2 s z/eta) I - K`` plus squares. I is the mean over the clients of
+    ``<q_k - mu u, q_k - L u>/(L - mu)``, with the step u and the change q_k of a client's gradient; K is the mean of
+    ``|C(v_k) - v_k|^2 - s^2 |v_k|^2``. Neither is positive.
 
     Examples
     --------
@@ -83,13 +84,14 @@ def ef21_gradient2(
     Parameters
     ----------
     step_size
-        eta, any.
+        eta; every step size is allowed.
     initial_potential
-        That of ``ef21_round`` at the start: ``s |grad F(w_0)|^2`` where the first gradients are sent as they are.
+        V_0, the potential of ``ef21_round`` at the start: ``s |grad F(w_0)|^2`` if the first gradients are sent
+        exactly.
 
     Examples
     --------
-    With mu = 7/8, L = 1, s = 1/3 and eta = 8/15 it is z = 3/5: two rounds leave ``3 (81/625) 625``.
+    With mu = 7/8, L = 1, s = 1/3 and eta = 8/15: z = 3/5, and after two rounds the bound is ``3 (81/625) 625``.
 
     >>> from fractions import Fraction as Q
     >>> ef21_gradient2(2, step_size=Q(8, 15), mu=Q(7, 8), L=Q(1), compression_error=Q(1, 3), initial_potential=Q(625))

@@ -18,8 +18,8 @@ PAPER = Paper(
     symbols=(
         Symbol(
             "compression_error",
-            "Largest relative error of the compressor, ``|C(v) - v| <= s |v|``: the root of ``1 - k/d`` where the k "
-            "largest of d entries are sent",
+            "Largest relative error of the compressor, ``|C(v) - v| <= s |v|``; ``sqrt(1 - k/d)`` if the k largest of d"
+            " entries are sent",
             POSITIVE._replace(of_run="compression_error"),
             letter="s",
         ),
@@ -33,16 +33,16 @@ ASSUMES = (
     StronglyConvex(),
     EXACT_GRADIENTS,
     Hypothesis(
-        "compression_error < 1, the compressor being a contraction: |C(v) - v| <= compression_error |v|",
+        "compression_error < 1, so that the compressor is a contraction: |C(v) - v| <= compression_error |v|",
         lambda compression_error: (compression_error, "<", 1),
     ),
 )
 
 
 def rate(step_size, *, mu, L, compression_error):
-    """Return z^2, and 1 - z^2 with its digits, of error feedback and EF21 alike: ``z^2 = t z + s`` with z > 0."""
+    """Return z^2 and 1 - z^2, without cancellation, for error feedback and EF21: ``z^2 = t z + s`` with z > 0."""
     s = compression_error
-    # 1 - s - t, the less of two.
+    # 1 - s - t, as the smaller of two numbers.
     short = -maximum(-(1 + s) * step_size * mu, (1 + s) * step_size * L - 2 * (1 - s))
     t = 1 - s - short
     z = (t + square_root(t**2 + 4 * s)) / 2

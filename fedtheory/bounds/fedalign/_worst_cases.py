@@ -1,4 +1,4 @@
-"""Worst cases of the bounds of FedALIGN: two priority clients, and a third one that is included."""
+"""Worst-case problems of the bounds of FedALIGN, with two priority clients and a third client that is included."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -13,14 +13,14 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
 
-_ONE_ROUND = "a round in which a third client is included, whatever the threshold, without a bound on gradients"
-_G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"
+_ONE_ROUND = "one round that includes a third client at any threshold, without a bound on gradients"
+_G2 = "the worst case ignores the bound on gradients that the theorem assumes"
 
 
 def _included(given: Mapping[str, Any], weight: Any, gap: Any) -> dict[str, Any]:
-    """Return the constants of a round in which a third client joins, from ``1/(1 + s)`` and ``s Gamma_3/(1 + s)``."""
+    """Return the constants of a round that includes a third client, from ``1/(1 + s)`` and ``s Gamma_3/(1 + s)``."""
     if given["sigma2"] or not 0 < weight < 1:
-        message = f"sigma2 must be 0 and a client be included for the worst case, got {given['sigma2']} and {weight}"
+        message = f"sigma2 must be 0 and priority_weight in (0, 1) for a worst case, got {given['sigma2']} and {weight}"
         raise ValueError(message)
     share = 1 / Fraction(weight) - 1
     found = {name: given[name] for name in ("mu", "L", "objective_gap")}
@@ -37,13 +37,13 @@ def _first_step(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _first_round(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Take a horizon of one round, in which sums over steps have equal entries."""
+    """Solve a horizon of one round, whose sums over steps have equal entries."""
     tau = given["local_steps"]
     if given["num_steps"] != tau:
-        message = f"num_steps must be one round of {tau} steps, got {given['num_steps']}"
+        message = f"num_steps must be {tau}, one round, for the worst case, got {given['num_steps']}"
         raise ValueError(message)
     if bound.step_sizes is None:
-        message = f"{bound.__name__} must prescribe step sizes"
+        message = f"{bound.__name__} must prescribe step sizes to have a worst case"
         raise ValueError(message)
     weight, gap = _of_the_round(given, tau)
     known = {name: float(given[name]) for name in ("mu", "L")}
@@ -53,7 +53,7 @@ def _first_round(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _of_the_round(given: Mapping[str, Any], tau: int) -> tuple[Any, Any]:
-    """Return ``1/(1 + s)`` and the included gap from theta and rho, or from sequences."""
+    """Return ``1/(1 + s)`` and the included gap, from theta and rho or from the sequences."""
     if "priority_weights" in given:
         return given["priority_weights"][0], given["included_gaps"][0]
     mu, L = Fraction(given["mu"]), Fraction(given["L"])
@@ -68,7 +68,7 @@ def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _draw_class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw two priority clients and a third one of their size, with gradients that leave some federation."""
+    """Draw two priority clients and a third client of equal size, and a G2 that is large enough for them."""
     given = draw_class(rng) | {"sigma2": Fraction(0), "client_gap": tenths(rng, 1, 30)}
     mu = given["mu"]
     least = max(mu**2 * given["distance2"] + 2 * mu * given["objective_gap"], 2 * mu * given["client_gap"])

@@ -31,16 +31,16 @@ def _of_sum_one(weights: npt.ArrayLike) -> Array:
 
 
 def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
-    """Weight of all priority clients together, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
+    """Total weight of the priority clients, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
 
-    The weights are not negative and sum to 1 over the clients.
+    The weights must not be negative and must sum to 1 over the clients.
 
     Parameters
     ----------
     weights
         Aggregation weights ``p'_k I_k``, shape (..., K).
     priority
-        Which clients are priority clients, shape (K,).
+        True for priority clients, shape (K,).
 
     Returns
     -------
@@ -63,19 +63,21 @@ def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
 
 
 def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: npt.ArrayLike) -> Array:
-    """``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` from aggregation weights of shape (..., K); shape (...).
+    """Included gap ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` from aggregation weights of shape (..., K).
 
     Parameters
     ----------
-    weights, priority
-        The p'_k I_k, not negative and of sum 1, and which clients are priority clients, shape (K,).
+    weights
+        Aggregation weights ``p'_k I_k``, not negative and of sum 1, shape (..., K).
+    priority
+        True for priority clients, shape (K,).
     client_gaps
         ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
 
     Returns
     -------
     Array
-        Not squared, in units of the loss; shape (...).
+        Shape (...), in units of the loss.
 
     Raises
     ------
@@ -105,7 +107,7 @@ def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
     local_steps
         Steps per round E, so that the horizons are T = E, 2 E, ...
     first_step
-        0, or 1 for the sums as printed, which leave out step 0.
+        0, or 1 for the printed sums, which omit step 0.
 
     Returns
     -------
@@ -115,11 +117,11 @@ def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
     Raises
     ------
     ValueError
-        If gamma is not above 2, a weight is not a number, or a count is not a whole number.
+        If gamma is not above 2, a weight is not a number, or a count is not an integer.
 
     Examples
     --------
-    Two rounds of two steps, gamma = 8 and s = 0, then 1: 2/(2 + 6) and (2 + 1)/(4 + 6).
+    Two rounds of two steps with gamma = 8, s = 0 in the first and s = 1 in the second: 2/(2 + 6) and (2 + 1)/(4 + 6).
 
     >>> theta([1.0, 0.5], gamma=8.0, local_steps=2)
     array([0.25, 0.3 ])
@@ -172,7 +174,7 @@ def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
     steps = validate.count("local_steps", local_steps)
     skipped = validate.count("first_step", first_step, 0, 1)
     if not validate.one("gamma", validate.finite("gamma", gamma)) > 2:
-        message = f"gamma must be more than 2, got {shown(gamma)}"
+        message = f"gamma must be above 2, got {shown(gamma)}"
         raise ValueError(message)
     if isinstance(values, list | tuple) and all(isinstance(value, int | Fraction) for value in values):
         sums = itertools.accumulate(validate.nonnegative(name, value) for value in values)
@@ -182,7 +184,7 @@ def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
     if rounds.ndim == 0:
         message = f"{name} must have an entry for each round, got the number {rounds}"
         raise ValueError(message)
-    # Counts of steps become doubles, which do not wrap as 64 bits would.
+    # As doubles, since products of counts could overflow 64-bit integers.
     length = validate.double("local_steps", steps)
     until: Array = length * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
     result: Array = until / (length * np.arange(1, rounds.shape[-1] + 1) + validate.double("gamma", gamma) - 2)

@@ -34,13 +34,13 @@ def _printed_full_participation_gap(
     theta: Scalar,
     rho: Scalar,
 ) -> Summands:
-    r"""Bound on ``E F(w_T) - F*``, eq. (6) as printed; theta and rho with sums from i = 1.
+    r"""Bound on ``E F(w_T) - F*``, eq. (6) as printed: the sums of theta and rho begin at i = 1.
 
     .. math::
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}(\sigma^2+8(E-1)^2G^2)+\frac{4L^2}\mu\|w_0-w^*\|^2
         +\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
 
-    It fails for E = 1, where step 0 makes up the whole first round, and is true for E >= 2.
+    It is false for E = 1, where step 0 is the whole first round, and true for E >= 2.
 
     Examples
     --------
@@ -92,20 +92,20 @@ def full_participation_gap(
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}(\sigma^2+8(E-1)^2G^2)+\frac{L\gamma}2\|w_0-w^*\|^2
         +\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
 
-    Without any inclusion (thresholds 0) theta is ``T/(T + gamma - 2)``, rho is 0, and this is a bound for federated
-    averaging on the priority clients.
+    If no other client is included (thresholds 0), theta is ``T/(T + gamma - 2)`` and rho is 0. The bound then holds for
+    federated averaging over the priority clients.
 
     Parameters
     ----------
     theta, rho
-        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or anything larger.
+        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or upper bounds of them.
 
     Notes
     -----
-    With ``v_t = 4/mu^2 B_t + 2/mu (t + gamma) D_t + gamma Delta_0``, B_t and D_t the sums over i < t of those of
-    ``one_step`` over ``t + gamma - 2``, the induction of eq. (34) from ``Delta_t <= v_t/(t + gamma)`` goes through: the
-    sums gain the term of step t, and ``(s - 2)/s^2 <= (s - 1)/s^2 <= 1/(s + 1)`` at s = t + gamma. Smoothness turns
-    distances into gaps.
+    Write ``one_step`` as ``Delta_{t+1} <= (1 - eta mu) Delta_t + eta^2 B + eta D``, and let B_t and D_t be the sums of
+    B and D over the steps i < t, divided by ``t + gamma - 2``. With ``v_t = 4/mu^2 B_t + 2/mu (t + gamma) D_t + gamma
+    Delta_0`` the induction of eq. (34) proves ``Delta_t <= v_t/(t + gamma)``: the sums gain the term of step t, and
+    ``(s - 2)/s^2 <= (s - 1)/s^2 <= 1/(s + 1)`` at s = t + gamma. Smoothness bounds the gap by the distance.
 
     Examples
     --------

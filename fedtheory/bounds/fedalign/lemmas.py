@@ -72,7 +72,7 @@ def aggregated_distance(distances2: Scalar, *, weights: Scalar) -> Summands:
         distances = IndexedBase(distances2)
         return {"mean": summed(weights, clients, lambda k: distances[k])}
     if len(weights) != len(distances2):
-        message = f"weights must have {len(distances2)} entries as distances2 has, got {len(weights)}"
+        message = f"weights must have {len(distances2)} entries, as distances2 has, got {len(weights)}"
         raise ValueError(message)
     if isinstance(weights, tuple) and isinstance(distances2, tuple):
         return {"mean": sum(p * d for p, d in zip(weights, distances2, strict=True))}
@@ -93,8 +93,8 @@ def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summa
         4\eta_t^2(E-1)^2G^2
 
     The weighted mean of the squared distances from the weighted average is at most that from the round's starting model
-    (the unweighted inequality that the paper quotes under (a) is false for weighted averages); Minkowski's inequality
-    bounds it by the squared sum of at most E - 1 step sizes, each at most ``2 eta_t``, times G2.
+    (the unweighted inequality that the paper quotes under (a) is false for weighted averages). By Minkowski's
+    inequality the latter is at most G2 times the squared sum of at most E - 1 step sizes, each at most ``2 eta_t``.
 
     Examples
     --------
@@ -187,8 +187,8 @@ def sampling_variance(elapsed_step_size: Scalar, *, num_draws: Scalar, priority_
     .. math::
         \frac{S^2G^2}{K(1+s)^2},\quad S=\sum_i\eta_i
 
-    The K draws are independent, unbiased, and weighted ``1/(K (1 + s))`` each; a draw's variance is at most the mean
-    squared distance from the round's starting model.
+    The K draws are independent and unbiased, and each has the weight ``1/(K (1 + s))``. The variance of a draw is at
+    most the mean squared distance from the round's starting model.
 
     Parameters
     ----------

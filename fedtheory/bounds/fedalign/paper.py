@@ -48,7 +48,7 @@ __all__ = [
 
 
 def _sequence(name: str, value):
-    """Return one non-negative number per step, exact rationals as they are."""
+    """Return one nonnegative number per step; exact rationals stay exact."""
     if isinstance(value, tuple | list) and all(isinstance(entry, int | Fraction) for entry in value):
         return tuple(nonnegative(name, entry) for entry in value)
     return nonnegative(name, validate.array(name, value, ndim=1))
@@ -73,12 +73,12 @@ PAPER = Paper(
         Symbol("num_draws", "Priority clients drawn per round", COUNT._replace(of_run="num_draws"), letter="K"),
         Symbol(
             "theta",
-            "theta_T of eq. (7), in [0, 1] (function ``theta``), or anything larger",
+            "theta_T of eq. (7), in [0, 1] (function ``theta``), or an upper bound",
             NONNEGATIVE,
             "",
             r"\theta",
         ),
-        Symbol("rho", "rho_T of eq. (8) (function ``rho``), or anything larger", NONNEGATIVE, "loss", r"\rho"),
+        Symbol("rho", "rho_T of eq. (8) (function ``rho``), or an upper bound", NONNEGATIVE, "loss", r"\rho"),
         Symbol("priority_weight", "``E[1/(1 + s)]`` in the round of step t", NONNEGATIVE),
         Symbol(
             "included_gap",
@@ -98,7 +98,7 @@ PAPER = Paper(
             _SEQUENCE,
             "loss",
         ),
-        Symbol("squared_weights", "``E sum_k p'_k^2 I_k``, or anything larger up to 1", POSITIVE),
+        Symbol("squared_weights", "``E sum_k p'_k^2 I_k``, or an upper bound of at most 1", POSITIVE),
         Symbol("excess", "``F_k(w) - F_k*``, a number or an array", NONNEGATIVE, "loss"),
         Symbol(
             "elapsed_step_size",
@@ -122,19 +122,19 @@ PAPER = Paper(
 
 FULL = (Scheme("loss matching", "renormalized"),)
 PARTIAL = (Scheme("loss matching, priority drawn with replacement", "renormalized"), *FULL)
-# What is said of one step holds in rounds of any number of them.
+# A statement about one step holds in rounds with any number of local steps.
 ANY_STEP = ("local_steps",)
 
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
-_CLIENTS = "every F_k, non-priority ones too,"
+_CLIENTS = "every F_k, also of non-priority clients,"
 CURVATURE = (Smooth(of=_CLIENTS, source="Assumption 1"), StronglyConvex(of=_CLIENTS, source="Assumption 2"))
 NOISE = Noise(across="independent across clients given the past and the round's indicators", source="Assumption 3")
 GRADIENTS = BoundedGradients(given="the round's indicators", source="Assumption 4")
 FROZEN_INDICATORS = Hypothesis(
-    "the indicators I_k are fixed at the round's start, from the server's model, and used by the aggregation that "
-    "closes the round",
+    "the indicators I_k depend only on the server's model at the round's start, and the aggregation at the round's "
+    "end uses them",
     of_run=lambda run: None if run.scheme.selection.startswith("loss matching") else str(run.scheme),
 )
 HALVING = HalvingSteps()

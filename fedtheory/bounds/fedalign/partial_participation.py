@@ -35,7 +35,7 @@ def _printed_partial_participation_gap(
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}\Big(\sigma^2+8(E-1)^2G^2+\frac{8E^2G^2}K\Big)
         +\frac{4L^2}\mu\|w_0-w^*\|^2+\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T,\quad\gamma=\frac{8L}\mu
 
-    It fails for E = 1 and large K, like Theorem 1.
+    It is false for E = 1 and large K, like Theorem 1.
 
     Examples
     --------
@@ -87,18 +87,18 @@ def partial_participation_gap(
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}\Big(\sigma^2+8(E-1)^2G^2+\frac{4E^2G^2}K\Big)
         +\frac{L\gamma}2\|w_0-w^*\|^2+\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
 
-    Non-priority clients may take part by any rule that does not look into the round: I_k is then 1 if client k both
-    matches and takes part, eq. (55). Here gamma is ``max(8 L/mu, E)`` as in Theorem 1.
+    Non-priority clients may participate by any rule that does not depend on the current round's draws and noise: I_k
+    is then 1 if client k both matches and participates, eq. (55). Here gamma is ``max(8 L/mu, E)``, as in Theorem 1.
 
     Parameters
     ----------
     theta, rho
-        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or anything larger.
+        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or upper bounds of them.
 
     Notes
     -----
-    It is ``full_participation_gap`` with the variance of the draws added to sigma2; ``partial_one_step`` says why. Eq.
-    (59) rounds its constant 4 up to 8.
+    It is ``full_participation_gap`` with the variance of the draws added to sigma2; the proof is in
+    ``partial_one_step``. Eq. (59) rounds its constant 4 up to 8.
 
     Examples
     --------

@@ -30,7 +30,7 @@ __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
 
 _ALWAYS = (*CURVATURE, NOISE, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
 _ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
-# The drift of a step needs only the gradients that its round has used before, averaged as the models are.
+# The drift of a step depends only on earlier gradients of its round, averaged with the weights of the models.
 _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
@@ -54,7 +54,7 @@ def one_step(
         (1-\eta\mu)\Delta_t+\eta^2\Big(8(E-1)^2G^2+6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\Big)
         +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
-    Here w_t is the average of the included clients' models with the weights p'_k of the round.
+    Here w_t is the average of the included clients' models with the round's weights p'_k.
 
     Examples
     --------
@@ -99,14 +99,14 @@ def refined_one_step(
     included_gap: Scalar,
     squared_weights: Scalar = 1,
 ) -> Summands:
-    r"""``one_step`` for any step sizes up to 1/(4 L), from the step sizes S that the round has used before.
+    r"""``one_step`` for any step sizes up to 1/(4 L); S is the sum of the round's earlier step sizes.
 
     .. math::
         (1-\eta\mu)\Delta_t+2S^2G^2+\eta^2\Big(6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\,\mathbb E\sum_kp_k'^2I_k\Big)
         +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
-    The drift of Lemma A.4 is ``S^2 G2`` by Minkowski's inequality, without a condition on how step sizes change; it
-    enters twice. The variance is that of eq. (28).
+    By Minkowski's inequality the drift of Lemma A.4 is at most ``S^2 G2``, without a condition on how step sizes
+    change; it enters twice. The variance is that of eq. (28).
 
     Examples
     --------
@@ -154,8 +154,8 @@ def partial_one_step(
         (1-\eta\mu)\Delta_t+\eta^2\Big(8(E-1)^2G^2+\frac{4E^2G^2}K
         +6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\Big)+2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
-    The drawn average w' is an unbiased estimate of the average w over all (Lemma A.7), so that its variance (Lemma A.8)
-    adds to the squared distance, once per round; the last inequality of eq. (59) doubles it to no purpose.
+    The drawn average w' is an unbiased estimate of the average w over all clients (Lemma A.7). Its variance (Lemma A.8)
+    is therefore added to the squared distance, once per round; the last inequality of eq. (59) doubles it needlessly.
 
     Examples
     --------
@@ -204,8 +204,8 @@ def recursion_gap(
         \frac L2\cdot\frac{(\gamma-1)(\gamma-2)\Delta_0+\frac4{\mu^2}\sum_{i<T}\big(1-\frac1{i+\gamma}\big)B_i
         +\frac2\mu\sum_{i<T}(i+\gamma-1)D_i}{(T+\gamma-1)(T+\gamma-2)}
 
-    Multiplying eq. (30) by ``(t + gamma)(t + gamma - 1)`` makes the contraction telescope. It shows that a client
-    included early does little harm in the end: D_i has the weight i + gamma - 1.
+    Multiplying eq. (30) by ``(t + gamma)(t + gamma - 1)`` makes the contraction telescope. D_i has the weight
+    i + gamma - 1, so that including a client in an early round does little harm at the end.
 
     Parameters
     ----------
@@ -214,9 +214,9 @@ def recursion_gap(
 
     Examples
     --------
-    With mu = L = 1 and E = 2 (so gamma = 8) a round has the steps 1/4 and 2/9. With 1/(1 + s) = 1/2 in it and an
-    included gap of 3/2, B = 8 * 19 + 5 + 6 * 3/2 = 166 and D = 3; so ``Delta_1 = (3/4) 7 + 166/16 + 3/4 = 131/8``,
-    ``Delta_2 = (7/9) 131/8 + (4/81) 166 + (2/9) 3 = 13997/648``, and half of it is the bound.
+    With mu = L = 1 and E = 2 (so gamma = 8) the round has the steps 1/4 and 2/9. With 1/(1 + s) = 1/2 and an included
+    gap of 3/2, B = 8 * 19 + 5 + 6 * 3/2 = 166 and D = 3. So ``Delta_1 = (3/4) 7 + 166/16 + 3/4 = 131/8``,
+    ``Delta_2 = (7/9) 131/8 + (4/81) 166 + (2/9) 3 = 13997/648``, and the bound is half of it.
 
     >>> from fractions import Fraction as Q
     >>> recursion_gap(2, mu=Q(1), L=Q(1), local_steps=2, G2=19, sigma2=5, objective_gap=3, initial_distance2=7,

@@ -1,4 +1,4 @@
-"""Worst cases of the bounds of Li et al., and of those without bounded gradients."""
+"""Worst-case problems of the bounds of Li et al. and of the bounds without bounded gradients."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -13,9 +13,9 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
 
-_WITHOUT_G2 = "the worst case is that without a bound on gradients, so that the looseness is at least this"
-_FEW = "the worst case is that of two clients, without a bound on gradients: the looseness is at least this"
-_G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"
+_WITHOUT_G2 = "the worst case ignores the bound on gradients; the true ratio is at least this one"
+_FEW = "the worst case has two clients and ignores the bound on gradients; the true ratio is at least this one"
+_G2 = "the worst case ignores the bound on gradients that the theorem assumes"
 
 
 def _class(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,18 +25,18 @@ def _class(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rounds(given: Mapping[str, Any]) -> tuple[int, int]:
-    """Return local steps and rounds of a horizon without noise."""
+    """Return the number of local steps and of rounds; the horizon must be whole rounds without noise."""
     tau, steps = given["local_steps"], given["num_steps"]
     noise = given.get("weighted_sigma2", given.get("sigma2"))
     if steps % tau or noise:
-        message = f"num_steps must be whole rounds, and the variance of gradients 0, got {steps} and {noise}"
+        message = f"num_steps must be whole rounds, and weighted_sigma2 or sigma2 0, got {steps} and {noise}"
         raise ValueError(message)
     return tau, steps // tau
 
 
 def _sizes(bound: Bound, given: Mapping[str, Any]) -> Any:
     if bound.step_sizes is None:
-        message = f"{bound.__name__} must prescribe step sizes"
+        message = f"{bound.__name__} must prescribe step sizes to have a worst case"
         raise ValueError(message)
     tau = {} if bound.__name__ == "decaying_steps_gap" else {"local_steps": given["local_steps"]}
     return as_fractions(bound.step_sizes(given["num_steps"], mu=float(given["mu"]), L=float(given["L"]), **tau))
@@ -50,7 +50,7 @@ def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _sampled(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Go through all selections of few clients."""
+    """Solve over all selections of at most a few clients."""
     tau, num_rounds = _rounds(given)
     distinct = "num_clients" in given
     who = {"num_selected": given["num_selected"], "num_clients": given.get("num_clients", 2)}
@@ -61,14 +61,14 @@ def _sampled(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _step(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Take a round's first step."""
+    """Solve a round's first step."""
     require_0(given, "weighted_sigma2", of="a step")
     worst = worst_case.fedavg(1, given["step_size"], **_class(given))
     return worst_case.Comparison(bound(**given), worst, _WITHOUT_G2)
 
 
 def _distance(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Take rounds of all clients, without any bound on gradients."""
+    """Solve rounds of all clients without a bound on gradients."""
     counts = {name: given[name] for name in ("local_steps", "num_rounds") if name in given}
     return worst_case.fedavg(**{"local_steps": 1, **counts}, step_size=given["step_size"], **_class(given))
 
@@ -115,7 +115,7 @@ def _draw_step(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _draw_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw a theorem's constants, with a bound on gradients that no path of the worst federation exceeds by much."""
+    """Draw a theorem's constants, with a G2 that the paths of the worst federation barely exceed."""
     given = draw_class(rng) | {"local_steps": whole(rng, 1, 2), "weighted_sigma2": Fraction(0)}
     given["initial_distance2"] = start = given.pop("distance2")
     G2 = given["L"] ** 2 * (start + 2 * given["objective_gap"] / given["mu"])
@@ -123,7 +123,7 @@ def _draw_horizon(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _draw_sampled(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw a single round: the outcomes of draws multiply."""
+    """Draw a horizon of one round, since the number of outcomes grows exponentially with the rounds."""
     given = _draw_horizon(rng)
     return given | {"num_selected": whole(rng, 1, 2), "num_steps": given["local_steps"]}
 
@@ -137,7 +137,7 @@ def _draw_decaying(rng: np.random.Generator) -> dict[str, Any]:
     return given | {"sigma2": given.pop("weighted_sigma2")}
 
 
-_NO_HETEROGENEITY = "the bound is proved by a recursion whose heterogeneity vanishes for one local step"
+_NO_HETEROGENEITY = "the heterogeneity of the recursion that proves the bound vanishes for one local step"
 ONE_STEP = WorstCaseProblem(_step, _draw_step)
 ONE_ROUND = WorstCaseProblem(_distance, _draw_round)
 FIXED_ROUNDS = WorstCaseProblem(_distance, _draw_rounds)

@@ -1,7 +1,7 @@
 """Federated averaging with unbiased selection and decaying step sizes.
 
-The function of this file follows the form that Power-of-Choice says recovers their bound: its Theorem 3.1 at
-rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.
+The function in this file is the form of their bound that Power-of-Choice states: its Theorem 3.1 at
+rho_bar = rho_tilde = 1. Their own theorems, with their step sizes and constants, are in ``theorems``.
 """
 
 from fedtheory.bounds.fedavg import _worst_cases
@@ -18,7 +18,8 @@ _ASSUMES = (
     Noise(source="Assumption 3"),
     GRADIENTS,
     Hypothesis(
-        "m clients drawn with replacement, client k with probability p_k, and a plain mean: all skews are 1",
+        "num_selected clients are drawn with replacement, client k with probability p_k, and averaged by "
+        "a plain mean, so that all skews are 1",
         of_run=selected_by("multinomial"),
     ),
 )
@@ -52,17 +53,17 @@ def decaying_steps_gap(
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2}+\frac{8L^2\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]
 
-    This is Power-of-Choice's Theorem 3.1 at rho_bar = rho_tilde = 1, where its bias is 0; arguments and units are those
-    of ``power_of_choice.decaying_steps_gap``.
+    This is Theorem 3.1 of Power-of-Choice at rho_bar = rho_tilde = 1, where its bias is 0. Arguments and units are
+    those of ``power_of_choice.decaying_steps_gap``.
 
     Parameters
     ----------
     num_steps
-        Local steps T made so far; an array of horizons gives an array of bounds.
+        Number T of local steps so far; an array of horizons gives an array of bounds.
     local_steps
         Local steps per round tau.
     num_selected
-        Clients per round m, copies counted.
+        Number m of clients per round, counted with multiplicity.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def one_step(
     weighted_sigma2: Scalar,
     objective_gap: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, w_t the mean of all models (weights p_k).
+    r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``; w_t is the mean of all models (weights p_k).
 
     .. math::
         (1-\eta\mu)\Delta_t+\eta^2\Big(\sum_kp_k^2\sigma_k^2+6L\Gamma+8(E-1)^2G^2\Big)
@@ -72,7 +72,7 @@ def with_replacement_variance(step_size: Scalar, *, local_steps: Scalar, num_sel
     .. math::
         \frac4K\eta^2E^2G^2
 
-    ``step_size`` is the round's last.
+    ``step_size`` is the last one of the round.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def without_replacement_variance(
     .. math::
         \frac{N-K}{N-1}\cdot\frac4K\eta^2E^2G^2
 
-    ``step_size`` is the round's last.
+    ``step_size`` is the last one of the round.
 
     Examples
     --------

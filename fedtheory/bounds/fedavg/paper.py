@@ -42,14 +42,14 @@ PAPER = Paper(
     authors="Li, Huang, Yang, Wang, Zhang",
     year=2020,
     url="https://arxiv.org/abs/1907.02189",
-    compared=False,  # it is known through papers that cite it
+    compared=False,  # its text was not available, only papers that cite it
     symbols=(
         replace(SYMBOLS["local_steps"], letter="E"),
         replace(SYMBOLS["num_clients"], letter="N"),
-        replace(SYMBOLS["num_selected"], meaning="Clients per round, copies counted", letter="K"),
+        replace(SYMBOLS["num_selected"], meaning="Number of clients per round, counted with multiplicity", letter="K"),
         replace(
             SYMBOLS["num_steps"],
-            meaning="Local steps made so far, T - 1 in the paper; an array of horizons gives an array of bounds",
+            meaning="Number of local steps so far, T - 1 in the paper; an array of horizons gives an array of bounds",
         ),
         Symbol(
             "weighted_sigma2",
@@ -62,10 +62,10 @@ PAPER = Paper(
 
 EVERYBODY = (Scheme("all", "weighted"),)
 WITH_REPLACEMENT = (Scheme("multinomial", "mean"),)
-# With equal p_k the weights N/K p_k of the paper are those of the mean.
+# With equal p_k the paper's weights N/K p_k are those of the mean.
 SUBSETS = (Scheme("uniform without replacement", "mean"), Scheme("uniform without replacement", "weighted"))
 
-# Weights come out of a division by their sum.
+# The weights are rounded when they are divided by their sum.
 _ROUNDING = 1e-12
 
 FUNCTIONS = (Smooth(source="Assumption 1"), StronglyConvex(source="Assumption 2"))
@@ -88,7 +88,7 @@ SUBSET = Hypothesis(
 
 
 def _differing_weights(run):
-    """Say from where to where the objective weights reach, or None if rounding alone tells them apart."""
+    """Report the range of the objective weights, or None if they differ by rounding only."""
     least, most = min(run.fed.weights), max(run.fed.weights)
     return None if most - least <= _ROUNDING * most else f"weights from {least:g} to {most:g}"
 

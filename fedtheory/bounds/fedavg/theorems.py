@@ -1,9 +1,9 @@
 r"""Li et al., Theorems 1, 2 and 3: convergence with all clients, and with two sampling schemes.
 
-All three are ``kappa/(gamma + T) (2 (B + C)/mu + mu gamma/2 |w_0 - w*|^2)`` with ``kappa = L/mu``,
-``gamma = max(8 kappa, E)`` and ``B = sum_k p_k^2 sigma_k^2 + 6 L Gamma + 8 (E - 1)^2 G^2``; only C, the variance of the
-selection, differs. Here T counts the steps made and w_0 is the first model; the paper counts from w_1, so that its w_T
-has made T - 1 steps and the denominator is ``gamma + T - 1``. The constants are derived anew in the documentation.
+All three are ``kappa/(gamma + T) (2 (B + C)/mu + mu gamma/2 |w_0 - w*|^2)`` with ``kappa = L/mu``, ``gamma = max(8
+kappa, E)`` and ``B = sum_k p_k^2 sigma_k^2 + 6 L Gamma + 8 (E - 1)^2 G^2``. They differ only in C, the variance of the
+selection. Here T counts the local steps so far and w_0 is the first model. The paper counts from w_1, so that its w_T
+has made T - 1 steps and its denominator is ``gamma + T - 1``. The documentation derives the constants.
 """
 
 from fedtheory._support import validate
@@ -34,8 +34,8 @@ _THEOREM = (*FUNCTIONS, NOISE, GRADIENTS)
 def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
     """Step sizes ``eta_t = 2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)`` for t = 0, ..., T - 1; shape (T,).
 
-    They are those of Theorems 1 to 3 and of FedALIGN; no step is above ``1/(4 L)``, and none, within its round, is
-    shorter than half of the first.
+    These are the step sizes of Theorems 1 to 3 and of FedALIGN. No step size exceeds ``1/(4 L)``, and within a round
+    none is less than half of the first.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     Raises
     ------
     ValueError
-        If a constant is not positive, L is below mu, or a count is not a whole number.
+        If a constant is not positive, L is below mu, or a count is not an integer.
 
     Examples
     --------
@@ -134,14 +134,14 @@ def with_replacement_gap(
     objective_gap: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E F(w_T) - F*`` when K clients are drawn with replacement, by the p_k, and their models averaged.
+    r"""Bound on ``E F(w_T) - F*`` when K clients are drawn with replacement, with probabilities p_k, and averaged.
 
     .. math::
         \frac{\kappa}{\gamma+T}\Big(\frac{2(B+C)}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad C=\frac4KE^2G^2
 
     Examples
     --------
-    As there, with K = 7 and so C = 4/7 14^2 100 = 11200.
+    The instance of ``full_participation_gap`` with K = 7, so that C = 4/7 14^2 100 = 11200.
 
     >>> with_replacement_gap(7, mu=2.0, L=3.0, local_steps=14, num_selected=7, G2=100.0, weighted_sigma2=5.0,
     ...                      objective_gap=11.0, initial_distance2=13.0) == (5 + 198 + 135200 + 11200 + 182) / 14
@@ -190,7 +190,7 @@ def without_replacement_gap(
 
     Examples
     --------
-    As there, with N = 11 and K = 7, and so C = 4/10 of 11200.
+    The instance of ``full_participation_gap`` with N = 11 and K = 7, so that C = 4/10 of 11200.
 
     >>> without_replacement_gap(7, mu=2.0, L=3.0, local_steps=14, num_clients=11, num_selected=7, G2=100.0,
     ...                         weighted_sigma2=5.0, objective_gap=11.0,

@@ -1,9 +1,9 @@
 r"""Federated averaging without bounded gradients: rounds of all clients, and sampled steps.
 
-These inequalities are not in the paper. Their multipliers were guessed from certified worst cases of a round
-(``fedtheory.worst_case.fedavg``) and then proved; the proofs are on the theory page about worst cases. With exact
-gradients heterogeneity costs nothing in a single local step of all clients, and of the order of the third power of the
-step size in a round, so that the floor of a fixed step size is of the order of its square.
+These inequalities are not in the paper. Their multipliers were suggested by certified worst cases of a round
+(``fedtheory.worst_case.fedavg``); the proofs are on the theory page about worst cases. With exact gradients,
+heterogeneity has no effect in a single local step of all clients. In a round its effect is of third order in the step
+size, so that the error floor of a fixed step size is of second order.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
@@ -28,7 +28,7 @@ _ASSUMES = (*FUNCTIONS, EXACT_GRADIENTS, SHORT_STEPS)
 
 
 def _per_round(step_size, *, mu, L, local_steps):
-    """Return what is left of a distance after a step, and what a round adds for each unit of the objective gap."""
+    """Return the contraction of a distance by one step, and what a round adds per unit of the objective gap."""
     # The mean of |grad F_k(w*)|^2 is at most 2 L Gamma.
     drift = drift_of_a_round(step_size, mu=mu, L=L, local_steps=local_steps)
     return short_of_one(step_size, mu), 2 * L * drift
@@ -63,16 +63,16 @@ def one_round(
 
     Notes
     -----
-    With w* = 0 put ``u_s = g_s - g* - mu y_s`` for the gradients along a client's path, so that
+    With w* = 0 let ``u_s = g_s - g* - mu y_s`` for the gradients along a client's path, so that
     ``y_{s+1} = c y_s - eta (u_s + g*)`` and ``<u_s, y_s> >= |u_s|^2/(L - mu)``. Expand the square of the mean of
-    ``y_tau = c^tau w - eta sum_s c^(tau-1-s) (u_s + g*)``, where the mean of g* is 0, and use these inequalities with
-    the weights ``2 eta c^(2 tau - 1 - 2 s)``: all products of means cancel. What is left is a quadratic function of the
-    deviations of the u_s from their means, whose maximum is a multiple of the mean of ``|g*|^2 <= 2 L Gamma``.
+    ``y_tau = c^tau w - eta sum_s c^(tau-1-s) (u_s + g*)``, where the mean of g* is 0, and add these inequalities with
+    the weights ``2 eta c^(2 tau - 1 - 2 s)``: all products of means cancel. There remains a quadratic function of the
+    deviations of the u_s from their means, and its maximum is a multiple of the mean of ``|g*|^2 <= 2 L Gamma``.
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4), so that from Delta = 256 with Gamma =
-    7 that is ``(81/256) 256 + 2 (1/16) (3 * 7/2) (9/16 - (9/16)/4) = 81 + 567/1024``.
+    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4). From Delta = 256 with Gamma = 7 the
+    bound is ``(81/256) 256 + 2 (1/16) (3 * 7/2) (9/16 - (9/16)/4) = 81 + 567/1024``.
 
     >>> one_round(256, step_size=1 / 4, mu=1, L=3, local_steps=2, objective_gap=7)
     81.5537109375
@@ -106,13 +106,13 @@ def fixed_step_distance(
     .. math::
         c^{2\tau R}\Delta_0+\frac{1-c^{2\tau R}}{1-c^{2\tau}}\,b\,\Gamma
 
-    It is ``one_round``, whose coefficient of Gamma is b, applied R times. For short steps it tends to
-    ``eta^2 (L/mu) (L - mu) (tau - 1)(2 tau - 1) Gamma/12``: a floor of the order of the step size squared.
+    It is ``one_round`` applied R times, and b is the coefficient of Gamma there. For short steps it tends to
+    ``eta^2 (L/mu) (L - mu) (tau - 1)(2 tau - 1) Gamma/12``, an error floor of second order in the step size.
 
     Parameters
     ----------
     num_rounds
-        R; ``T = tau R``.
+        Number R of rounds; ``T = tau R``.
     step_size
         eta, at most 1/L; at 1/L the value is infinite if mu = L.
     local_steps
@@ -120,7 +120,7 @@ def fixed_step_distance(
 
     Examples
     --------
-    The round of ``one_round`` twice, from 65536: ``(81/256)^2 65536 + (1 + 81/256) 567/1024``.
+    The round of ``one_round`` applied twice from 65536: ``(81/256)^2 65536 + (1 + 81/256) 567/1024``.
 
     >>> fixed_step_distance(2, step_size=1 / 4, mu=1, L=3, local_steps=2, objective_gap=7, initial_distance2=65536)
     6561.728908538818
@@ -156,28 +156,29 @@ def sampled_step(
         c^2\Delta+\frac{2\alpha\eta^2L\Gamma}{1-\alpha\eta(L-\mu)/(2c)},\quad c=1-\eta\mu,\
         \alpha=\frac{N-m}{m(N-1)}
 
-    No number smaller than this coefficient of Gamma does, if that of Delta is ``c^2``: it is attained in the limit of
-    small Gamma/Delta. Draws with replacement in proportion to any weights are the limit of many clients, alpha = 1/m.
+    The coefficient of Gamma is the smallest one with the coefficient ``c^2`` of Delta: the bound is attained in the
+    limit of small Gamma/Delta. Draws with replacement in proportion to any weights are the limit of many clients, alpha
+    = 1/m.
 
     Parameters
     ----------
     step_size
         eta, at most 1/L; at 1/L the value is infinite if mu = L.
     num_selected
-        Clients per round m.
+        Number m of clients per round.
 
     Notes
     -----
-    With w* = 0 and ``u_k = g_k - g*_k - mu w`` the mean of the selected models is on average
-    ``|c w - eta u|^2 + alpha eta^2 mean |u_k + g*_k - u|^2``, u the mean of the u_k, and
-    ``<u, w> >= mean |u_k|^2/(L - mu)`` takes ``2 eta c`` times the right-hand side away. Of the means nothing positive
-    is left, as ``eta (L - mu) <= 2 c``; a sum of squares shows that the deviations are at most
+    With w* = 0 and ``u_k = g_k - g*_k - mu w``, the expected squared norm of the mean of the selected models is
+    ``|c w - eta u|^2 + alpha eta^2 mean |u_k + g*_k - u|^2``, where u is the mean of the u_k. Add ``2 eta c`` times
+    ``<u, w> >= mean |u_k|^2/(L - mu)``. The part that depends on the means is not positive, since
+    ``eta (L - mu) <= 2 c``. A sum of squares shows that the deviations contribute at most
     ``alpha eta^2/(1 - alpha eta (L - mu)/(2 c))`` times the mean of ``|g*_k|^2 <= 2 L Gamma``.
 
     Examples
     --------
     With mu = 1, L = 3, eta = 1/4, N = 5 and m = 2: c = 3/4, alpha = 3/8, and 1 - (3/16)/(3/2) = 7/8. With Delta = 16
-    and Gamma = 7 that is ``9 + (2 (3/8) (3/16) 7)/(7/8)``.
+    and Gamma = 7 the bound is ``9 + (2 (3/8) (3/16) 7)/(7/8)``.
 
     >>> sampled_step(16, step_size=1 / 4, mu=1, L=3, num_clients=5, num_selected=2, objective_gap=7)
     10.125
@@ -203,8 +204,9 @@ def gap_after_step(distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scala
     .. math::
         \frac L2\cdot\frac{c^2}{c^2+\eta L(1+c)}\Delta,\quad c=1-\eta\mu
 
-    A step of all clients is one of gradient descent on F. For any number of steps Taylor, Hendrickx and Glineur (2017)
-    conjectured such formulas from programs like ours; the gap that follows from the distance is ``L c^2 Delta/2``.
+    A step of all clients is a step of gradient descent on F. Taylor, Hendrickx and Glineur (2017) conjectured such
+    formulas for any number of steps from semidefinite programs. The bound on the gap that follows from the bound on the
+    distance is ``L c^2 Delta/2``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The worst case of the bound on a round of FedProx."""
+"""Worst-case problem of the bound on a round of FedProx."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -13,7 +13,7 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
 
-_EVERYBODY = "the worst case is that of all clients; the bound covers drawn ones, whose mean moves farther, too"
+_EVERYBODY = "all clients take part in the worst case; the bound also covers drawn clients, whose mean moves farther"
 
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
@@ -36,5 +36,8 @@ def _draw(rng: np.random.Generator) -> dict[str, Any]:
 
 
 LOSS_CHANGE = WorstCaseProblem(
-    _solve, _draw, looseness=1.05, remark="drift and curvature are not at their worst together; both sides are negative"
+    _solve,
+    _draw,
+    looseness=1.05,
+    remark="no federation maximizes drift and curvature together; bound and worst case are negative",
 )

@@ -18,17 +18,17 @@ PAPER = Paper(
         Symbol("gradient2", "``|grad F(w)|^2`` at the round's starting model", NONNEGATIVE, GRADIENT2),
         Symbol("proximal_weight", "Weight of the proximal term, the paper's mu", POSITIVE, CURVATURE, r"\mu"),
         Symbol(
-            "negative_curvature", "``-L_`` bounds all curvatures of clients from below", NONNEGATIVE, CURVATURE, "L_-"
+            "negative_curvature", "Lower bound ``-L_`` on the curvatures of every F_k", NONNEGATIVE, CURVATURE, "L_-"
         ),
         Symbol(
             "gradient_dissimilarity",
-            "Gradients at w have ``sum_k p_k |grad F_k(w)|^2 <= B^2 |grad F(w)|^2``",
+            "B in ``sum_k p_k |grad F_k(w)|^2 <= B^2 |grad F(w)|^2`` at the starting model w",
             POSITIVE,
             letter="B",
         ),
         Symbol(
             "inexactness",
-            "The gradient of a client's proximal problem at its answer is at most so many times that at w",
+            "Inexactness of the local solutions: the gradient of the proximal problem is at most gamma times that at w",
             NONNEGATIVE,
             letter=r"\gamma",
         ),
@@ -46,5 +46,5 @@ ASSUMES = (
         "sum_k p_k |grad F_k(w)|^2 <= gradient_dissimilarity^2 |grad F(w)|^2, gradient_dissimilarity >= 1",
         lambda gradient_dissimilarity: (gradient_dissimilarity, ">=", 1),
     ),
-    Hypothesis("answers have |grad F_k(y_k) + proximal_weight (y_k - w)| <= inexactness |grad F_k(w)|"),
+    Hypothesis("local solutions y_k have |grad F_k(y_k) + proximal_weight (y_k - w)| <= inexactness |grad F_k(w)|"),
 )

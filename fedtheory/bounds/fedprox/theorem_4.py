@@ -20,24 +20,24 @@ def _printed_loss_change(
     inexactness: Scalar,
     num_selected: Scalar,
 ) -> Summands:
-    r"""Bound on ``E F(w_+) - F(w)``, as published: minus rho times ``|grad F(w)|^2``.
+    r"""Bound on ``E F(w_+) - F(w)`` as published, ``-rho |grad F(w)|^2``.
 
     .. math::
         \rho=\frac{1-\gamma B}\mu-\frac{B(1+\gamma)\sqrt2}{\bar\mu\sqrt K}-\frac{LB(1+\gamma)}{\bar\mu\mu}
         -\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}-\frac{LB^2(1+\gamma)^2(2\sqrt{2K}+2)}{\bar\mu^2K},\quad
         \bar\mu=\mu-L_-
 
-    It says nothing unless ``K > 2 B^2 (1 + gamma)^2/(1 - gamma B)^2``, and never anything for K up to 2.
+    It is negative only if ``K > 2 B^2 (1 + gamma)^2/(1 - gamma B)^2``, and never for K <= 2.
 
     Parameters
     ----------
     num_selected
-        Clients per round K, copies counted.
+        Number K of clients per round, counted with multiplicity.
 
     Examples
     --------
-    With ``L = L_ = 1``, mu = 17, B = 2, gamma = 1/4 and K = 8 it is, of 17408 = 17 * 1024, the
-    ``-512 + 160 + 425/2`` of ``loss_change`` and ``5/64 + 10 (25/1024)/8`` for the draws.
+    With ``L = L_ = 1``, mu = 17, B = 2, gamma = 1/4 and K = 8 the bound is ``-512 + 160 + 425/2``, as in
+    ``loss_change``, plus ``17408 (5/64 + 10 (25/1024)/8)`` for the draws.
 
     >>> from fractions import Fraction as Q
     >>> loss_change.printed(
@@ -82,19 +82,19 @@ def loss_change(
         -\Big(\frac{1-\gamma B}\mu-\frac{LB(1+\gamma)}{\bar\mu\mu}-\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}\Big)
         \|\nabla F(w)\|^2,\quad\bar\mu=\mu-L_-
 
-    The published form has two more summands for the draws, and is never smaller. Unless all clients are stationary at a
-    minimizer, B grows without end there.
+    The published form has two more summands for the draws and is never smaller. B is unbounded near a minimizer of F
+    unless it is stationary for all clients.
 
     Notes
     -----
     A proximal problem is ``mu_bar``-strongly convex, so that ``|y_k - w| <= (1 + gamma) |grad F_k(w)|/mu_bar``. The
-    mean of all y_k is w less ``(grad F(w) + M)/mu`` with ``|M| <= (L (1 + gamma)/mu_bar + gamma) B |grad F(w)|``, and
-    it is what is expected of w_+. Smoothness at w takes nothing else but ``E |w_+ - w|^2``, and a mean of draws is on
-    average no farther from w, squared, than one of them.
+    mean of all y_k, which is the expectation of w_+, is w minus ``(grad F(w) + M)/mu`` with ``|M| <= (L (1 +
+    gamma)/mu_bar + gamma) B |grad F(w)|``. By smoothness at w it remains to bound ``E |w_+ - w|^2``. The expected
+    squared distance of a mean of draws from w is at most that of a single draw.
 
     Examples
     --------
-    With ``L = L_ = 1``, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512`` of
+    With ``L = L_ = 1``, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512`` times
     17408 = 17 * 1024.
 
     >>> from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""Worst cases of the bounds of Optimal Client Sampling: equal weights and exact gradients."""
+"""Worst-case problems of the bounds of Optimal Client Sampling, with equal weights and exact gradients."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -13,12 +13,12 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
 
-_LEFT = "the descent is on the left; uniform sampling, which no optimal sampling improves in the worst case"
-_EVERYBODY = "all clients take part, and the descent, if there is one, is on the left"
+_LEFT = "descent is on the left-hand side; optimal sampling has the worst case of uniform sampling"
+_EVERYBODY = "all clients take part; descent, if the bound has any, is on the left-hand side"
 
 
 def _equal(given: Mapping[str, Any]) -> tuple[int, Fraction]:
-    """Return number of clients and gamma of equal weights and exact gradients."""
+    """Return the number of clients and gamma; weights must be equal and gradients exact."""
     share = Fraction(given["max_weight"])
     gamma = Fraction(given.get("smallest_gamma", given.get("gamma")))
     equal = share.numerator == 1 and given["sum_squared_weights"] == share
@@ -36,7 +36,7 @@ def _objective_gap(given: Mapping[str, Any]) -> Any:
 
 
 def _left(bound: Bound, given: Mapping[str, Any]) -> tuple[Any, Fraction]:
-    """Return the bound's value without its descent, and the descent for each unit of the gap."""
+    """Return the bound's value without its descent, and the descent per unit of the gap."""
     descent = Fraction(bound.terms(**given).get("descent", 0))
     return bound(**given) - descent, -descent / given["gap"] if descent else descent
 
@@ -57,16 +57,16 @@ def _round(bound: Bound, given: Mapping[str, Any]) -> Any:
     num_clients, gamma = _equal(given)
     per_client = given.get("per_client_gap", Fraction(given["max_weight"]) * given["objective_gap"])
     if gamma != 1 or per_client * num_clients != given["objective_gap"]:
-        message = f"gamma must be 1, and per_client_gap that of equal weights, got {gamma} and {per_client}"
+        message = f"gamma must be 1, and weights equal in per_client_gap, got {gamma} and {per_client}"
         raise ValueError(message)
     value, descent = _left(bound, given)
     return worst_case.Comparison(value, accelerated_round(given, descent).solve(), _EVERYBODY)
 
 
 def accelerated_round(given: Mapping[str, Any], descent: Fraction) -> Any:
-    """Return the squared distance after a round of all clients with a step size of the server, to be maximized.
+    """Return the problem of maximizing the squared distance after a round plus ``descent (F(w) - F*)``.
 
-    ``descent`` times ``F(w) - F*``, w the model before the round, is added.
+    All clients take part, the server has a step size, and w is the model before the round.
     """
     server, tau = Fraction(given["server_step_size"]), given["local_steps"]
     p = worst_case.Problem()
@@ -82,10 +82,10 @@ def accelerated_round(given: Mapping[str, Any], descent: Fraction) -> Any:
 
 
 def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Take gradient descent on f, with noise in a single step."""
+    """Solve gradient descent on f, with noise only for a single step."""
     share, num_rounds = Fraction(given["sum_squared_weights"]), given.get("num_rounds", 1)
     if share.numerator != 1 or share == 1 or (given["sigma2"] and num_rounds > 1):
-        message = f"weights must be equal, those of two clients or more, and sigma2 0 but for a step, got {share}"
+        message = f"weights must be those of 2 or more equal clients, and sigma2 0 for several steps, got {share}"
         raise ValueError(message)
     start = given.get("distance2", given.get("initial_distance2"))
     return worst_case.fedavg(
@@ -95,7 +95,7 @@ def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _draw_equal(rng: np.random.Generator) -> tuple[dict[str, Any], Fraction]:
-    """Draw clients of equal weights with exact gradients, and the share of them that is sampled."""
+    """Draw equal clients with exact gradients, and the share of them that is sampled."""
     num_clients = whole(rng, 2, 4)
     share, gamma = Fraction(1, num_clients), Fraction(whole(rng, 1, num_clients), num_clients)
     given = draw_class(rng) | {"max_weight": share, "sum_squared_weights": share}
@@ -103,7 +103,7 @@ def _draw_equal(rng: np.random.Generator) -> tuple[dict[str, Any], Fraction]:
 
 
 def _draw_gap(given: dict[str, Any], rng: np.random.Generator) -> Fraction:
-    """Draw a gap that strong convexity and smoothness allow."""
+    """Draw a gap that is consistent with strong convexity and smoothness."""
     mu, L = given["mu"], given["L"]
     return Fraction(given["distance2"] / 2 * (mu + (L - mu) * tenths(rng, 1, 9)))
 
@@ -140,10 +140,10 @@ def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
 def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
     """Draw a round of several local steps of all clients."""
     given, _ = _draw_equal(rng)
-    # Where curvatures hardly differ, the solver cannot tell the classes of such short steps from empty ones.
+    # If L is close to mu, the solver cannot tell whether the class of such short steps is empty.
     given["L"] += given["mu"]
     given |= {"gamma": Fraction(1), "gap": _draw_gap(given, rng), "local_steps": whole(rng, 1, 3)}
-    # server_step_size^2 >= 1/sum_squared_weights; local steps are shorter by this factor and by their number
+    # server_step_size^2 >= 1/sum_squared_weights; a local step size is step_size/(local_steps server_step_size)
     share = pick(rng, [Fraction(1), tenths(rng, 5, 9)])
     return given | {"server_step_size": Fraction(whole(rng, 2, 3)), "step_size": share / (16 * given["L"])}
 

@@ -42,7 +42,7 @@ def dsgd_strongly_convex(
     sigma2: Scalar,
     objective_gap: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |x^{k+1} - x*|^2``, for every step size; the f_i need not be convex.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` for every step size; the f_i need not be convex.
 
     .. math::
         \begin{aligned}
@@ -61,7 +61,7 @@ def dsgd_strongly_convex(
     Fraction(329, 5400)
     """
     W, M, S2, eta = max_weight, relative_noise, sum_squared_weights, step_size
-    # beta_1/gamma - beta_2, in which 2 L W Z_bar (1/gamma - 1) would cancel
+    # beta_1/gamma - beta_2, written so that 2 L W Z_bar (1/gamma - 1) does not cancel
     offset = 2 * L * W * objective_gap * (M + (1 - gamma)) / gamma + sigma2 * S2 / gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
@@ -100,9 +100,9 @@ def dsgd_per_client_variant(
 
     Examples
     --------
-    ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` has a sign, so that W cannot
-    be taken out of it client by client. At the instance of ``dsgd_strongly_convex`` with everybody sampled, where
-    ``E |r|^2`` is 73/1800 = 1314/32400: ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
+    ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` may be negative, so that W
+    does not bound the weights client by client. At the instance of ``dsgd_strongly_convex`` with all clients sampled,
+    where ``E |r|^2`` is 73/1800 = 1314/32400: ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
 
     >>> from fractions import Fraction as Q
     >>> dsgd_per_client_variant(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=1, max_weight=Q(2, 3),

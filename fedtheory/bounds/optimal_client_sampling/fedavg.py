@@ -1,6 +1,6 @@
 """Optimal Client Sampling: one round of FedAvg with R local steps and independent sampling.
 
-``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
+``step_size`` is the effective step size ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
 from fedtheory.bounds.optimal_client_sampling import _worst_cases
@@ -189,7 +189,7 @@ def fedavg_convex_clients(
 
     Examples
     --------
-    As ``fedavg_strongly_convex`` with 7/16 in the place of 23/16: there, 7/16 instead of 23/16 of eta R^k is left.
+    The instance of ``fedavg_strongly_convex``, with 7/16 in place of 23/16.
 
     >>> fedavg_convex_clients(64, gap=48, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, gamma=0.5,
     ...                       max_weight=0.5, sum_squared_weights=0.375, relative_noise=2, sigma2=8192,

@@ -1,8 +1,9 @@
 """Optimal Client Sampling: second moments, client drift and Lemma 21.
 
-Notation: clients i with weights w_i (W the largest, S2 the sum of squares) and noise constants M, sigma2; the server
-moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` is the gradient g_i (DSGD) or the local
-change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
+Notation: client i has the weight w_i (W is the largest, S2 the sum of squares) and noise constants M and sigma2. The
+server moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``. ``Delta_i`` is the gradient g_i (DSGD) or the
+local change divided by ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``). gamma is the relative
+improvement factor.
 """
 
 from fedtheory.bounds.optimal_client_sampling.paper import (
@@ -150,7 +151,7 @@ def perturbed_inner_product(
 
     Examples
     --------
-    For h = x^2/2, y = 0, z = 2, x = 1 the left side is 2, and so is the right: 2 + 1 - 1.
+    For h = x^2/2, y = 0, z = 2, x = 1 both sides are 2: the right-hand side is 2 + 1 - 1.
 
     >>> perturbed_inner_product(2, distance2=4, displacement2=1, mu=1, L=1)
     2.0

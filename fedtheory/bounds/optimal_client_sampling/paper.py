@@ -39,18 +39,18 @@ PAPER = Paper(
     authors="Chen, Horvath, Richtarik",
     year=2022,
     url="https://arxiv.org/abs/2010.13723",
-    compared=False,  # the text at hand has lost all its formulas
+    compared=False,  # the available text has lost all its formulas
     symbols=(
         replace(SYMBOLS["num_clients"], letter="n"),
-        replace(SYMBOLS["num_selected"], meaning="Clients per round; expected, where sampling is independent"),
+        replace(SYMBOLS["num_selected"], meaning="Number of clients per round (expected, if independent)"),
         replace(SYMBOLS["weights"], letter="w_i"),
-        Symbol("probabilities", "Probabilities of being sampled", letter="p_i"),
+        Symbol("probabilities", "Inclusion probabilities of the clients", letter="p_i"),
         Symbol("alpha", "Improvement factor of the sampling", letter=r"\alpha"),
         replace(SYMBOLS["local_steps"], letter="R"),
         replace(SYMBOLS["num_rounds"], letter="K"),
         replace(SYMBOLS["local_step_size"], letter=r"\eta_l"),
         replace(SYMBOLS["server_step_size"], letter=r"\eta_g"),
-        replace(SYMBOLS["mu"], meaning="Strong convexity of f, or of every f_i where that is assumed"),
+        replace(SYMBOLS["mu"], meaning="Strong convexity of f, or of every f_i if the statement assumes it"),
         replace(SYMBOLS["L"], meaning="Smoothness of every f_i"),
         replace(SYMBOLS["distance2"], meaning="Squared distance ``|x^k - x*|^2`` of the server's model from x*"),
         replace(
@@ -82,7 +82,7 @@ PAPER = Paper(
         ),
         Symbol(
             "dissimilarity",
-            "``sum_i w_i |grad f_i - grad f|^2`` is nowhere larger than this",
+            "``sum_i w_i |grad f_i - grad f|^2`` is at most this for every model",
             NONNEGATIVE._replace(of_run="dissimilarity"),
             GRADIENT2,
             r"\rho",
@@ -113,10 +113,10 @@ PAPER = Paper(
 
 SCHEMES = (Scheme("independent", "inverse probability"), Scheme("all", "weighted"))
 
-# The step size of a theorem about local steps is that of the server's whole move, eta = R eta_l eta_g.
+# In theorems about local steps, step_size is eta = R eta_l eta_g.
 WHOLE_MOVE = {"step_size": POSITIVE._replace(of_run="whole_move")}
 
-# Relative rounding errors: of the few operations that made a step size out of the constants, and of weights' sums.
+# Relative rounding errors of a step size computed from the constants, and of the sum of the weights.
 ROUNDING, _SUMMED = 8 * float(np.finfo(np.float64).eps), 1e-12
 
 SMOOTH = Smooth(of="every f_i")
@@ -136,14 +136,14 @@ LOCAL_GRADIENT_NOISE = Noise(
     source="Assumption 8",
 )
 SIMILAR_CLIENTS = Hypothesis(
-    "sum_i w_i |grad f_i - grad f|^2 <= dissimilarity everywhere (Assumption 9)",
+    "sum_i w_i |grad f_i - grad f|^2 <= dissimilarity for every model (Assumption 9)",
     of_run=lambda run: run.contradiction("dissimilarity", ">="),
 )
 GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: (gamma, "<=", 1), rtol=ROUNDING)
 INVERSE_GAMMA = (
     Hypothesis("smallest_gamma <= 1", lambda smallest_gamma: (smallest_gamma, "<=", 1), rtol=ROUNDING),
     Hypothesis(
-        "mean_inverse_gamma >= 1 (it is E[1/gamma], not E[gamma])",
+        "mean_inverse_gamma >= 1 (it is the mean of 1/gamma, not of gamma)",
         lambda mean_inverse_gamma: (mean_inverse_gamma, ">=", 1),
         rtol=ROUNDING,
     ),
@@ -168,7 +168,7 @@ WEIGHTS = (
 )
 
 SHORT_DSGD_STEPS = Hypothesis(
-    "step_size <= smallest_gamma/((1 + max_weight M) L), eq. (18), with a lower bound on gamma in every round",
+    "step_size <= smallest_gamma/((1 + max_weight M) L), eq. (18); smallest_gamma is a lower bound in every round",
     lambda step_size, smallest_gamma, max_weight, relative_noise, L: (
         step_size,
         "<=",
@@ -212,13 +212,13 @@ FEDAVG_STEPS = (
 FEDAVG_STEPS_FOR_ALL_ROUNDS = (
     _SERVER_AT_LEAST_ONE,
     Hypothesis(
-        "server_step_size^2 >= 1/sum_squared_weights (gamma may be 1)",
+        "server_step_size^2 >= 1/sum_squared_weights (since gamma may be 1)",
         lambda server_step_size, sum_squared_weights: (server_step_size**2, ">=", 1 / sum_squared_weights),
         rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
     Hypothesis(
-        "step_size <= smallest_gamma/(8 L (1 + max_weight M/R)), with a lower bound on gamma in every round",
+        "step_size <= smallest_gamma/(8 L (1 + max_weight M/R)); smallest_gamma is a lower bound in every round",
         lambda step_size, smallest_gamma, L, max_weight, relative_noise, local_steps: (
             step_size,
             "<=",

@@ -1,8 +1,8 @@
 """Optimal Client Sampling over many rounds, with random gamma^k.
 
-The recursions are for ``recursion.unroll``. Each uses a bound ``smallest_gamma`` that holds in every round (m/n always
-does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/gamma^k]``, for its noise. The mean must
-not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
+The recursions can be unrolled with ``recursion.unroll``. ``smallest_gamma``, which limits the step size, must be a
+lower bound in every round (m/n always is). ``mean_inverse_gamma`` must be at least ``E[1/gamma^k]``. The value
+``1/E[gamma^k]`` is smaller than that and would make the bounds false.
 """
 
 from fedtheory.arithmetic.functions import geometric
@@ -87,7 +87,7 @@ def dsgd_contraction(
     7.375
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    # beta_1 E[1/gamma] - beta_2, in which 2 L W Z_bar (E[1/gamma] - 1) would cancel
+    # beta_1 E[1/gamma] - beta_2, written so that 2 L W Z_bar (E[1/gamma] - 1) does not cancel
     excess = relative_noise * mean_inverse_gamma + (mean_inverse_gamma - 1)
     offset = 2 * L * W * objective_gap * excess + sigma2 * S2 * mean_inverse_gamma
     return {
@@ -118,7 +118,7 @@ def dsgd_average_gradient(
     sigma2: Scalar,
     dissimilarity: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size.
+    r"""Bound on the average of ``E |grad f|^2`` over the first K rounds with a constant step size.
 
     .. math::
         \frac{2(f(x^0)-f_{\inf})}{K\eta}+\eta L\big(W((1+M)E[1/\gamma]-1)\rho+\sigma^2S_2E[1/\gamma]\big)
@@ -130,8 +130,8 @@ def dsgd_average_gradient(
 
     Examples
     --------
-    With K = 8, eta = 1/2 and the constants of ``dsgd_nonconvex``: ``2 * 4 / 4 + 1/2 (3 + 5)``; M = 1 and W = 1/2 ask
-    for steps of at most gamma / (3/2), so L is 1/2 and the second part is halved.
+    With K = 8, eta = 1/2 and the constants of ``dsgd_nonconvex``, but L = 1/2 since M = 1 and W = 1/2 require step
+    sizes of at most gamma / (3 L/2): ``2 * 4 / 4 + 1/4 (3 + 5)``.
 
     >>> dsgd_average_gradient(8, initial_gap=4, step_size=0.5, L=0.5, smallest_gamma=0.5, mean_inverse_gamma=2,
     ...                       max_weight=0.5, sum_squared_weights=0.5, relative_noise=1, sigma2=5, dissimilarity=2)
@@ -179,7 +179,7 @@ def fedavg_contraction(
         +\eta^2\Big[4L\big((1+\tfrac MR)E[1/\gamma^k]-1\big)W\bar Z+\frac{3\sigma^2S_2}{2R}E[1/\gamma^k]\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    As ``fedavg_convex_clients`` without its descent and with ``E[1/gamma^k]`` for ``1/gamma``.
+    It is ``fedavg_convex_clients`` without its descent term and with ``E[1/gamma^k]`` in place of ``1/gamma``.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def fedavg_average_gradient(
     sigma2: Scalar,
     dissimilarity: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
+    r"""Bound on the average of ``E |grad f|^2`` over the first K rounds with a constant step size.
 
     .. math::
         \tfrac{64}{23}\Big[\frac{f(x^0)-f_{\inf}}{K\eta}

@@ -1,4 +1,4 @@
-"""Worst cases of the bounds of Power-of-Choice."""
+"""Worst-case problems of the bounds of Power-of-Choice."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -13,19 +13,19 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
 
-WITHOUT_G2 = "the worst case is that without a bound on gradients, so that the looseness is at least this"
-_G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"
-# A lemma about any convex function is met by functions of this condition number, of which some attain it.
+WITHOUT_G2 = "the worst case ignores the bound on gradients; the true ratio is at least this one"
+_G2 = "the worst case ignores the bound on gradients that the theorem assumes"
+# Lemmas about convex functions are solved over functions of this condition number, some of which attain the bound.
 _CONDITION = 10
 
 
 def _class(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the constants of the skewed class."""
+    """Return the constants of the class of problems with selection skews."""
     kept = ("mu", "L", "objective_gap", "rho_tilde", "num_selected")
     found = {name: given[name] for name in kept if name in given}
     found["rho_diagonal"] = given.get("rho_diagonal", given.get("rho_bar"))
     start = given.get("distance2", given.get("initial_distance2"))
-    # A gap bounds mu/2 times the squared distance, and a population of curvature mu attains it.
+    # A gap bounds mu/2 times the squared distance, and clients of curvature mu attain this.
     found["distance2"] = 2 * given["initial_gap"] / given["mu"] if start is None else start
     return found | {"gradient_noise": given["sigma2"]}
 
@@ -40,7 +40,7 @@ def _first_step(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _rounds(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Compose rounds with the bound's own step sizes; the value compared is a squared distance."""
+    """Solve several rounds with the bound's own step sizes; squared distances are compared."""
     tau = given["local_steps"]
     num_steps = given["num_steps"] if "num_steps" in given else tau * given["num_rounds"]
     worst = worst_case.skew_class_horizon(num_steps, tau, _sizes(bound, given, num_steps), **_class(given))
@@ -59,13 +59,13 @@ def _sizes(bound: Bound, given: Mapping[str, Any], num_steps: int) -> Any:
 
 
 def _weighted(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Weights that sum to one are those of the mean for the skews, but not for noise."""
+    """Solve the problem of the plain mean, which has the same skews; noise must be 0."""
     require_0(given, "sigma2", of="selection with weights")
     return (_first_step if "elapsed_step_size" in given else _rounds)(bound, given)
 
 
 def _averaged(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Take the objective at the rounds' starts, in one program; selected clients have vanishing weights."""
+    """Solve for the objective at the rounds' starting models in one program; selected clients have weights near 0."""
     from fedtheory.worst_case._arguments import constants
     from fedtheory.worst_case.skewed_selection import averaged_gap, skews
 
@@ -78,7 +78,7 @@ def _averaged(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Take strongly convex functions for Lemma B.1."""
+    """Solve Lemma B.1 over strongly convex functions."""
     p, f, w = _above_the_least(given)
     p.maximize(f.gradient(w).square)
     return p.solve()
@@ -87,12 +87,12 @@ def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
 def _loss_after_step(bound: Bound, given: Mapping[str, Any]) -> Any:
     p, f, w = _above_the_least(given)
     p.maximize(f.value(w) - f.value(f.step(w, given["step_size"])))
-    remark = "as the loss that a step removes at most"
+    remark = "the values compared are the largest decrease of the loss in one step"
     return worst_case.Comparison(given["excess"] - bound(**given), p.solve(), remark)
 
 
 def _above_the_least(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Return a problem, one function, and a model whose loss is at most ``excess`` above the least."""
+    """Return a problem, a function, and a model whose loss exceeds the minimum by at most ``excess``."""
     p = worst_case.Problem()
     f, w = p.function(Fraction(given["L"]) / _CONDITION, given["L"], minimum=0), p.point("w")
     p.at_most(f.value(w) - f.value(f.minimizer(p.origin)), given["excess"], "excess")
@@ -100,7 +100,7 @@ def _above_the_least(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def _drift(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Maximize the mean squared distance of the clients' models from their mean, just before the last step."""
+    """Maximize the mean squared distance of the clients' models from their mean just before the last step."""
     p = worst_case.Problem()
     clients, w = p.clients(2, given["mu"], given["L"]), p.origin
     p.at_most(clients.gradient(w).square, given["G2"], "G2")
@@ -111,11 +111,11 @@ def _drift(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _draw_class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants that some federation has; skews are often equal, and as large as L/mu."""
+    """Draw constants that some federation has; skews are often equal, and often as large as L/mu."""
     known = curvatures(rng)
     kappa = known["L"] / known["mu"]
     rho = kappa * pick(rng, [Fraction(1), *(tenths(rng, 1, 9) for _ in range(3))])
-    # At rho = rho_tilde = L/mu the class has no interior, and numbers cannot be rounded to proofs.
+    # At rho = rho_tilde = L/mu the class has no interior, so that a numerical solution cannot be rounded to a proof.
     closest = Fraction(1) if rho < kappa else Fraction(101, 100)
     return known | {
         "objective_gap": tenths(rng, 1, 30),
@@ -128,7 +128,7 @@ def _draw_class(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _least_gradients(given: dict[str, Any], distance2: Fraction) -> Fraction:
-    """Return the least G2 with which the class is not empty."""
+    """Return the smallest G2 for which the class is not empty."""
     mu, gap, rho = given["mu"], given["objective_gap"], given["rho_diagonal"]
     return Fraction(max(1, rho) * mu * (mu * distance2 + 2 * gap))
 
@@ -150,7 +150,7 @@ def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _draw_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of a theorem that bounds gradients, by little more than there must be."""
+    """Draw constants of a theorem with bounded gradients; G2 is at most twice its smallest value."""
     given = _draw_rounds(rng)
     given["num_steps"] = given["local_steps"] * given.pop("num_rounds")
     return given | {"G2": _least_gradients(given, given["initial_distance2"]) * tenths(rng, 10, 20)}

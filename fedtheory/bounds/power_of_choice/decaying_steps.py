@@ -44,7 +44,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     Raises
     ------
     ValueError
-        If a constant is not positive, L is below mu, or ``num_steps`` is not a whole number.
+        If a constant is not positive, L is below mu, or ``num_steps`` is not an integer.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _printed_decaying_steps_gap(
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
 
-    Its proof has a gap; under the hypotheses of ``decaying_steps_gap`` it is true for rho_bar <= 79.
+    Its proof has a gap; under the hypotheses of ``decaying_steps_gap`` the bound is true for rho_bar <= 79.
 
     .. math::
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
@@ -137,18 +137,18 @@ def decaying_steps_gap(
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
 
     The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
-    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that under these hypotheses eq. (7) as printed follows
-    when rho_bar <= 79.
+    (Gamma = 0, any rho_tilde). Every term decreases in rho. Under these hypotheses eq. (7) as printed therefore follows
+    if rho_bar <= 79.
 
     Notes
     -----
-    With ``Delta_t = E |w_t - w*|^2``, C = 32 tau^2 G2 + sigma2/m + 6 rho L Gamma, B = 1 + 3 rho/8 and
-    D = 2 Gamma (rho_tilde - rho), the repaired recursion (see ``one_step``) gives eq. (65) in every round in which step
-    sizes at most halve. Induction around the fixed point ``delta = D / (mu B)``: if ``Delta_t <= psi/s + delta`` with
-    ``s = t + gamma`` and ``psi = max(gamma Delta_0, 8 C / (3 rho mu^2))``, the next one is at most
-    ``delta + psi/s - (B psi - C/mu^2)/s^2 <= delta + psi (s - 1)/s^2 <= delta + psi/(s + 1)``. Step sizes can more than
-    halve in the first round only, and only when tau > gamma + 1; there ``Delta_t <= (G2/mu^2)(5/4 + log(1 + x))^2``
-    with ``x = tau/gamma >= 1``, while psi/(t + gamma) is at least ``(1024/3) x^2/(1 + x) G2/mu^2``.
+    With ``Delta_t = E |w_t - w*|^2``, C = 32 tau^2 G2 + sigma2/m + 6 rho L Gamma, B = 1 + 3 rho/8 and D = 2 Gamma
+    (rho_tilde - rho), the repaired recursion (see ``one_step``) gives eq. (65) in every round in which step sizes at
+    most halve. Let ``delta = D / (mu B)`` be its fixed point, ``s = t + gamma`` and ``psi = max(gamma Delta_0, 8 C / (3
+    rho mu^2))``. By induction ``Delta_t <= psi/s + delta``: the next distance is at most ``delta + psi/s - (B psi -
+    C/mu^2)/s^2 <= delta + psi (s - 1)/s^2 <= delta + psi/(s + 1)``. Step sizes can more than halve only in the first
+    round, and only if tau > gamma + 1; there ``Delta_t <= (G2/mu^2)(5/4 + log(1 + x))^2`` with ``x = tau/gamma >= 1``,
+    while psi/(t + gamma) is at least ``(1024/3) x^2/(1 + x) G2/mu^2``.
 
     Examples
     --------
@@ -202,12 +202,12 @@ def refined_decaying_steps_gap(
         &D=\tfrac18\big(67(\tau-1)^2+12\rho(\tau-1)\big)G^2,\quad\gamma=\frac{4L}\mu
         \end{aligned}
 
-    The drift ``32 tau^2 G2`` is replaced by ``(8.375 (tau-1)^2 + 1.5 rho (tau-1)) G2``, which vanishes for one local
-    step; arguments are those of ``decaying_steps_gap``.
+    The drift ``32 tau^2 G2`` is replaced by ``(8.375 (tau-1)^2 + 1.5 rho (tau-1)) G2``, which the proof of
+    ``decaying_steps_gap`` yields and which vanishes for one local step. Arguments are those of ``decaying_steps_gap``.
 
     Examples
     --------
-    As there, with the drift ``(8.375 * 4 + 1.5 (8/3) 2) 43 = 41.5 * 43``:
+    The instance of ``decaying_steps_gap``, with the drift ``(8.375 * 4 + 1.5 (8/3) 2) 43 = 41.5 * 43``:
     ``(2 (41.5 * 43 + 32/2) + 8 * 16 * 3) / 32 + 8 = 3985/32 + 8``.
 
     >>> refined_decaying_steps_gap(16, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,

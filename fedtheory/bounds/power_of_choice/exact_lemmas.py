@@ -10,7 +10,7 @@ __all__ = ["exact_client_drift", "loss_after_step"]
 
 
 def _steeper(run):
-    """Say that every client's gradient at the first model is above a G2 that was given; what is read off is proved."""
+    """Report that every client's squared gradient at the first model exceeds the G2 that the user stated, or None."""
     least = min(run.first_gradients2) if "G2" in run.given else 0
     return f"G2 = {run.given['G2']:g}, and {least:g} at the first model" if least > run.given.get("G2", least) else None
 
@@ -31,7 +31,7 @@ _STARTING_GRADIENTS = Hypothesis(
     worst_case=_worst_cases.LOSS_AFTER_STEP,
 )
 def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands:
-    r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``: a step leaves ``(1 - step_size L)^2`` of the excess.
+    r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``; a step keeps ``(1 - step_size L)^2`` of the excess.
 
     .. math::
         (1-\eta L)^2(F_k(y)-F_k^*)
@@ -45,14 +45,15 @@ def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands
 
     Notes
     -----
-    Let g and g+ be the gradients before and after, F_k* = 0 and x = step_size L. Smoothness and convexity say
-    ``F(y+) >= F(y) - step_size |g|^2 + |g+ - g|^2/(2 L)`` and ``F(y+) >= |g+|^2/(2 L)``. Take (1 - x) of the first and
-    x of the second: ``(1 - x)|g+ - g|^2 + x |g+|^2 >= x (1 - x)|g|^2``, so that
-    ``F(y+) >= (1 - x) F(y) - x (1 - x)|g|^2/(2 L)``, and ``|g|^2 <= 2 L F(y)``.
+    Let g and g+ be the gradients before and after the step, F_k* = 0 and x = step_size L. By smoothness and convexity
+    ``F(y+) >= F(y) - step_size |g|^2 + |g+ - g|^2/(2 L)`` and ``F(y+) >= |g+|^2/(2 L)``. Add (1 - x) times the first
+    and x times the second, and use ``(1 - x)|g+ - g|^2 + x |g+|^2 >= x (1 - x)|g|^2``. This proves ``F(y+) >= (1 - x)
+    F(y) - x (1 - x)|g|^2/(2 L)``, and ``|g|^2 <= 2 L F(y)``.
 
     Examples
     --------
-    F_k(w) = (L/2) w^2 attains it: with L = 2 and step_size = 1/4 the step leads from 4 to 2, and from 16 to 4.
+    F_k(w) = (L/2) w^2 attains it: with L = 2 and step_size = 1/4 a step leads from w = 4 to 2, and the loss from 16 to
+    4.
 
     >>> loss_after_step(16.0, step_size=1 / 4, L=2)
     4.0
@@ -78,19 +79,19 @@ def exact_client_drift(step_size: Scalar, *, mu: Scalar, L: Scalar, local_steps:
     Parameters
     ----------
     local_steps
-        tau; the drift is that of the last step, after tau - 1 steps.
+        Number tau of local steps; the bound is on the drift after tau - 1 of them.
     G2
-        Bound on the squared gradients at the round's start only.
+        Bound on the clients' squared gradients at the round's starting model only.
 
     Notes
     -----
-    A step is a contraction by ``1 - eta mu``, so that gradients along a client's path shrink by this factor, and the
-    models stay within ``eta G sum (1 - eta mu)^i`` of the round's start, which is at least as far as their average. Two
-    clients of curvature mu whose gradients are opposite attain it.
+    A step is a contraction by ``1 - eta mu``, so that the gradients along a client's path shrink by this factor. The
+    models stay within ``eta G sum (1 - eta mu)^i`` of the round's starting model, from which their mean squared
+    distance is at least that from their average. Two clients of curvature mu with opposite gradients attain the bound.
 
     Examples
     --------
-    With mu = 1, eta = 1/2, tau = 3 and G2 = 16 the models go 4/2 + 4/4 to either side:
+    With mu = 1, eta = 1/2, tau = 3 and G2 = 16 the two models move by 4/2 + 4/4 in opposite directions:
 
     >>> exact_client_drift(1 / 2, mu=1, L=2, local_steps=3, G2=16)
     9.0

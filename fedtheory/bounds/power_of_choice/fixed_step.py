@@ -16,7 +16,7 @@ from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 
-# Implied by step_size <= 1/(4 L), since rho_bar <= L/mu; the paper states it.
+# Implied by step_size <= 1/(4 L), since rho_bar <= L/mu, but stated in the paper.
 _CONTRACTION = Hypothesis(
     "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
     lambda step_size, mu, rho_bar: (step_size, "<=", 4 / (mu * (8 + 3 * rho_bar))),
@@ -24,7 +24,7 @@ _CONTRACTION = Hypothesis(
 )
 _DRIFT_FITS = Hypothesis(
     "(67/32) (local_steps - 1)^2 + 0.75 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
-    "(true whenever rho_diagonal <= 167)",
+    "(holds if rho_diagonal <= 167)",
     lambda local_steps, rho_diagonal: (
         (67 * (local_steps - 1) ** 2 + 24 * rho_diagonal * (local_steps - 1)) / 32,
         "<=",
@@ -57,7 +57,8 @@ def _printed_fixed_step_gap(
 ) -> Summands:
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
-    It is meant for the expectation, which is missing there: with unbounded noise no pathwise bound can hold.
+    The paper omits the expectation. With unbounded noise no bound can hold for every realization, so that the
+    expectation must be meant.
 
     .. math::
         \begin{aligned}
@@ -78,7 +79,7 @@ def _printed_fixed_step_gap(
     C = 32 * G2 * local_steps**2 + sigma2 / num_selected + 6 * rho_bar * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_bar)
     contraction, settled = geometric(step_size * mu * (8 + 3 * rho_bar) / 8, num_steps)
-    # The first summand of eq. (8) takes away what x^T leaves of the others; apart, the two would cancel.
+    # Combined, because the first summand of eq. (8) cancels most of the others if they are evaluated separately.
     return {
         "vanishing": contraction * L * initial_gap / mu,
         "step floor": settled * _floor(step_size * C, mu=mu, L=L, rho=rho_bar),
@@ -121,7 +122,7 @@ def fixed_step_gap(
         \end{aligned}
 
     This is eq. (8) with rho_diagonal for rho_bar, for the expectation, and without the redundant second condition on
-    the step size. It stays finite for rho = 0 and for Gamma = 0.
+    the step size. It is finite for rho = 0 and for Gamma = 0.
 
     Notes
     -----
@@ -183,12 +184,14 @@ def refined_fixed_step_gap(
         C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
         \end{aligned}
 
-    The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which vanishes for one local
-    step, and ``(L/mu)(F(w_0) - F*)`` by ``(L/2) |w_0 - w*|^2``.
+    The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which the proof of
+    ``fixed_step_gap`` yields and which vanishes for one local step; ``(L/mu)(F(w_0) - F*)`` is replaced by
+    ``(L/2) |w_0 - w*|^2``.
 
     Examples
     --------
-    As there with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16 = (41.5 * 43 + 208) / 16``,
+    The instance of ``fixed_step_gap`` with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16 =
+    (41.5 * 43 + 208) / 16``,
     which is 124.53125, and ``(49/64) (4/2) 2 + (15/64) (124.53125 + 8)``.
 
     >>> refined_fixed_step_gap(2, step_size=1 / 16, mu=1, L=4, local_steps=5, num_selected=2, G2=43, sigma2=32,

@@ -44,9 +44,8 @@ def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
 def _printed_client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
-    The paper's proof needs step sizes that at most halve within a round, and so does the statement: with steps 1/4 and
-    1/1000 two opposite clients drift 1/16, and the bound is 1e-4. For ``eta_t = 1/(mu (t + 4L/mu))`` it holds for every
-    tau.
+    The statement needs step sizes that at most halve within a round: with steps 1/4 and 1/1000 two opposite clients
+    drift 1/16, and the bound is 1e-4. For ``eta_t = 1/(mu (t + 4L/mu))`` it holds for every tau.
 
     Examples
     --------
@@ -80,7 +79,7 @@ def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summa
     Parameters
     ----------
     step_size
-        eta_t, the step size of the step about to be made.
+        Step size eta_t of the next step.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def averaged_distance(distances2: Scalar) -> Summands:
 
     Examples
     --------
-    Models 1 and 3, w* = 0: the average is 2 and 4 <= (1 + 9)/2.
+    Models 1 and 3 with w* = 0: the squared distance of the average is 4, and the bound is (1 + 9)/2.
 
     >>> averaged_distance([1.0, 9.0])
     5.0

@@ -51,13 +51,13 @@ __all__ = [
 
 
 def _entries(name: str, value):
-    """Return non-negative numbers, a sequence of exact rationals as it is."""
+    """Return nonnegative numbers; a sequence of exact rationals stays exact."""
     if isinstance(value, tuple | list) and any(isinstance(entry, Fraction) for entry in value):
         return tuple(nonnegative(name, entry) for entry in value)
     return nonnegative(name, value)
 
 
-# A skew may be any real number at the door, so that a negative one meets the hypothesis that forbids it.
+# A skew may be any real number here, so that a negative one is reported as a violated hypothesis.
 _SKEW = REAL._replace(assumptions={"nonnegative": True})
 
 PAPER = Paper(
@@ -70,25 +70,25 @@ PAPER = Paper(
         replace(SYMBOLS["num_clients"], letter="K"),
         replace(SYMBOLS["num_candidates"], letter="d"),
         replace(SYMBOLS["weights"], letter="p_k"),
-        replace(SYMBOLS["num_rounds"], meaning="Rounds made so far, ``R = T/tau``"),
+        replace(SYMBOLS["num_rounds"], meaning="Number of rounds so far, ``R = T/tau``"),
         *(
             replace(
-                row, meaning=f"{row.meaning}; of every client or, where that is assumed, in the mean of the active ones"
+                row, meaning=f"{row.meaning}; for every client, or on average over the active ones if that is assumed"
             )
             for row in (SYMBOLS["G2"], SYMBOLS["sigma2"])
         ),
         *(
-            replace(row, domain=_SKEW, meaning=f"{row.meaning}; of eq. (6), or with weights q_k of eq. (76)")
+            replace(row, domain=_SKEW, meaning=f"{row.meaning}; eq. (6), or eq. (76) with weights q_k")
             for row in (SYMBOLS["rho_bar"], SYMBOLS["rho_tilde"], SYMBOLS["rho_diagonal"])
         ),
         replace(
             SYMBOLS["initial_gap"],
-            meaning="``F(w_0) - F*``; it bounds ``mu/2 |w_0 - w*|^2``, which may be given in its place",
+            meaning="``F(w_0) - F*``, or any upper bound of ``mu/2 |w_0 - w*|^2``",
         ),
         Symbol("excess", "``F_k(w) - F_k*``, a number or an array", NONNEGATIVE, "loss"),
         Symbol(
             "elapsed_step_size",
-            "Sum of the step sizes that the round has made before step t, 0 in its first step",
+            "Sum of the round's step sizes before step t; 0 in its first step",
             NONNEGATIVE,
             LENGTH,
         ),
@@ -112,16 +112,16 @@ ANY_MEAN = (Scheme("any", "mean", memoryless=False),)
 # The paper counts uniform subsets with weights p_k K / m among its schemes; these weights need not sum to one.
 WEIGHTED_AS_PRINTED = (Scheme("any", "mean"), Scheme("any", "weighted"))
 WEIGHTED = (Scheme("any", "mean"), Scheme("all", "weighted"))
-# What is said of one step holds in rounds of any number of them.
+# A statement about one step holds in rounds with any number of local steps.
 ANY_STEP = ("local_steps",)
 
 
-# Relative rounding error of the two or three operations that made a step size out of L.
+# Relative rounding error of a step size computed from L in two or three operations.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 _CURVATURE = (Smooth(source="Assumption 3.1"), StronglyConvex(source="Assumption 3.2"))
 _NOISE = Noise(source="Assumption 3.3")
-_MEAN_NOISE = Noise(variance="sigma2 (on average over the active clients is enough)", source="Assumption 3.3")
+_MEAN_NOISE = Noise(variance="sigma2 (an average over the active clients suffices)", source="Assumption 3.3")
 _MARKOV_SELECTION = Hypothesis(
     "a round's selection depends on the past only through the round's starting model",
     of_run=lambda run: None if run.scheme.memoryless else str(run.scheme),
@@ -142,13 +142,12 @@ ORDERED_DIAGONAL = Hypothesis(
     "rho_tilde >= rho_diagonal", lambda rho_tilde, rho_diagonal: (rho_tilde, ">=", rho_diagonal)
 )
 _FEASIBLE_SKEW = Hypothesis(
-    "rho_diagonal <= L/mu (true of the infimum over all models; any smaller value may be used)",
+    "rho_diagonal <= L/mu (the infimum over all models satisfies this; smaller values are allowed)",
     lambda rho_diagonal, L, mu: (rho_diagonal, "<=", L / mu),
     rtol=ROUNDING,
 )
 DRIFT_FITS = Hypothesis(
-    "8.375 (local_steps - 1)^2 + 1.5 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
-    "(true whenever rho_diagonal <= 79)",
+    "8.375 (local_steps - 1)^2 + 1.5 rho_diagonal (local_steps - 1) <= 32 local_steps^2 (holds if rho_diagonal <= 79)",
     lambda local_steps, rho_diagonal: (
         (67 * (local_steps - 1) ** 2 + 12 * rho_diagonal * (local_steps - 1)) / 8,
         "<=",
@@ -167,7 +166,7 @@ WEIGHTED_REPAIRED = (*WEIGHTED_FUNCTIONS, *_SKEWS)
 
 
 def short_steps(factor: int = 4) -> Hypothesis:
-    """Make the hypothesis ``step_size <= 1/(factor L)``."""
+    """Return the hypothesis ``step_size <= 1/(factor L)``."""
     return Hypothesis(
         f"step_size <= 1/({factor} L)" if factor > 1 else "step_size <= 1/L",
         lambda step_size, L: (step_size, "<=", 1 / (factor * L)),

@@ -61,8 +61,8 @@ def _printed_one_step(
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2``, eqs. (64)-(65) as printed, with the first rho_bar of ``D`` read as rho_tilde.
 
-    That step sizes at most halve within a round is not said there and cannot be left out: two opposite clients, one
-    drawn per round, with steps 1/4 and 1/1000 from w = 0, end at 0.0628755625, above the bound 0.0626173.
+    The paper does not say that step sizes must at most halve within a round, but this is needed: two opposite clients,
+    one drawn per round, with steps 1/4 and 1/1000 from w = 0, end at 0.0628755625, above the bound 0.0626173.
 
     .. math::
         (1-\eta\mu(1+\tfrac{3\bar\rho}8))\Delta_t+\eta^2(32\tau^2G^2+\tfrac{\sigma^2}m+6\bar\rho L\Gamma)
@@ -117,13 +117,13 @@ def one_step(
         (1-\eta\mu B)\Delta_t+\big(2s^2+\tfrac34\eta\rho s+\tfrac38\eta\mu\rho s^2\big)G^2
         +\eta^2(\tfrac{\sigma^2}m+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
 
-    Here w_t is the average of the active clients' models, and s the sum of the step sizes already used in the round.
+    Here w_t is the average of the active clients' models, and s the sum of the round's earlier step sizes.
 
     Notes
     -----
     Let u be the round's starting model, ``V = 1/m sum_k |w_k - u|^2`` over the active clients, ``E_k = F_k - F_k*``,
-    ``x = L eta <= 1/4`` and ``nu = 2 eta (1 - 2x)``. All expectations are over selection and noise.
-
+    ``x = L eta <= 1/4`` and ``nu = 2 eta (1 - 2x)``. Expectations are over selection and noise. Step sizes may change
+    in any way within a round.
     1. Eqs. (27)-(46) of the paper, which are correct, give ``Delta_{t+1} <= (1 - eta mu) Delta_t
        + E 1/m sum |w_t - w_k|^2 + eta^2 sigma2/m - nu E 1/m sum E_k(w_k) + 2 eta E 1/m sum E_k(w*)``.
     2. The average minimizes the mean squared distance: ``1/m sum |w_t - w_k|^2 <= V``.
@@ -139,7 +139,6 @@ def one_step(
        E |grad F(u)|^2 <= G2`` turns the middle term into ``2 s G2/mu``. Inserting this for ``E |u - w*|^2`` adds
        ``(3/4) eta rho s G2 + (3/8) eta mu rho s^2 G2``.
 
-    Nothing is assumed about how step sizes change within a round.
 
     Examples
     --------
@@ -182,11 +181,11 @@ def _printed_weighted_one_step(
     rho_bar: Scalar,
     rho_tilde: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed: false for m = 1, where no drift is left.
+    r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed; false for m = 1, where it has no drift term.
 
     Two clients ``(w -+ 1)^2 / 2``, one drawn uniformly, steps 1/100 from w = 0 in a round of ten: the third step leads
-    to 8.82149401e-4, and the bound is 6.9006985e-4. For m >= 2 it needs, and does not say, that step sizes at most
-    halve within a round.
+    to 8.82149401e-4, and the bound is 6.9006985e-4. For m >= 2 it also needs step sizes that at most halve within a
+    round, which the paper does not state.
 
     .. math::
         (1-\eta\mu(\tfrac1m+\tfrac{\bar\rho}2))\Delta_t+2\eta\Gamma(\tilde\rho-\bar\rho)
@@ -194,8 +193,8 @@ def _printed_weighted_one_step(
 
     Examples
     --------
-    With m = 1 nothing is left of the drift. With m = 2, mu = 1, L = 4, eta = 1/32, rho_bar = 3, rho_tilde = 5, tau = 3
-    and Delta_t = 2: ``(1 - 2/32) 2 + (2/32) 3 * 2 + (32 * 4 * 9 * 43 + 32 * 2 + 2 * 4 * 4 * 3 * 3) / 1024``, that is
+    With m = 2, mu = 1, L = 4, eta = 1/32, rho_bar = 3, rho_tilde = 5, tau = 3 and Delta_t = 2:
+    ``(1 - 2/32) 2 + (2/32) 3 * 2 + (32 * 4 * 9 * 43 + 32 * 2 + 2 * 4 * 4 * 3 * 3) / 1024``, that is
     15/8 + 3/8 + 49888/1024.
 
     >>> weighted_one_step.printed(2, step_size=1 / 32, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32,
@@ -243,8 +242,8 @@ def weighted_one_step(
         (1-\eta\mu B)\Delta_t+\big(2s^2+\tfrac34\eta\rho s+\tfrac38\eta\mu\rho s^2\big)G^2
         +\eta^2(\sigma^2q_2+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
 
-    It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``: every step of its proof takes the weights
-    q_k in the place of 1/m, by Jensen's inequality without a factor m (eq. (74) has a superfluous one).
+    It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``. The proof is the same with the weights q_k
+    in place of 1/m; Jensen's inequality does not need the factor m of eq. (74).
 
     Parameters
     ----------

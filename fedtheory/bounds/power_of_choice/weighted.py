@@ -3,12 +3,12 @@ r"""Power-of-Choice, Appendix E: averaging with weights q_k of sum one.
 The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the numerator. Step sizes are
 ``eta_t = m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu``.
 
-Eq. (85) is false as printed when m = 1: its drift carries the factor m - 1, so that the drift of a single client is
-lost. (Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is
-50/289, the printed bound 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
-which sum to one only if all p_k are equal. The recursion (81) is false for m = 1, too (``weighted_one_step.printed``).
-The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that holds for every m is
-``weighted_average_gap``.
+Eq. (85) is false as printed for m = 1: its drift has a factor m - 1, so that the drift of a single client vanishes.
+(Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is 50/289, and
+the printed bound is 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
+which sum to one only if all p_k are equal. The recursion (81) is false for m = 1 as well
+(``weighted_one_step.printed``). ``derived_weighted_average_gap`` is the part of eq. (85) that is true for m >= 2;
+``weighted_average_gap`` holds for every m.
 """
 
 from fedtheory._support import validate
@@ -35,18 +35,18 @@ from fedtheory.theorem.bound import Scalar, Summands, states
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
 _NOT_VACUOUS = Hypothesis(
-    "num_selected (1 + 3 rho_diagonal/8) > 1 (true unless num_selected = 1 and rho_diagonal = 0)",
+    "num_selected (1 + 3 rho_diagonal/8) > 1 (holds unless num_selected = 1 and rho_diagonal = 0)",
     lambda num_selected, rho_diagonal: (3 * num_selected * rho_diagonal / 8, ">", 1 - num_selected),
 )
 _SEVERAL = Hypothesis(
-    "num_selected >= 2 (eq. (85) loses the drift of a single client)", lambda num_selected: (num_selected, ">=", 2)
+    "num_selected >= 2 (eq. (85) has no drift for a single client)", lambda num_selected: (num_selected, ">=", 2)
 )
 _FEASIBLE = Hypothesis(
-    "rho_bar <= L/mu (true of the infimum)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=ROUNDING
+    "rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=ROUNDING
 )
 _DRIFT_FITS_WEIGHTED = Hypothesis(
     "8.25 (local_steps - 1)^2 + 2 rho_bar (local_steps - 1) <= 32 num_selected^2 (num_selected - 1) local_steps^2 "
-    "(true whenever num_selected >= 2 and rho_bar <= 251)",
+    "(holds if num_selected >= 2 and rho_bar <= 251)",
     lambda local_steps, rho_bar, num_selected: (
         (33 * (local_steps - 1) ** 2 + 8 * rho_bar * (local_steps - 1)) / 4,
         "<=",
@@ -65,7 +65,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     mu, L
         Strong convexity and smoothness.
     num_selected
-        Clients per round m.
+        Number m of clients per round.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     Raises
     ------
     ValueError
-        If a constant is not positive, L is below mu, or a count is not a whole number.
+        If a constant is not positive, L is below mu, or a count is not an integer.
 
     Examples
     --------
@@ -170,19 +170,19 @@ def derived_weighted_average_gap(
         &\quad+\frac{2L\Gamma}\mu\Big(\frac{\tilde\rho}{\bar\rho}-1\Big),\quad\gamma=\frac{4m(1+m)L}\mu
         \end{aligned}
 
-    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
-    bounds the mean of the active clients' squared gradients with the weights q_k.
+    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; G2 need
+    only bound the mean of the active clients' squared gradients with the weights q_k.
 
     Notes
     -----
-    It holds for m >= 2: with ``x = L eta <= 1/(4 (1 + m))`` step 5 of the proof of ``one_step`` has
-    ``2 (1 - 2x)(1 - x) >= 1``, hence the contraction ``1 + rho/2 >= 1/m + rho/2``, and a drift of at most
-    ``[8.25 (tau-1)^2 + 2 rho (tau-1)] eta^2 G2``, which fits under ``32 m^2 (m-1) tau^2 eta^2 G2``; the induction is
-    that of ``decaying_steps_gap``. The diagonal skew may be given for rho_bar.
+    It holds for m >= 2. With ``x = L eta <= 1/(4 (1 + m))`` step 5 of the proof of ``one_step`` has ``2 (1 - 2x)(1 - x)
+    >= 1``, hence the contraction ``1 + rho/2 >= 1/m + rho/2``, and a drift of at most ``[8.25 (tau-1)^2 + 2 rho
+    (tau-1)] eta^2 G2``, which is at most ``32 m^2 (m-1) tau^2 eta^2 G2``. The induction is that of
+    ``decaying_steps_gap``. The diagonal skew may be used for rho_bar.
 
     Examples
     --------
-    The instance of ``weighted_average_gap.printed``, where the bias is now 2 * 4 * 3 (3/2 - 1): 1559 + 12.
+    The instance of ``weighted_average_gap.printed``; the bias is now 2 * 4 * 3 (3/2 - 1), and the bound 1559 + 12.
 
     >>> derived_weighted_average_gap(32, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
     ...                              rho_bar=2, rho_tilde=3, initial_distance2=2)
@@ -239,15 +239,15 @@ def weighted_average_gap(
     Parameters
     ----------
     num_selected
-        Clients per round m; it sets the step sizes.
+        Number m of clients per round, on which the step sizes depend.
     squared_weights
         q_2, the largest ``sum_{k in S} q_k^2`` over the selections: 1/m for the plain mean, never above 1.
 
     Notes
     -----
-    ``weighted_one_step`` gives the recursion ``Delta_{t+1} <= (1 - eta mu B) Delta_t + eta^2 C + eta D`` in rounds in
-    which step sizes at most halve; D = 2 Gamma (rho_tilde - rho), and ``eta mu = m/s`` with ``s = t + gamma``.
-    Induction on ``Delta_t <= psi/s + D/(mu B)`` needs ``(m B - 1) psi >= m^2 C / mu^2`` and ``m B <= gamma``. In a
+    With s = t + gamma, ``eta mu = m/s`` and D = 2 Gamma (rho_tilde - rho), ``weighted_one_step`` gives
+    ``Delta_{t+1} <= (1 - eta mu B) Delta_t + eta^2 C + eta D`` in rounds in which step sizes at most halve.
+    The induction on ``Delta_t <= psi/s + D/(mu B)`` needs ``(m B - 1) psi >= m^2 C / mu^2`` and ``m B <= gamma``. In a
     first round with tau > gamma + 1, ``Delta_t <= (G2/mu^2)(9/8 + m log(1 + x))^2`` with ``x = tau/gamma >= 1``, while
     psi/(t + gamma) is at least ``(1024/11) m^2 (1 + m) x^2/(1 + x) G2/mu^2``.
 

@@ -1,6 +1,6 @@
 """Power-of-Choice without Assumption 3.4: inequality of a whole round.
 
-It is not in the paper: the multipliers of a semidefinite program, the worst case of a round, have led to it.
+It is not in the paper. Its multipliers were suggested by the dual of the semidefinite program for the worst case.
 """
 
 from collections.abc import Sequence
@@ -39,23 +39,23 @@ def round_coefficients(
     Parameters
     ----------
     step_sizes
-        eta_s of the round's steps; numbers of any kind.
+        Step sizes eta_s of the round, as numbers of any kind.
     mu, L, num_selected, rho_diagonal, rho_tilde
         As in ``one_round``.
 
     Returns
     -------
     RoundCoefficients
-        What the squared distance, the objective gap and sigma2 are multiplied with.
+        Factors of the squared distance, the objective gap and sigma2.
 
     Raises
     ------
     TypeError, ValueError
-        If a step size or a constant is not positive, a skew is negative, or ``num_selected`` is no whole number.
+        If a step size or a constant is not positive, a skew is negative, or ``num_selected`` is not an integer.
 
     Examples
     --------
-    Two equal steps as in ``one_round``:
+    Two equal steps, as in ``one_round``:
 
     >>> round_coefficients([0.25, 0.25], mu=1, L=2, num_selected=2, rho_diagonal=1, rho_tilde=3)
     RoundCoefficients(distance2=0.4375, objective_gap=2.375, sigma2=0.078125)
@@ -108,24 +108,25 @@ def one_round(
         &A=\sum_{j<\tau}c^j,\quad\theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}
         \end{aligned}
 
-    with ``x = eta L`` and ``c = 1 - eta mu``: several local steps and their length cost the factor theta on rho.
-
-    Its worst case is ``worst_case.skew_class``, which attains it for one local step at
+    Here ``x = eta L`` and ``c = 1 - eta mu``; several local steps multiply rho by theta, which decreases with their
+    number and length. ``worst_case.skew_class`` is the worst-case problem, whose value equals the bound for one local
+    step at
     ``Delta = 2 Gamma (rho_tilde - rho) / (mu (1 + rho))``.
 
     Parameters
     ----------
     step_size
-        eta, at most 1/L, the same for all steps of the round (``round_coefficients`` for others). At 1/L the value is
-        infinite if mu = L, where theta is 0/0.
+        eta, at most 1/L, equal for all steps of the round (see ``round_coefficients`` for other steps). The value is
+        infinite at 1/L if mu = L, where theta is 0/0.
 
     Notes
     -----
-    With w* = 0 and ``E_k = F_k - F_k*``: strong convexity and ``|g|^2 <= 2 L E_k`` give for one active client
-    ``E |y_{s+1}|^2 <= c |y_s|^2 - 2 eta (1 - x) E_k(y_s) + 2 eta E_k(w*) + eta^2 sigma2``. By convexity noise can only
-    raise ``E E_k(y_{s+1})``, so that ``E E_k(y_s) >= (1 - x)^(2 s) E_k(u)`` (``loss_after_step``). Add the steps up;
-    average over the active clients, where in the last step independent noises average, then over the selection given u:
-    ``E 1/m sum E_k(u) >= rho (mu/2 |u|^2 + Gamma)`` and ``E 1/m sum E_k(w*) <= rho_tilde Gamma``.
+    With w* = 0 and ``E_k = F_k - F_k*``, strong convexity and ``|g|^2 <= 2 L E_k`` give for one active client ``E
+    |y_{s+1}|^2 <= c |y_s|^2 - 2 eta (1 - x) E_k(y_s) + 2 eta E_k(w*) + eta^2 sigma2``. By convexity, noise can only
+    increase ``E E_k(y_{s+1})``, so that ``E E_k(y_s) >= (1 - x)^(2 s) E_k(u)`` (``loss_after_step``). Sum over the
+    steps, average over the active clients (the independent noises of the last step average out by 1/m), and take the
+    expectation of the selection given u: ``E 1/m sum E_k(u) >= rho (mu/2 |u|^2 + Gamma)`` and ``E 1/m sum E_k(w*) <=
+    rho_tilde Gamma``.
 
     Examples
     --------
@@ -146,10 +147,10 @@ def one_round(
 
 
 def of_a_round(step_size, local_steps, *, mu, L):
-    """Return c^tau, 1 - c^tau, A and theta A."""
+    """Compute c^tau, 1 - c^tau, A and theta A."""
     rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
     kept, lost = geometric(step_size * mu, local_steps, rest)
-    # theta A = (1 - x) (c^tau - b^tau)/(c - b) with b = (1 - x)^2: b/c = 1 - ratio keeps the digits of short steps.
+    # theta A = (1 - x) (c^tau - b^tau)/(c - b) with b = (1 - x)^2; b/c = 1 - ratio avoids cancellation for short steps.
     difference = step_size * ((L - mu) + L * away)
     _, below = geometric(difference / rest, local_steps)
     return kept, lost, lost / (step_size * mu), away * kept * below / difference

@@ -1,13 +1,14 @@
 r"""Power-of-Choice without Assumption 3.4: convergence over many rounds.
 
-Local steps keep a client's loss high if it was high at the round's start (``loss_after_step``), so that the diagonal
-skew there serves all steps of the round. With a fixed step size, ``x = eta L``, ``c = 1 - eta mu`` and
+If a client's loss is high at the round's start, it stays high during the local steps (``loss_after_step``). The
+diagonal skew at the start is therefore used for all steps of the round. With a fixed step size, ``x = eta L``,
+``c = 1 - eta mu`` and
 
 .. math::
     A=\sum_{j<\tau}c^j,\qquad\theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}\in[0,1],
 
-several local steps and their length cost exactly the factor theta on rho. These theorems are not in the paper; their
-proofs are on the theory page about worst cases, where the dual of a semidefinite program has found the first of them.
+several local steps multiply rho by theta. These theorems are not in the paper; the proofs are on the theory page about
+worst cases, where the dual of a semidefinite program led to the first of them.
 """
 
 from fedtheory._support import validate
@@ -29,9 +30,7 @@ from fedtheory.theorem.bound import Scalar, Summands, states
 
 __all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
 
-_SHORTER_STEPS = Hypothesis(
-    "step_size < 1/L (at 1/L nothing is left of the skew)", lambda step_size, L: (step_size, "<", 1 / L)
-)
+_SHORTER_STEPS = Hypothesis("step_size < 1/L (at 1/L theta is 0)", lambda step_size, L: (step_size, "<", 1 / L))
 _LATE = Hypothesis(
     "gamma >= 2 local_steps L/mu",
     lambda gamma, local_steps, L, mu: (gamma, ">=", 2 * local_steps * L / mu),
@@ -113,7 +112,7 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     Raises
     ------
     ValueError
-        If a constant is not positive, or ``num_steps`` is not a whole number.
+        If a constant is not positive, or ``num_steps`` is not an integer.
 
     Examples
     --------
@@ -156,17 +155,17 @@ def decaying_steps_distance(
         +\frac{2\sigma^2(\tau-1+1/m)}{\tau\rho\mu^2}\Big\}+\delta,\quad
         \delta=\frac{2\Gamma(\tilde\rho-\rho)}{\mu(1+\rho)}
 
-    The bias delta cannot be improved: some federation with these skews stays at this distance for ever.
+    The bias delta cannot be improved: some federation with these skews stays at this distance.
 
     Parameters
     ----------
     gamma
-        Of the step sizes, at least ``2 tau L/mu``.
+        Delay of the step sizes, at least ``2 tau L/mu``.
 
     Notes
     -----
-    In the round from t_0, with ``s = t_0 + gamma`` and ``q = s + tau - 1``, products telescope: ``eta_i`` times the
-    later c is 1/(mu q) for every i, and theta is at least ``1 - tau kappa/s``. So ``e = Delta - delta`` obeys
+    In the round that starts at t_0 let ``s = t_0 + gamma`` and ``q = s + tau - 1``. Products telescope: ``eta_i`` times
+    the later c is 1/(mu q) for every i, and theta is at least ``1 - tau kappa/s``. So ``e = Delta - delta`` satisfies
     ``e^+ <= (1 - tau (1 + rho theta)/q) e + tau K/(q s)`` with
     ``K = 2 tau kappa rho Gamma (1 + rho_tilde)/(mu (1 + rho)) + sigma2 (tau - 1 + 1/m)/(tau mu^2)``, whose slope is not
     negative, and ``e <= psi/s`` gives ``e^+ <= psi/(s + tau)`` whenever ``psi >= 2 K/rho``, since theta >= 1/2.
@@ -174,7 +173,8 @@ def decaying_steps_distance(
     Examples
     --------
     With mu = 1, L = 2, tau = 2, gamma = 8, rho = 1, rho_tilde = 3, m = 2: delta = 10, the second number is
-    ``16 * 5 * 2 + 7 (1 + 1/2) = 341/2``, and after four rounds ``8 (48 - 10) / 16 + 10``; nearer, ``341/32 + 10``.
+    ``16 * 5 * 2 + 7 (1 + 1/2) = 341/2``, and the bounds after four rounds are ``8 (48 - 10) / 16 + 10`` from 48 and
+    ``341/32 + 10`` from 12.
 
     >>> decaying_steps_distance(4, gamma=8, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
     ...                         rho_diagonal=1, rho_tilde=3, initial_distance2=48)
@@ -227,14 +227,14 @@ def averaged_rounds_gap(
     Parameters
     ----------
     num_rounds
-        R; without a round there is no mean and no bound.
+        Number R of rounds, at least 1.
     step_size
         eta, below 1/L, where theta vanishes.
 
     Notes
     -----
-    In the proof of ``one_round`` keep ``F(u) - F* + Gamma`` where it is replaced by its lower bound; multiply by
-    ``c^(-tau (r + 1))``, add up over the rounds, and use that F is convex.
+    In the proof of ``one_round`` keep ``F(u) - F* + Gamma`` in place of its lower bound; multiply by ``c^(-tau (r +
+    1))``, sum over the rounds, and use the convexity of F.
 
     Examples
     --------

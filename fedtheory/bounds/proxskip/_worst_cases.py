@@ -1,4 +1,4 @@
-"""Worst cases of the bounds on Scaffnew, over all clients with any weights."""
+"""Worst-case problems of the bounds on Scaffnew, for all clients with any weights."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -20,7 +20,7 @@ def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     gamma, chance = Fraction(given["step_size"]), Fraction(given["probability"])
 
     def expected(x: Any, error: Any, num_steps: int) -> Any:
-        """Return the potential that is expected after some more steps of clients at x."""
+        """Return the expected potential after some more steps of clients at x."""
         if not num_steps:
             return x.square + (gamma / chance) ** 2 * error.square
         moved = x - gamma * (clients.gradient(x) - error)

@@ -13,18 +13,18 @@ PAPER = Paper(
     authors="Mishchenko, Malinovsky, Stich, Richtarik",
     year=2022,
     url="https://arxiv.org/abs/2202.09357",
-    compared=False,  # it is known through a paper that restates it
+    compared=False,  # its text was not available, only a paper that restates it
     symbols=(
         SYMBOLS["num_steps"],
         Symbol(
             "probability",
-            "Probability of the coin that asks for a prox, or a communication",
+            "Probability of a communication (a proximal step) after a local step",
             POSITIVE._replace(of_run="coin"),
             letter="p",
         ),
         Symbol(
             "control_error2",
-            "Weighted mean of ``|h_k - grad F_k(w*)|^2``, the squared errors of the control variates at the start",
+            "Mean squared error of the initial control variates, ``sum_k p_k |h_k - grad F_k(w*)|^2``",
             NONNEGATIVE._replace(of_run="control_error2"),
             GRADIENT2,
         ),
@@ -35,6 +35,6 @@ ASSUMES = (
     Smooth(),
     StronglyConvex(),
     EXACT_GRADIENTS,
-    Hypothesis("clients and server run Scaffnew with one common coin", of_run=method_is("Scaffnew")),
+    Hypothesis("clients and server run Scaffnew with one coin common to all clients", of_run=method_is("Scaffnew")),
     Hypothesis("probability <= 1", lambda probability: (probability, "<=", 1)),
 )

@@ -35,25 +35,25 @@ def refined_fixed_step_potential(
         \max\{q^2,1-p^2\}^T\left(\|w_0-w^*\|^2+\frac{\gamma^2}{p^2}E_0\right),\quad
         q=\max\{|1-\gamma\mu|,|1-\gamma L|\}
 
-    One step attains it: from control variates that are right with all curvatures mu, or L, and from the minimizer with
-    control variates that are wrong. So do T steps where ``q^2 >= 1 - p^2``.
+    One step attains the bound: from exact control variates if all curvatures are mu, or all are L, and from the
+    minimizer with wrong control variates. T steps attain it if ``q^2 >= 1 - p^2``.
 
     Parameters
     ----------
     step_size
-        gamma, any: it contracts if ``gamma < 2/L``.
+        gamma; every step size is allowed, and ``gamma < 2/L`` contracts.
 
     Notes
     -----
-    Where the coin falls the prox is firmly nonexpansive, and the new potential is at most ``|xh - x* - (gamma/p)(h -
-    h*)|^2``; where it does not, it is ``|xh - x*|^2 + (gamma/p)^2 |h - h*|^2``. The mean of the two is
-    ``|x - gamma grad f(x) - (x* - gamma h*)|^2 + (1 - p^2)(gamma/p)^2 |h - h*|^2``, and with equality if the prox
-    projects on an affine subspace, as averaging does.
+    After a communication the new potential is at most ``|xh - x* - (gamma/p)(h - h*)|^2``, since the proximal operator
+    is firmly nonexpansive; without one it is ``|xh - x*|^2 + (gamma/p)^2 |h - h*|^2``. The expectation over the coin is
+    ``|x - gamma grad f(x) - (x* - gamma h*)|^2 + (1 - p^2)(gamma/p)^2 |h - h*|^2``, with equality if the proximal
+    operator projects on an affine subspace, as averaging does.
 
     Examples
     --------
-    With mu = 1, L = 4, gamma = 1/4 and p = 1/2: q^2 = 9/16 is below 3/4. With p = 1 only q counts: two steps leave
-    ``(81/256) (240 + 256/16)``.
+    With mu = 1, L = 4, gamma = 1/4 and p = 1/2, q^2 = 9/16 is below 3/4. With p = 1 the rate is q^2: after two steps
+    the bound is ``(81/256) (240 + 256/16)``.
 
     >>> refined_fixed_step_potential(
     ...     2, step_size=1 / 4, mu=1, L=4, probability=1, initial_distance2=240, control_error2=256

@@ -1,7 +1,7 @@
-"""Worst cases of the bounds on SCAFFOLD, over all clients with any weights.
+"""Worst-case problems of the bounds on SCAFFOLD, for all clients with any weights.
 
-A linear function added to every F_k, and to its control variate, changes nothing: clients may share their minimizer,
-and the error of the control variates represents their heterogeneity.
+Adding a linear function to every F_k, and its gradient to the control variate, does not change the iterates. The
+clients may therefore share a minimizer; the errors of the control variates then represent the heterogeneity.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 
 def controlled_start(given: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-    """Return a problem whose origin is w*, clients, the model and the errors of the control variates."""
+    """Return a problem with w* at the origin, its clients, the model, and the errors of the control variates."""
     p = worst_case.Problem()
     clients = p.clients(2, mu=given["mu"], L=given["L"])
     clients.minimizer(p.origin, objective_gap=0)
@@ -53,7 +53,7 @@ def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of rounds whose steps are up to 1/(tau L)."""
+    """Draw constants of several rounds with step sizes up to 1/(tau L)."""
     errors = pick(rng, [Fraction(0), tenths(rng, 1, 90)])
     given = {"num_rounds": whole(rng, 1, 2), "initial_distance2": tenths(rng, 1, 90), "control_error2": errors}
     short = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}

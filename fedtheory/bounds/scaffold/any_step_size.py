@@ -1,6 +1,6 @@
 r"""One round of SCAFFOLD, for every step size with stable gradient descent.
 
-Not in the paper, whose theorems are in O-notation.
+It is not in the paper, whose theorems are in O-notation.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
@@ -25,7 +25,7 @@ __all__ = ["one_round"]
 def one_round(
     distance2: Scalar, *, control_error2: Scalar, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar
 ) -> Summands:
-    r"""Bound on ``|w_+ - w*|^2 + eta^2 tau^2 E_+`` after a round; E is ``control_error2``, and ``E_+`` the next.
+    r"""Bound on ``|w_+ - w*|^2 + eta^2 tau^2 E_+`` after a round; E is ``control_error2``, and ``E_+`` its next value.
 
     .. math::
         \begin{aligned}
@@ -41,19 +41,19 @@ def one_round(
     step_size
         eta, with ``eta (L + mu) < 2``.
     local_steps
-        Local steps per round tau.
+        Number tau of local steps per round.
 
     Notes
     -----
-    With w* = 0, ``u_s = grad F_k(y_s) - grad F_k(0)``, ``v_s = u_s - mu y_s`` and b the error of the control variate,
+    With w* = 0, ``u_s = grad F_k(y_s) - grad F_k(0)``, ``v_s = u_s - mu y_s`` and the error b of the control variate,
     ``y_{s+1} = c y_s - eta v_s + eta b`` and ``<v_s, y_s> >= |v_s|^2/(L - mu)``. The next error is b minus the
-    deviation of ``y_tau`` over ``eta tau``. Add ``2 eta c^(2 tau - 1 - 2 s)`` times the inequality of each step: all
-    products of means cancel, and of the deviations a quadratic function is left whose maximum is kappa times ``eta^2
-    tau^2 E``.
+    deviation of ``y_tau`` divided by ``eta tau``. Add ``2 eta c^(2 tau - 1 - 2 s)`` times the inequality of each step.
+    All products of means cancel. There remains a quadratic function of the deviations, whose maximum is kappa times
+    ``eta^2 tau^2 E``.
 
     Examples
     --------
-    With mu = 1, L = 4, eta = 1/8 and tau = 2: c = 7/8, C = 15/8, beta = 11/3, and the lags 1/8 and 1 make kappa =
+    With mu = 1, L = 4, eta = 1/8 and tau = 2: c = 7/8, C = 15/8 and beta = 11/3. The lags 1/8 and 1 give kappa =
     (1/64 + (1/64 + 1) 3/11)/4 = 103/1408. From distance 4096 and E = 22528: ``2401/4096 * 4096 + 103/1408 * 22528/16``.
 
     >>> one_round(4096, control_error2=22528, step_size=1 / 8, mu=1, L=4, local_steps=2)

@@ -41,28 +41,28 @@ def fixed_step_potential(
     .. math::
         c^{2\tau R}\left(\|w_0-w^*\|^2+\eta^2\tau^2E_0\right),\quad c=1-\eta\mu
 
-    E is the mean squared error of the control variates. There is no floor, and some federation attains it for every R:
-    all ``F_k = mu/2 |w - w*|^2``, with control variates that are right.
+    E is the mean squared error of the control variates. There is no error floor. Some federation attains the bound for
+    every R: all ``F_k = mu/2 |w - w*|^2``, with exact control variates.
 
     Parameters
     ----------
     num_rounds
-        R; an array of horizons gives an array of bounds.
+        Number R of rounds; an array of horizons gives an array of bounds.
     step_size
         eta, at most ``1/(tau L)``.
     local_steps
-        Local steps per round tau.
+        Number tau of local steps per round.
     control_error2
-        E before the first round.
+        Mean squared error E of the control variates before the first round.
 
     Notes
     -----
-    Where ``eta tau L <= 1`` the kappa of ``one_round`` is at most ``c^(2 tau)``; as it grows with L, it is enough to
-    look at ``eta tau L = 1``, where a polynomial with positive Bernstein coefficients decides.
+    If ``eta tau L <= 1``, the kappa of ``one_round`` is at most ``c^(2 tau)``. Since kappa grows with L, the case
+    ``eta tau L = 1`` suffices, where a polynomial with positive Bernstein coefficients proves it.
 
     Examples
     --------
-    With eta = 1/8, mu = 1 and tau = 2, c = 7/8; one round leaves ``(7/8)^4`` of ``3840 + 4096/16``.
+    With eta = 1/8, mu = 1 and tau = 2, c = 7/8; after one round the bound is ``(7/8)^4 (3840 + 4096/16)``.
 
     >>> fixed_step_potential(
     ...     1, step_size=1 / 8, mu=1, L=4, local_steps=2, initial_distance2=3840, control_error2=4096

@@ -32,25 +32,25 @@ def option_one_round(
         \omega=\eta^2\beta c^{2\tau-2},\ \kappa=\frac{\sum_{s<\tau}d_s^2}{\beta^2c^{2\tau-2}},\
         d_s=\sum_{r<s}c^{\tau-1-r}
 
-    with c and beta as of ``one_round``, for any number of clients with any weights. For short steps kappa is about
-    ``tau (eta tau L)^2/12``: Option I tolerates only much shorter steps than Option II.
+    c and beta are those of ``one_round``, and the bound holds for any number of clients with any weights. For short
+    steps kappa is about ``tau (eta tau L)^2/12``: Option I converges only for much shorter steps than Option II.
 
     Parameters
     ----------
     step_size
         eta, with ``eta (L + mu) < 2``.
     local_steps
-        Local steps per round tau.
+        Number tau of local steps per round.
 
     Notes
     -----
-    The next error of a control variate is the deviation of the v_0 of ``one_round``, whose inequalities are added here,
-    too. What the first step's takes off pays for it, and those of the others leave ``eta^2 d_s^2/beta`` of E each.
+    The next error of a control variate is the deviation of the v_0 of ``one_round``. Add the same inequalities as
+    there: the first step's compensates for this error, and each of the others leaves ``eta^2 d_s^2/beta`` times E.
 
     Examples
     --------
-    With mu = 1, L = 4, eta = 1/8 and tau = 2: c = 7/8, beta = 11/3 and d = (0, 7/8). A distance of 4096 and E = 11264
-    leave ``2401/4096 * 4096`` and ``(1/64) (3/11) (49/64) 11264``.
+    With mu = 1, L = 4, eta = 1/8 and tau = 2: c = 7/8, beta = 11/3 and d = (0, 7/8). From a distance of 4096 and
+    E = 11264 the bound is ``2401/4096 * 4096 + (1/64) (3/11) (49/64) 11264``.
 
     >>> option_one_round(4096, control_error2=11264, step_size=1 / 8, mu=1, L=4, local_steps=2)
     2437.75

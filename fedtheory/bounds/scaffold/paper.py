@@ -28,8 +28,8 @@ PAPER = Paper(
     symbols=(
         Symbol(
             "control_error2",
-            "Weighted mean of ``|c_k - c - grad F_k(w*)|^2``, the squared errors of the control variates; with all c_k "
-            "equal it is that of ``|grad F_k(w*)|^2``",
+            "Mean squared error of the control variates, ``sum_k p_k |c_k - c - grad F_k(w*)|^2``; if all c_k are "
+            "equal, ``sum_k p_k |grad F_k(w*)|^2``",
             NONNEGATIVE._replace(of_run="control_error2"),
             GRADIENT2,
         ),
@@ -43,12 +43,12 @@ CONTROL = (*FUNCTIONS, EXACT_GRADIENTS, METHOD)
 
 
 def steepness(step_size, *, mu, L):
-    """Return ``1/beta = eta (L - mu)/(2 c - eta (L - mu))``."""
+    """Compute ``1/beta = eta (L - mu)/(2 c - eta (L - mu))``."""
     return step_size * (L - mu) / (short_of_one(step_size, mu) + short_of_one(step_size, L))
 
 
 def lags(step_size, *, mu, local_steps):
-    """Return ``tau - C`` and ``sum_{k <= tau} (tau - C_k)^2``, C_k being the sum of the first k powers of c."""
+    """Compute ``tau - C`` and ``sum_{k <= tau} (tau - C_k)^2``, where C_k is the sum of the first k powers of c."""
     rate, rest = step_size * mu, short_of_one(step_size, mu)
     if not isinstance(local_steps, int):
         (_, gone), (_, gone_twice) = geometric(rate, local_steps, rest), geometric(rate, 2 * local_steps, rest)
@@ -56,8 +56,8 @@ def lags(step_size, *, mu, local_steps):
         powers2 = rest**2 * gone_twice / (rate * (1 + rest))
         squares = local_steps * far**2 + 2 * far * rest * gone / rate**2 + powers2 / rate**2
         return local_steps - gone / rate, squares
-    # The closed form loses the digits of short steps. From the sums over m steps those over m + n, n = m or 1, with
-    # positive terms only: of e_k = k - C_k, k e_k and e_k^2, where e_(m+j) = e_m + j g + p e_j, p = c^m and g = 1 - p.
+    # The closed form loses digits for short steps. The sums of e_k = k - C_k, k e_k and e_k^2 over m + n steps follow
+    # from those over m and n = m or 1 with positive terms: e_(m+j) = e_m + j g + p e_j with p = c^m and g = 1 - p.
     one = (0 * rate, 0 * rate, 0 * rate, 0 * rate)
     m, known = 1, one
     for digit in f"{local_steps:b}"[1:]:
@@ -69,7 +69,7 @@ def lags(step_size, *, mu, local_steps):
 
 
 def _joined(rate, rest, m, left, n, right):
-    """Return e_(m+n) and the sums of e_k, k e_k and e_k^2 up to m + n, from those up to m and up to n."""
+    """Return e_(m+n) and the sums of e_k, k e_k and e_k^2 up to m + n from those up to m and up to n."""
     (e, total, moment, squares), (last, others, moments, others2) = left, right
     p, g = geometric(rate, m, rest)
     ones, twos = n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) // 6
@@ -82,14 +82,14 @@ def _joined(rate, rest, m, left, n, right):
 
 
 def ways(step_size, *, mu, local_steps):
-    """Return the sums of d_s and of d_s^2 over s < tau, d_s being the s powers of c below the tau-th, c^(tau-s) C_s."""
+    """Compute the sums over s < tau of d_s and of d_s^2, where ``d_s = c^(tau-s) C_s`` sums s powers of c."""
     rate, rest = step_size * mu, short_of_one(step_size, mu)
     if not isinstance(local_steps, int):
         (left, gone), (twice, gone2) = geometric(rate, local_steps, rest), geometric(rate, 2 * local_steps, rest)
         squares = rest**2 * gone2 / (rate * (1 + rest)) - 2 * left * rest * gone / rate + local_steps * twice
         return (rest * gone / rate - local_steps * left) / rate, squares / rate**2
-    # As above, with the sums over s < n of c^(n - s) times 1 and C_s, and of its square times 1, C_s and C_s^2; here
-    # C_(m+j) = C_m + c^m C_j.
+    # As above, with the sums over s < n of c^(n - s) times 1 and C_s, and of its square times 1, C_s and C_s^2, and
+    # with C_(m+j) = C_m + c^m C_j.
     one = (rest, 0 * rate, rest**2, 0 * rate, 0 * rate)
     m, known = 1, one
     for digit in f"{local_steps:b}"[1:]:
@@ -100,7 +100,7 @@ def ways(step_size, *, mu, local_steps):
 
 
 def drift_of_a_round(step_size, *, mu, L, local_steps):
-    """Return what a round of local steps of all clients adds for each unit of the mean of ``|grad F_k(w*)|^2``."""
+    """Return the drift that a round of all clients adds per unit of the mean of ``|grad F_k(w*)|^2``."""
     slope, (way, squares) = steepness(step_size, mu=mu, L=L), ways(step_size, mu=mu, local_steps=local_steps)
     return step_size**2 * slope * (squares - slope * way**2 / (1 + slope * local_steps))
 

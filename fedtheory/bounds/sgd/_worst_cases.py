@@ -1,4 +1,4 @@
-"""Worst cases of the bounds on steps and rounds with a bounded disagreement at the minimizer."""
+"""Worst-case problems of the bounds with bounded heterogeneity at the minimizer."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -35,28 +35,28 @@ def fixed_step_distance(
     Parameters
     ----------
     num_steps
-        T, one in each round.
+        Number T of steps, one per round.
     step_size
         eta, less than 2/L.
     num_selected
-        Clients per step m, copies counted.
+        Number m of clients per step, counted with multiplicity.
 
     Notes
     -----
-    The bound W of ``drawn_step`` on a step is concave and increases with Delta. Its only fixed point above 0 is the
-    floor, where its slope is q; it lies below its tangent there, and so does what T steps make of Delta_0. The floor is
-    not attained: clients whose Hessians are all mu I have ``eta zeta2/(m mu (2 - eta mu))``.
+    The bound W of ``drawn_step`` on a step is concave and increasing in Delta. Its only positive fixed point is the
+    floor, where its slope is q. W lies below its tangent there, and iterating the tangent gives the bound. The floor is
+    not attained: clients whose Hessians are all mu I have the floor ``eta zeta2/(m mu (2 - eta mu))``.
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/2: k = 1/2, a = 0 and q = 1/2; the floor of zeta2 = 8 is ``4/(2 - 3/2) = 8``, and
-    ``(1/4) 40 + (3/4) 8``.
+    With mu = 1, L = 3, eta = 1/2: k = 1/2, a = 0 and q = 1/2. The floor for zeta2 = 8 is ``4/(2 - 3/2) = 8``, and the
+    bound is ``(1/4) 40 + (3/4) 8``.
 
     >>> fixed_step_distance(2, step_size=1 / 2, mu=1, L=3, num_selected=1, zeta2=8, initial_distance2=40)
     16.0
     """
     k, room = step_size * (L - mu) / 2, 1 + short_of_one(step_size, L)
-    # 1 - q = ((1 - k)^2 - a^2)/(1 - k), and its numerator is a product.
+    # 1 - q = ((1 - k)^2 - a^2)/(1 - k), whose numerator is a product.
     left, settled = geometric(step_size * mu * room / (1 - k), num_steps)
     floor = step_size * zeta2 / (num_selected * mu * room)
     return {"vanishing": left * initial_distance2, "floor": settled * floor}

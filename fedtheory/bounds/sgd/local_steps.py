@@ -28,25 +28,25 @@ def local_steps_round(
         c^{2\tau}\Delta+\frac{\eta^2\zeta^2}\beta\Big(\sum_{s<\tau}d_s^2-\frac{(\sum_{s<\tau}d_s)^2}{\beta+\tau}\Big),
         \quad c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1,\ d_s=\sum_{r<s}c^{\tau-1-r}
 
-    It holds for any number of clients with any weights, and is at most ``fedavg.one_round``, which has ``2 L Gamma`` in
-    the place of zeta2. A single local step costs no heterogeneity.
+    It holds for any number of clients with any weights. It is at most ``fedavg.one_round``, which has ``2 L Gamma`` in
+    place of zeta2. With a single local step heterogeneity has no effect.
 
     Parameters
     ----------
     step_size
         eta, with ``eta (L + mu) < 2``.
     local_steps
-        Local steps per round tau.
+        Number tau of local steps per round.
 
     Notes
     -----
-    The proof is that of ``fedavg.one_round``, whose quadratic function of the deviations has this maximum, a multiple
+    The proof is that of ``fedavg.one_round``, whose quadratic function of the deviations has this maximum: a multiple
     of the mean of ``|grad F_k(w*)|^2``.
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4), so that from Delta = 256 with zeta2 =
-    42 that is ``(81/256) 256 + (1/16) 42/2 (9/16 - (9/16)/4) = 81 + 567/1024``.
+    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4). From Delta = 256 with zeta2 = 42 the
+    bound is ``(81/256) 256 + (1/16) 42/2 (9/16 - (9/16)/4) = 81 + 567/1024``.
 
     >>> local_steps_round(256, step_size=1 / 4, mu=1, L=3, local_steps=2, zeta2=42)
     81.5537109375

@@ -1,7 +1,7 @@
 r"""Exact bounds for one step of stochastic gradients, for every step size.
 
-With one client drawn the value is attained by two quadratics in two dimensions, for every step size, distance and
-heterogeneity; an example of PEPit states it at the step size 1/L.
+With one drawn client, two quadratics in two dimensions attain the bound for every step size, distance and
+heterogeneity; an example of PEPit states it for the step size 1/L.
 """
 
 from fedtheory.arithmetic.functions import short_of_one, square_root
@@ -14,7 +14,7 @@ __all__ = ["drawn_step", "subset_step"]
 
 
 def _step(distance2, noise2, *, step_size, mu, L) -> Summands:
-    """Return the square of ``k |z| + (a^2 |z|^2 + noise2)^(1/2)``, multiplied out."""
+    """Return ``(k |z| + (a^2 |z|^2 + noise2)^(1/2))^2``, expanded."""
     k, a = step_size * (L - mu) / 2, (short_of_one(step_size, mu) + short_of_one(step_size, L)) / 2
     noisy = a**2 * distance2 + noise2
     return {
@@ -43,25 +43,25 @@ def drawn_step(
         \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\eta^2\zeta^2/m}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\
         a=1-\frac{\eta(L+\mu)}2
 
-    For m = 1 no smaller number bounds it. It is concave in Delta, so that it may be applied to expected distances.
+    For m = 1 the bound is tight. It is concave in Delta, so that it also holds for expected distances.
 
     Parameters
     ----------
     num_selected
-        Clients per step m, copies counted.
+        Number m of clients per step, counted with multiplicity.
 
     Notes
     -----
-    With ``z = w - w*`` and ``h_k = grad F_k(w*)`` co-coercivity says ``grad F_k(w) - h_k = (L+mu)/2 z - (L-mu)/2 e_k``
-    with ``|e_k| <= |z|``. So ``w_+ - w*`` is k times the mean of the drawn e_k, plus a z less eta times the mean of the
-    drawn h_k, which is 0 on average; Minkowski's inequality in the mean square adds the two lengths. With m = 1 two
-    clients attain it: h_k is ``(0, zeta)`` and its opposite, ``z = (1, 0)``, and the Hessian of a client, whose
-    eigenvalues are mu and L, turns z so that e_k points along ``a z - eta h_k``.
+    With ``z = w - w*`` and ``h_k = grad F_k(w*)``, co-coercivity gives ``grad F_k(w) - h_k = (L+mu)/2 z - (L-mu)/2
+    e_k`` with ``|e_k| <= |z|``. So ``w_+ - w*`` is k times the mean of the drawn e_k, plus a z minus eta times the mean
+    of the drawn h_k, whose expectation is 0. Minkowski's inequality in the mean square adds the two lengths. For m = 1
+    two clients attain it: their h_k are ``(0, zeta)`` and ``(0, -zeta)``, ``z = (1, 0)``, and the Hessian of each
+    client, with eigenvalues mu and L, rotates z so that e_k points along ``a z - eta h_k``.
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. With Delta = 4 and zeta2 = 9 the root is that of ``1 + 9/16``, and
-    that is ``(1/4 * 2 + 5/4)^2``.
+    With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. With Delta = 4 and zeta2 = 9 the radicand is ``1 + 9/16``, and the
+    bound is ``(1/4 * 2 + 5/4)^2``.
 
     >>> drawn_step(4, step_size=1 / 4, mu=1, L=3, num_selected=1, zeta2=9)
     3.0625
@@ -94,20 +94,20 @@ def subset_step(
         \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\alpha\eta^2\zeta^2}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\
         a=1-\frac{\eta(L+\mu)}2,\ \alpha=\frac{K-m}{m(K-1)}
 
-    The proof is that of ``drawn_step``; the mean of the drawn h_k has the variance ``alpha zeta2``. With more clients
-    than one the worst case is smaller: where the clients' e_k are apart, their mean is shorter than they are.
+    The proof is that of ``drawn_step``; the mean of the drawn h_k has the variance ``alpha zeta2``. For m > 1 the worst
+    case is smaller than the bound: if the e_k differ, their mean is shorter than they are.
 
     Parameters
     ----------
     num_clients
-        All clients K.
+        Number K of all clients.
     num_selected
-        Clients per step m.
+        Number m of clients per step.
 
     Examples
     --------
-    With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. Of K = 5 clients m = 2 have alpha = 3/8, and with Delta = 4 and
-    zeta2 = 24 the root is that of ``1 + 9/16``, and that is ``(1/4 * 2 + 5/4)^2``.
+    With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. For K = 5 clients and m = 2, alpha = 3/8. With Delta = 4 and zeta2
+    = 24 the radicand is ``1 + 9/16``, and the bound is ``(1/4 * 2 + 5/4)^2``.
 
     >>> subset_step(4, step_size=1 / 4, mu=1, L=3, num_clients=5, num_selected=2, zeta2=24)
     3.0625

@@ -25,19 +25,19 @@ def averaging_distance(
     .. math::
         \max\{|1-\eta\mu|,|1-\eta L|\}^{2\tau R}\|w_0-w_\infty\|^2
 
-    Where clients take their own numbers of steps, the least of these is meant by tau. All clients of curvature mu, or
-    L, attain it.
+    If clients take different numbers of steps, tau is the smallest. Clients that all have curvature mu, or all L,
+    attain the bound.
 
     Parameters
     ----------
     step_size
         eta, less than 2/L.
     local_steps
-        Local steps per round tau.
+        Number tau of local steps per round.
 
     Notes
     -----
-    A gradient step contracts distances by the maximum, a mean of contractions is one, and it has one fixed point.
+    A gradient step contracts distances by the maximum. A mean of contractions is a contraction with one fixed point.
 
     Examples
     --------

@@ -16,7 +16,7 @@ _SHORT_ROUNDS = Hypothesis(
     lambda step_size, effective_steps, L: (step_size * effective_steps * L, "<", 2),
 )
 _MEAN = Hypothesis(
-    "effective_steps <= local_steps, a mean of numbers of which local_steps is the largest",
+    "effective_steps <= local_steps, since it is a mean of numbers of which local_steps is the largest",
     lambda effective_steps, local_steps: (effective_steps, "<=", local_steps),
     rtol=4 * 2.0**-52,
 )
@@ -46,26 +46,26 @@ def normalized_round(
         \max\Big\{1-\frac{\bar\tau}\tau(1-c^\tau),\ \eta\bar\tau L-1\Big\}^2\|w-w_\infty\|^2,
         \quad c=1-\eta\mu,
 
-    where ``tau_bar`` is the mean of the clients' numbers of steps. Where ``eta tau_bar L`` exceeds 2 it may diverge, at
-    step sizes at which averaging converges.
+    Here ``tau_bar`` is the mean of the clients' numbers of steps. If ``eta tau_bar L`` exceeds 2, the method may
+    diverge at step sizes at which averaging converges.
 
     Parameters
     ----------
     stationary_distance2
-        That of the model before the round.
+        Squared distance of the model before the round from w_inf.
     step_size
         eta, at most 1/L and below ``2/(tau_bar L)``.
     local_steps
-        The most local steps of a client, tau.
+        Largest number tau of local steps of a client.
 
     Notes
     -----
-    A round multiplies the distance by ``I - tau_bar sum_k (p_k/tau_k) (I - (I - eta H_k)^tau_k)``. In the order of
-    symmetric matrices ``(1 - c^t) I <= I - (I - eta H)^t <= eta t H``, and ``(1 - c^t)/t`` falls with t.
+    A round multiplies the distance by ``I - tau_bar sum_k (p_k/tau_k) (I - (I - eta H_k)^tau_k)``. In the Loewner order
+    ``(1 - c^t) I <= I - (I - eta H)^t <= eta t H``, and ``(1 - c^t)/t`` decreases with t.
 
     Examples
     --------
-    With mu = 1, L = 4, eta = 1/8, tau = 2 and tau_bar = 3/2: the first is ``1 - (3/4) (1 - 49/64) = 211/256``.
+    With mu = 1, L = 4, eta = 1/8, tau = 2 and tau_bar = 3/2 the first number is ``1 - (3/4) (1 - 49/64) = 211/256``.
 
     >>> normalized_round(65536, step_size=1 / 8, mu=1, L=4, effective_steps=1.5, local_steps=2)
     44521.0

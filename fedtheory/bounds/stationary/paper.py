@@ -16,7 +16,7 @@ PAPER = Paper(
     symbols=(
         Symbol(
             "effective_steps",
-            "Mean of the clients' numbers of local steps, ``sum_k p_k tau_k``",
+            "Mean number of local steps of the clients, ``sum_k p_k tau_k``",
             POSITIVE,
             letter=r"\tau_{\mathrm{eff}}",
         ),

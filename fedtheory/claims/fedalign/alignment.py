@@ -1,4 +1,4 @@
-"""FedALIGN, Section 3: its assumptions, what theta_T and rho_T are, and what the paper says about them."""
+"""FedALIGN, Section 3: its assumptions, theta_T and rho_T, and the statements of the paper about them."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -31,7 +31,7 @@ def _sums(run: AlignedRun) -> dict[str, Any]:
     "theta_T is between 0 and 1",
     Statement(fa.PAPER, "Theorem 1", "eq. (7)"),
     looseness=2,
-    remark="1 is the limit of long horizons: without included clients it is T/(T + gamma - 2), 2/3 for 12 steps",
+    remark="1 is the limit of long horizons: without included clients theta_T is T/(T + gamma - 2), 2/3 for 12 steps",
 )
 def theta_range(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
@@ -40,7 +40,7 @@ def theta_range(rng: np.random.Generator) -> Finding:
 
 
 def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fraction], dict[str, Any]]:
-    """Draw the included shares of some rounds, and larger ones."""
+    """Draw the included shares of some rounds, and larger shares."""
     rounds = whole(rng, 1, 4)
     shares = [Fraction(whole(rng, 0, 8), 4) for _ in range(rounds)]
     more = [share + Fraction(whole(rng, 0, 8), 4) for share in shares]
@@ -49,7 +49,7 @@ def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fra
 
 @claim(
     "fedalign:theta-falls",
-    "theta_T falls when more non-priority clients are included",
+    "theta_T decreases when more non-priority clients are included",
     Statement(fa.PAPER, _AFTER_THEOREM_1, "eq. (9)"),
     looseness=1.01,
 )
@@ -92,12 +92,12 @@ def theta_one() -> Finding:
     "With threshold 0 no client is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
     Statement(fa.PAPER, "Section 3.1", "the full condition"),
     "erratum",
-    remark="the definition of the indicator after eq. (9) has <, with which it is true",
+    remark="the indicator is defined with < after eq. (9), and with < the statement is true",
 )
 def comparison() -> Finding:
     from fedtheory.selection.loss_matching import matches
 
-    # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
+    # With <=, a non-priority client whose data are those of the priority client matches at threshold 0.
     losses = [(3 - 1) ** 2 / 2] * 2
     included = int(matches([losses], [1, 0], [0], "<=").matched[0, 1])
     instance = {"clients": "(w - 1)^2/2 twice, one has priority", "w": "3", "threshold": "0"}
@@ -126,7 +126,7 @@ def opposite_ways() -> Finding:
 
 @claim(
     "fedalign:opposite-ways-corrected",
-    "Including one more client raises rho_T if its Gamma_k is at least the included gap, priority counted as 0",
+    "Including a further client raises rho_T if its Gamma_k is at least the included gap (0 for priority clients)",
     Statement(fa.PAPER, _AFTER_THEOREM_1, form="corrected"),
     hypotheses=("Gamma_k >= sum_{j not in P} p_j I_j Gamma_j/(1 + s) before",),
     looseness=1.01,
@@ -151,7 +151,7 @@ def priority_alone(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
     run = replace(run, noise=no_noise(run.federation.dim))
     fed, first, w = run.federation, len(run.priority), run.initial
-    # Federated averaging on the priority clients alone, written out.
+    # Federated averaging over the priority clients only.
     for number in range(run.num_rounds):
         local = [w] * first
         for t in range(number * run.local_steps, (number + 1) * run.local_steps):
@@ -161,11 +161,11 @@ def priority_alone(rng: np.random.Generator) -> Finding:
 
 
 _ASSUMED_IN = "Section 3.2"
-_EXCHANGED = "u and v are exchanged on one side: with them the gradient belongs to u, and the step is v - u"
+_EXCHANGED = "u and v are exchanged on one side: the gradient must be taken at u, with the step v - u"
 
 
 def _as_printed(u: int, v: int) -> tuple[Fraction, Fraction, dict[str, str]]:
-    """Both sides for f(w) = w^2/2 with mu = L = 1: the gradient is taken at v, and the step is u - v."""
+    """Return both sides for f(w) = w^2/2 with mu = L = 1; the gradient is taken at v, and the step is u - v."""
     right = Fraction(u**2, 2) + (u - v) * v + Fraction((u - v) ** 2, 2)
     return Fraction(v**2, 2), right, {"f(w)": "w^2/2", "mu = L": "1", "u": str(u), "v": str(v)}
 

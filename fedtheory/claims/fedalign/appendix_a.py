@@ -35,10 +35,10 @@ _FROZEN = "the indicators are fixed at the round's start"
 
 
 class Course(NamedTuple):
-    """Constants of a run (mu, L, local_steps, G2, sigma2, objective_gap), and what each of its rounds includes.
+    """Constants of a run (mu, L, local_steps, G2, sigma2, objective_gap) and the inclusions of its rounds.
 
-    ``initial_distance2`` is Delta_0; for each round ``priority_weights`` are ``E[1/(1 + s)]`` and ``included_gaps`` the
-    expected included gaps.
+    ``initial_distance2`` is Delta_0. For each round, ``priority_weights`` contains ``E[1/(1 + s)]`` and
+    ``included_gaps`` the expected included gap.
     """
 
     known: dict[str, Any]
@@ -48,7 +48,7 @@ class Course(NamedTuple):
 
     @property
     def instance(self) -> dict[str, Any]:
-        """The numbers."""
+        """The numbers as text."""
         numbers = {"initial_distance2": self.initial_distance2, "priority_weights": Vector(self.priority_weights)}
         return as_texts(self.known | numbers | {"included_gaps": Vector(self.included_gaps)})
 
@@ -63,7 +63,7 @@ class Course(NamedTuple):
         return len(self.priority_weights) * int(self.known["local_steps"])
 
     def included(self, t: int) -> dict[str, Fraction]:
-        """Return what the round of a step includes."""
+        """Return the inclusions of the round of step t."""
         number = t // self.known["local_steps"]
         return {"priority_weight": self.priority_weights[number], "included_gap": self.included_gaps[number]}
 
@@ -78,18 +78,18 @@ class Course(NamedTuple):
         return Fraction(means / (delay - 2) + self.gamma * self.initial_distance2) / delay
 
     def _B_and_D(self, t: int) -> tuple[Fraction, Fraction]:
-        """B_t and D_t: what ``one_step`` adds to a distance of 0 for the square of the step size and for itself."""
+        """B_t and D_t: the parts that ``one_step`` adds for the square of the step size and for the step size."""
         eta = 1 / (4 * self.known["L"])
         terms = fa.one_step.terms(Fraction(0), step_size=eta, **self.known, **self.included(t))
         return (terms["drift"] + terms["noise"] + terms["heterogeneity"]) / eta**2, terms["bias"] / eta
 
 
 def course(rng: np.random.Generator) -> list[Course]:
-    """Draw constants that a run could have."""
+    """Draw constants of a possible run."""
     mu, kappa = Fraction(2) ** whole(rng, -1, 1), pick(rng, [1, 2, 32])
     distance2, Gamma, sigma2 = (Fraction(whole(rng, 0, 4), 4) for _ in range(3))
     num_rounds, local_steps = whole(rng, 1, 3), whole(rng, 1, 4)
-    # What strong convexity implies, and some more.
+    # Values implied by strong convexity, and larger ones.
     G2 = mu**2 * distance2 + 2 * mu * Gamma + sigma2 + whole(rng, 0, 4)
     known = {"mu": mu, "L": kappa * mu, "local_steps": local_steps, "G2": G2, "sigma2": sigma2, "objective_gap": Gamma}
     weights = [1 / (1 + Fraction(whole(rng, 0, 8), 4)) for _ in range(num_rounds)]
@@ -112,19 +112,19 @@ def equations_33_34(s: Course) -> list[Chain]:
     "Delta_{t+1} <= v_{t+1}/(t + 1 + gamma) at t = 0, with the sums of (32), which begin with i = 1",
     line("eqs. (32), (34)"),
     "erratum",
-    remark="B_0 and D_0 are in no sum; from t = 1 on the step is right",
+    remark="the sums contain neither B_0 nor D_0; the step is correct for t >= 1",
 )
 def equation_34_printed() -> Finding:
     run = two_parabolas(vector(1))
     known = {"mu": Fraction(1), "L": Fraction(1), "local_steps": 1, "G2": 1, "sigma2": 0, "objective_gap": 0}
     s = Course(known, Fraction(0), run.priority_weights, run.included_gaps)
-    words = {"clients": "w^2/2 (priority), (w - 1)^2/2, of the same size", "thresholds": "1", "initial": "0 = w*"}
+    words = {"clients": "w^2/2 (priority), (w - 1)^2/2, of equal size", "thresholds": "1", "initial": "0 = w*"}
     return at_most(distance2(run, 1), s.level(1, first_step=1), instance=words)
 
 
 @claim(
     "fedalign:equation-36",
-    "E F(w_t) - F* <= L/2 E |w_t - w*|^2, and L/2 v_t/(t + gamma) is at most the right side of Theorem 1",
+    "E F(w_t) - F* <= L/2 E |w_t - w*|^2, and L/2 v_t/(t + gamma) is at most the right-hand side of Theorem 1",
     line("eq. (36)", form="corrected"),
     hypotheses=_FROM_ZERO,
     looseness=1.01,
@@ -149,10 +149,10 @@ def equation_36(rng: np.random.Generator) -> Finding:
 
 @claim(
     "fedalign:equation-36-printed",
-    "The right side of (36), (C_1 + C_2 theta_T Gamma) + rho_T, is that of Theorem 1",
+    "The right-hand side of (36), (C_1 + C_2 theta_T Gamma) + rho_T, is that of Theorem 1",
     line("eq. (36)"),
     "erratum",
-    remark="a factor 1/(T + gamma) is missing",
+    remark="the factor 1/(T + gamma) is missing",
 )
 def equation_36_printed() -> Finding:
     known = {"mu": 1, "L": Fraction(1), "local_steps": 1, "G2": 1, "sigma2": 0, "objective_gap": 0}
@@ -163,14 +163,14 @@ def equation_36_printed() -> Finding:
 
 @claim(
     "fedalign:li-et-al",
-    "With thresholds 0 the right side of Theorem 1 is precisely that of Li et al., Theorem 1",
+    "With thresholds 0 the right-hand side of Theorem 1 equals that of Li et al., Theorem 1",
     _CONSISTENCY(),
     "erratum",
     remark="theta_T is less than 1, the variances are not weighted by p_k^2, and gamma = E > 8 L/mu changes C_1",
 )
 def li_et_al() -> Finding:
     known: dict[str, Any] = {"mu": 1, "L": Fraction(1), "local_steps": 1, "G2": 2, "objective_gap": 1}
-    # T = 8, gamma = 8: theta_T = 7/14 as printed, and 12/16 is what the gap costs in Li et al.
+    # T = 8, gamma = 8: theta_T = 7/14 as printed; the term of the gap in Li et al. is 12/16.
     mine = fa.full_participation_gap.printed(8, **known, sigma2=0, initial_distance2=0, theta=Fraction(7, 14), rho=0)
     theirs = fedavg.full_participation_gap(8, **known, weighted_sigma2=0, initial_distance2=0)
     return equal_to(mine, theirs, instance={"mu = L": "1", "E": 1, "T": 8, "sigma2": 0, "Gamma": 1, "w_0": "w*"})
@@ -184,7 +184,7 @@ def li_et_al() -> Finding:
     hypotheses=("sum_k p_k^2 sigma_k^2 is replaced by sigma2, its bound",),
 )
 def li_et_al_corrected(s: Course) -> Chain:
-    """With thresholds 0 and theta_T = 1, which is larger, the corrected Theorem 1 is Li et al.'s
+    """With thresholds 0, and theta_T replaced by its upper bound 1, the corrected Theorem 1 is that of Li et al.
     for variances sigma2"""
     known, first = dict(s.known), s.initial_distance2
     mine = fa.full_participation_gap(s.T, **known, initial_distance2=first, theta=1, rho=0)
@@ -195,10 +195,10 @@ def li_et_al_corrected(s: Course) -> Chain:
 
 @claim(
     "fedalign:equation-35",
-    "(s - 1)/s^2 = (s^2 - 1)/(s (s + 1)) at s = t + gamma, printed with the sign of equality",
+    "(s - 1)/s^2 = (s^2 - 1)/(s (s + 1)) at s = t + gamma, printed as an equality",
     line("eq. (35)"),
     "erratum",
-    remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are true",
+    remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are correct",
 )
 def equation_35() -> Finding:
     # The step sizes are 2/(mu s).
@@ -211,19 +211,19 @@ def equation_35() -> Finding:
     "w_{t+1} of eq. (16) with the indicators of step t + 1 is w_t - eta_t g_t, also at the end of a round",
     Statement(fa.PAPER, "Appendix A.1", "eqs. (16), (19)"),
     "erratum",
-    remark="the round's aggregation must use the indicators that were fixed at its start",
+    remark="the aggregation at the end of a round must use the indicators of its start",
 )
 def equation_16() -> Finding:
     run = two_parabolas(vector(1, 0))
     (beginning,) = run.rounds[0]
     (at,) = beginning.snapshots[-1]
     words = {"clients": "w^2/2 (priority), (w - 1)^2/2", "thresholds": "1, 0", "local_steps": 1, "initial": "0"}
-    # Eq. (16) at t = 1 takes the indicators of tau(1) = 1, where the threshold 0 includes no other client.
+    # Eq. (16) at t = 1 uses the indicators of tau(1) = 1, for which the threshold 0 includes no other client.
     return equal_to(at.local[0][0], at.average[0], instance=words)
 
 
 class Model(NamedTuple):
-    """A model of a federation."""
+    """A federation and a model."""
 
     fed: RationalQuadratics
     w: Vector
@@ -279,7 +279,7 @@ def lemma_a3(s: Step) -> Chain:
     "E sum_k p'_k I_k |w_t^k - w_t|^2 <= 4 eta_t^2 (E - 1)^2 G2",
     fa.client_drift,
     looseness=4,
-    remark="the factor 4 is for step sizes that halve within a round; those of the theorem fall by less",
+    remark="the factor 4 allows step sizes that halve within a round; those of the theorem decrease less",
 )
 def lemma_a4(rng: np.random.Generator) -> Finding:
     along = steps(rng, longest_round=6)
@@ -304,10 +304,10 @@ def lemma_a4_refined(s: Step) -> Chain:
 
 @claim(
     "fedalign:lemma-a4-unweighted",
-    "sum_k |a_k - a_bar|^2 <= sum_k |a_k|^2 for a weighted average a_bar, as the proof quotes it under (a)",
+    "sum_k |a_k - a_bar|^2 <= sum_k |a_k|^2 for a weighted average a_bar, as quoted in the proof under (a)",
     Statement(fa.PAPER, "Lemma A.4", "eq. (26), (a)"),
     "erratum",
-    remark="true with the weights of the average on both sides, which is what the proof needs",
+    remark="true with the weights of the average on both sides, which the proof needs",
 )
 def lemma_a4_unweighted() -> Finding:
     a, p = vector(0, 0, 0, 1), vector("1/10", "1/10", "1/10", "7/10")
@@ -322,7 +322,7 @@ def lemma_a4_unweighted() -> Finding:
     "identity",
 )
 def lemma_a5(rng: np.random.Generator) -> Finding:
-    # From a common start the first step's spread is eta times that of the aggregated gradient.
+    # From a common start, the spread after the first step is eta times that of the aggregated gradient.
     run, instance = draw_alignment(rng, longest_round=1)
     (beginning,) = run.rounds[0]
     ends = beginning.snapshots[1].map(lambda at: at.average)

@@ -1,4 +1,4 @@
-"""FedALIGN, Appendix A.3: every step of the proof of Lemma A.6, as printed and as meant, on any local models."""
+"""FedALIGN, Appendix A.3: every step of the proof of Lemma A.6, printed and corrected, for any local models."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -32,9 +32,9 @@ GROUPS: tuple[Group, ...] = ("priority", "others")
 
 
 class State:
-    """The included clients of a round before a step, with their local models, weights p'_k, and the paper's letters.
+    """The included clients of a round before a step: local models, weights p'_k, and the quantities of the paper.
 
-    ``nu`` is 2 eta (1 - 2 L eta), which the paper calls gamma_t, and ``g`` the sum of p'_k I_k grad F_k(w_k).
+    ``nu`` is 2 eta (1 - 2 L eta), called gamma_t in the paper, and ``g`` is the sum of p'_k I_k grad F_k(w_k).
     """
 
     def __init__(self, fed: RationalQuadratics, at: Snapshot, eta: Fraction, instance: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ class State:
         self.nu = 2 * eta * (1 - 2 * self.L * eta)
 
     def sum(self, group: Group, value: Callable[[int, Vector], Fraction]) -> Fraction:
-        """``sum_k p'_k I_k value(k, w_k)`` over some of the clients."""
+        """``sum_k p'_k I_k value(k, w_k)`` over the clients of a group."""
         weights = self.fed.weights
         members = zip(self.at.coefficients, self.at.chosen, self.at.local, strict=True)
         chosen = (each for each in members if group == "all" or (weights[each[1]] > 0) == (group == "priority"))
@@ -63,7 +63,7 @@ class State:
         return self.sum(group, self.fed.excess)
 
     def excess_at(self, w: Vector, group: Group) -> Fraction:
-        """``sum_k p'_k I_k (F_k(w) - F_k*)`` at one model for all clients."""
+        """``sum_k p'_k I_k (F_k(w) - F_k*)`` at a common model w."""
         return self.sum(group, lambda k, _: self.fed.excess(k, w))
 
     @property
@@ -88,12 +88,12 @@ class State:
 
 
 def state(rng: np.random.Generator) -> list[State]:
-    """Draw the included clients of a round by their losses, any local models for them, and a step up to ``1/(4 L)``."""
+    """Draw included clients of a round, arbitrary local models for them, and a step size up to ``1/(4 L)``."""
     run, instance = draw_alignment(rng, longest_round=1)
     fed, start = run.federation, run.initial
     eta = pick(rng, [Fraction(1, 4), Fraction(1, 8), Fraction(1, 4096)]) / fed.smoothness
     (cohort,) = run.begin(0, start)
-    # Where every local model is one step ahead of a common one, or one behind, inequalities of means are attained.
+    # If every local model is one step ahead of, or behind, a common model, Jensen's inequalities are attained.
     kind, ahead = whole(rng, 0, 2), [whole(rng, -1, 1) for _ in cohort.chosen]
     signs = [-1] * len(ahead) if kind == 0 else ahead
     local = tuple(
@@ -107,7 +107,7 @@ def state(rng: np.random.Generator) -> list[State]:
 
 
 def one_included(share: int, eta: Fraction = Fraction(1, 4)) -> State:
-    """Two parabolas at w* = 0, the second client included with a share."""
+    """Two parabolas at w* = 0; the second client is included with the given share."""
     zero, weights = vector(0), vector(1, share) / (1 + share)
     at = Snapshot(zero, (0, 1), weights, (zero, zero), zero)
     instance = {"clients": _CLIENTS, "shares": f"1, {share}", "w": "0 = w*", "step_size": str(eta)}
@@ -116,14 +116,14 @@ def one_included(share: int, eta: Fraction = Fraction(1, 4)) -> State:
 
 @claim(
     "fedalign:equation-44-printed",
-    "|w_{t+1} - eta mean g - w*|^2 is at most the right side of (44), as its left side is printed",
+    "|w_{t+1} - eta mean g - w*|^2 is at most the right-hand side of (44), with its printed left-hand side",
     line("eq. (44)"),
     "erratum",
-    remark="w_t is correct: as printed the step is made twice",
+    remark="w_t is correct; as printed the step is taken twice",
 )
 def equation_44_printed() -> Finding:
     s = one_included(2)
-    # From w = w* with L = mu = 1 the first right side is 2 eta^2 sum p' (F_k - F_k*) + eta^2 sum p' |g_k|^2.
+    # At w = w* with L = mu = 1 the first right-hand side is 2 eta^2 sum p' (F_k - F_k*) + eta^2 sum p' |g_k|^2.
     right = 2 * s.eta**2 * s.excess("all") + s.eta**2 * s.squares("all")
     return at_most(norm2(s.away - 2 * s.eta * s.g), right, instance=s.instance)
 
@@ -133,10 +133,10 @@ def equation_44_printed() -> Finding:
     "Eq. (43) with a^2 = eta, z_1 = w* - w and z_2 = g bounds 2 <w_k - w, g> by the terms of (42)",
     line("eq. (43), its a and z_1"),
     "erratum",
-    remark="a^2 = 1/eta and z_1 = w_k - w are meant",
+    remark="a^2 = 1/eta and z_1 = w_k - w are correct",
 )
 def equation_43_printed() -> Finding:
-    # One client w^2/2 with w = w_k = 2, w* = 0 and eta = 1/4: both squares are 4, but their factors are exchanged.
+    # One client w^2/2 with w = w_k = 2, w* = 0 and eta = 1/4: both squares are 4, but their factors are swapped.
     eta, away, g, spread = Fraction(1, 4), Fraction(2), Fraction(2), Fraction(0)
     instance = {"F": "w^2/2", "w = w_k": "2", "eta": "1/4"}
     return equal_to(eta * away**2 + g**2 / eta, spread / eta + eta * g**2, instance=instance)
@@ -144,10 +144,10 @@ def equation_43_printed() -> Finding:
 
 @claim(
     "fedalign:equations-46-51-printed",
-    "The factor of the spread in (47) and (52) is at most 1 with the 1/eta that (46) and (51) print: nu/eta <= 1",
+    "The factor of the spread in (47) and (52) is at most 1 with the 1/eta printed in (46) and (51): nu/eta <= 1",
     line("eqs. (46), (51)"),
     "erratum",
-    remark="1/(2 eta) is correct and used afterwards: nu/(2 eta) = 1 - 2 L eta <= 1",
+    remark="1/(2 eta) is correct and is used in later lines: nu/(2 eta) = 1 - 2 L eta <= 1",
 )
 def equations_46_51_printed() -> Finding:
     s = one_included(1, Fraction(1, 8))
@@ -155,7 +155,7 @@ def equations_46_51_printed() -> Finding:
 
 
 def noisy_pair() -> AlignedRun:
-    """Two parabolas, two rounds of one step with noise -+1/2: the second client is included on one path only."""
+    """Two parabolas, two rounds of one step with noise -1/2 or 1/2; the second client is included on one path only."""
     return replace(two_parabolas(vector(0, "1/2")), noise=two_point_noise(vector("1/2")))
 
 
@@ -168,7 +168,7 @@ def noisy_pair() -> AlignedRun:
 )
 def equation_49_printed() -> Finding:
     run = noisy_pair()
-    # On the path that ends nearer to the second client it is included: on the other one nothing is to be bounded.
+    # The second client is included on the path that ends nearer to it; on the other path D_t must be 0.
     (alone,) = (at for at in run.snapshots[1] if len(at.chosen) == 1)
     words = {"clients": _CLIENTS, "thresholds": "0, 1/2", "noise": "-+1/2", "local_steps": 1, "path": "w_1 < 0"}
     s = State(run.federation, alone, run.step_size(1), words)
@@ -182,7 +182,7 @@ def equation_49_printed() -> Finding:
     line("eqs. (37)-(38)"),
     "identity",
     hypotheses=("the indicators are fixed at the round's start", "noise is independent across clients"),
-    instances=(100, 400),  # one run in twelve is short enough for noise
+    instances=(100, 400),  # about one run in twelve is short enough for enumerating the noise
 )
 def equations_37_38(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, step_size=short_steps(rng))
@@ -229,7 +229,7 @@ def equations_42_43(s: State) -> list[Chain]:
 
 
 def right_of_44(s: State) -> Iterator[Fraction]:
-    """Yield the right sides of (44), from one to the next."""
+    """Yield the right-hand sides of (44) in their order."""
     away2 = s.sum("all", lambda _, w: norm2(w - s.best))
     spread, excess = s.spread("all"), s.excess("all")
     above_best = excess - s.excess_at(s.best, "all")
@@ -245,10 +245,10 @@ def right_of_44(s: State) -> Iterator[Fraction]:
     line("eqs. (24), (44)", form="corrected"),
     state,
     hypotheses=_SHORT,
-    remark="the left side as printed has w_{t+1} in the place of w_t",
+    remark="the printed left-hand side has w_{t+1} in place of w_t",
 )
 def equation_44(s: State) -> Chain:
-    """|w - eta mean g - w*|^2 <= the three right sides of (44), each at most the next; (b) is Jensen, eq. (24)"""
+    """|w - eta mean g - w*|^2 <= the three right-hand sides of (44), in ascending order; (b) is eq. (24)"""
     first, second, third = right_of_44(s)
     return s.A_1, "<=", first, "<=", second, "<=", third
 
@@ -272,7 +272,7 @@ def equations_45_49(s: State) -> list[Chain]:
     "fedalign:equations-46-51",
     line("eqs. (46), (51)", form="corrected"),
     state,
-    remark="the printed 1/eta is true, and too weak for (47) and (52)",
+    remark="the printed factor 1/eta is true, but too weak for (47) and (52)",
 )
 def equations_46_51(s: State) -> list[Chain]:
     """sum p'_k I_k (F_k(w) - F_k(w_k)) <= sum p'_k I_k (eta L (F_k(w) - F_k*) + |w_k - w|^2/(2 eta)), both groups"""
@@ -288,7 +288,7 @@ def equations_46_51(s: State) -> list[Chain]:
 
 
 def from_above(s: State, group: Group) -> list[Chain]:
-    """Relate A_6 or A_7 to what (47) or (52) says."""
+    """Compare A_6 or A_7 with the lines of (47) or (52)."""
     nu, eta, L, at_average, spread = s.nu, s.eta, s.L, s.excess_at(s.w, group), s.spread(group)
     gap = s.E if group == "priority" else Fraction(0)
     term, floor = -nu * (s.excess(group) - gap), nu * eta * L * gap

@@ -1,4 +1,4 @@
-"""FedALIGN, Lemma A.6 and Theorems 1 and A.9 against exact errors and worst cases: as printed, corrected, refined."""
+"""FedALIGN, Lemma A.6 and Theorems 1 and A.9 (printed, corrected, refined) against exact errors and worst cases."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,17 +17,17 @@ from fedtheory.theorem.bound import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding
 
-_FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
+_FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 also at w* and at the first model")
 
 
 def refined_steps(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step) -> Finding:
-    """Compare every step of a run with the refined one-step bound, or with a variant of it."""
+    """Compare every step of a run with the refined one-step bound or a variant of it."""
     run = drawn.run
     weights, gaps, squares = run.priority_weights, run.included_gaps, run.squared_weights
 
     def predicted(distance2: Fraction, step: int) -> Any:
         number, start = step // run.local_steps, step - step % run.local_steps
-        # Only the gradients that the round has used before count, which in its first step are none.
+        # Only earlier gradients of the round count; in its first step there are none.
         G2 = active_gradient_bound(run, start, step) if step > start else Fraction(0)
         return bound(
             distance2,
@@ -45,14 +45,14 @@ def refined_steps(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step) -> 
 
 lemma_a6_refined = claim(
     "fedalign:lemma-a6-refined",
-    "One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the drift that the proof needs",
+    "One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the smaller drift of the proof",
     fa.refined_one_step,
     looseness=1.01,
 )(lambda rng: refined_steps(draw_alignment(rng, step_size=short_steps(rng))))
 
 
 def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares every step of a run with decaying steps with a one-step bound."""
+    """Return a check that compares every step of a run with decaying step sizes with a one-step bound."""
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_alignment(rng, **sizes)
@@ -83,7 +83,7 @@ equation_59 = claim(
 
 
 def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[str, Any]:
-    """Constants that every form of the theorems takes, G2 the smallest for which the hypotheses hold on the run."""
+    """Return the constants of all forms of the theorems; G2 is the smallest one that the run satisfies."""
     run = drawn.run
     known = {
         **drawn.constants,
@@ -96,7 +96,7 @@ def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[s
 
 
 def gaps_after_rounds(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_step: int) -> Finding:
-    """Compare ``E F(w_T) - F*`` with a form of a theorem at the end of every round, with its own sums."""
+    """Compare ``E F(w_T) - F*`` with a form of a theorem, with its own sums, at the end of every round."""
     run, known = drawn.run, theorem_constants(drawn, printed=first_step > 0)
     weights, gaps = run.priority_weights, run.included_gaps
     sums: dict[str, Any] = {"gamma": gamma, "local_steps": run.local_steps, "first_step": first_step}
@@ -114,7 +114,7 @@ def gaps_after_rounds(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, firs
 def against_theorem(
     bound: Bound, *, first_step: int = 0, gamma_of: Delay = delay, **sizes: Any
 ) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares exact expected gaps with a form of one of the theorems; sizes of the runs drawn."""
+    """Return a check that compares exact expected gaps with a form of a theorem on runs of the given sizes."""
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_alignment(rng, step_size=delayed(gamma_of), **sizes)
@@ -125,7 +125,7 @@ def against_theorem(
 
 theorem_1 = claim(
     "fedalign:theorem-1",
-    "E F(w_T) - F* against the corrected theorem, sums from i = 0, every number of local steps",
+    "E F(w_T) - F* against the corrected theorem: sums from i = 0, any number of local steps",
     fa.full_participation_gap,
     looseness=1.2,
 )(against_theorem(fa.full_participation_gap))
@@ -136,7 +136,7 @@ theorem_1_printed = claim(
     fa.full_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
     looseness=8,
-    remark="true because the slack of the drift 8 (E - 1)^2 G2 is larger than the terms of step 0",
+    remark="true because the slack in the drift 8 (E - 1)^2 G2 exceeds the terms of step 0",
 )(against_theorem(fa.full_participation_gap.printed, first_step=1, shortest_round=2))
 
 
@@ -146,7 +146,7 @@ theorem_1_as_printed = claim(
     fa.full_participation_gap.printed,
     "erratum",
     also=_FROM_TWO_STEPS_ON[1:],
-    remark="false for one local step, where no slack covers the missing step i = 0",
+    remark="false for one local step, where no slack covers the missing term of step i = 0",
 )(against_theorem(fa.full_participation_gap.printed, first_step=1))
 
 
@@ -155,7 +155,7 @@ theorem_1_as_printed = claim(
     "E F(w_T) - F* against eq. (6) for one local step",
     fa.full_participation_gap.printed,
     "erratum",
-    remark="the sums leave out step 0, the only one with an included client: the bound is 0 for every T",
+    remark="the sums omit step 0, the only step with an included client, so that the bound is 0 for every T",
 )
 def theorem_1_one_step() -> Finding:
     run = two_parabolas(vector(1, 0, 0))
@@ -165,7 +165,7 @@ def theorem_1_one_step() -> Finding:
 
 def _format_two_parabolas(run: AlignedRun) -> dict[str, Any]:
     return {
-        "clients": "w^2/2 (priority), (w - 1)^2/2, of the same size",
+        "clients": "w^2/2 (priority), (w - 1)^2/2, of equal size",
         "thresholds": ", ".join(map(str, run.thresholds)),
         "local_steps": 1,
         "step sizes": "2/(t + 8)",
@@ -176,7 +176,7 @@ def _format_two_parabolas(run: AlignedRun) -> dict[str, Any]:
 
 @claim(
     "fedalign:theorem-1-recursion",
-    "E F(w_T) - F* against the exact solution of the recursion (30), inside of rounds too",
+    "E F(w_T) - F* against the exact solution of the recursion (30), also inside rounds",
     fa.recursion_gap,
     looseness=1.01,
 )
@@ -192,19 +192,19 @@ def theorem_1_recursion(rng: np.random.Generator) -> Finding:
 
 theorem_a9 = claim(
     "fedalign:theorem-a9",
-    "E F(w_T) - F* against the corrected theorem with drawn priority clients, every number of local steps",
+    "E F(w_T) - F* against the corrected theorem with drawn priority clients, any number of local steps",
     fa.partial_participation_gap,
     looseness=1.2,
-    remark="the recursion is attained (theorem-1-recursion); its closed form lets the first error fall more slowly",
+    remark="the recursion is attained (theorem-1-recursion); in its closed form the initial error decays more slowly",
 )(against_theorem(fa.partial_participation_gap, most_draws=2))
 
 theorem_a9_printed = claim(
     "fedalign:theorem-a9-printed",
-    "E F(w_T) - F* against eq. (60) for two or more local steps, rounds longer than gamma + 1 included",
+    "E F(w_T) - F* against eq. (60) for two or more local steps, also for rounds longer than gamma + 1",
     fa.partial_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
     looseness=8,
-    remark="the drift 8 (E - 1)^2 G2 counts Lemma A.4 twice; the sampling term 4 E^2 G2 / K is for steps that halve",
+    remark="the drift 8 (E - 1)^2 G2 counts Lemma A.4 twice; the sampling term 4 E^2 G2/K allows steps that halve",
 )(
     against_theorem(
         fa.partial_participation_gap.printed,
@@ -218,7 +218,7 @@ theorem_a9_printed = claim(
 
 
 def many_draws(num_draws: int) -> Finding:
-    """Compare the two parabolas with eq. (60) when the one priority client is drawn K times."""
+    """Compare the two parabolas with eq. (60) when the only priority client is drawn K times."""
     run = two_parabolas(vector(1), num_draws=num_draws)
     drawn = DrawnAlignment(run, {**_format_two_parabolas(run), "num_draws": num_draws})
     return gaps_after_rounds(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
@@ -229,5 +229,5 @@ theorem_a9_one_step = claim(
     "E F(w_T) - F* against eq. (60) for one local step and 228 draws of one priority client",
     fa.partial_participation_gap.printed,
     "erratum",
-    remark="inherited from Theorem 1; with 227 draws the variance of the draws hides it",
+    remark="inherited from Theorem 1; up to 227 draws, their variance covers the missing term",
 )(lambda: many_draws(228))

@@ -1,4 +1,4 @@
-"""Situations that Optimal Client Sampling speaks about: norms with a budget, and a round of DSGD or of FedAvg."""
+"""Situations of Optimal Client Sampling: norms with a budget, and a round of DSGD or FedAvg."""
 
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ PROBLEM = "norms at least 0 and finite, 0 < m <= n"
 
 
 def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
-    """Draw 1 to 9 norms: whole numbers with ties, many zeros, equal ones, or up to 500 orders of magnitude apart."""
+    """Draw 1 to 9 norms: integers with ties, many zeros, equal norms, or up to 500 orders of magnitude apart."""
     num_clients, kind = whole(rng, 1, largest), whole(rng, 0, 3)
     if kind == 0:
         return Vector(Fraction(whole(rng, 0, 6)) for _ in range(num_clients))
@@ -27,7 +27,7 @@ def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
 
 
 def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
-    """Draw a budget in (0, n]: in eighths, whole, or all clients."""
+    """Draw a budget in (0, n]: a multiple of 1/8, an integer, or n."""
     kind = whole(rng, 0, 3)
     if kind == 0:
         return Fraction(whole(rng, 1, num_clients))
@@ -35,7 +35,7 @@ def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
 
 
 def as_floats(numbers: Vector) -> list[float]:
-    """Round a vector."""
+    """Round the entries of a vector to floats."""
     return [float(number) for number in numbers]
 
 
@@ -48,7 +48,7 @@ class Norms:
 
     @property
     def floats(self) -> tuple[list[float], float]:
-        """Norms and budget, rounded."""
+        """Norms and budget as floats."""
         return as_floats(self.t), float(self.m)
 
     @property
@@ -68,14 +68,14 @@ def squared_weight(weights: Vector, vectors: tuple[Vector, ...]) -> Fraction:
 
 
 def steps_of(drawn: SampledRound) -> dict[str, Any]:
-    """R and eta_g, by the names that bounds give them."""
+    """R and eta_g under the argument names of the bounds."""
     return {"local_steps": drawn.local_steps, "server_step_size": drawn.server_step_size}
 
 
 class QuadraticRound:
-    """A round on quadratics. ``known`` holds the constants of the one-round bounds of Theorem 13.
+    """A round on quadratics.
 
-    Only f needs to be strongly convex, and its ``mu`` may be larger than ``client_mu``, that of the clients.
+    Only f must be strongly convex; its ``mu`` may exceed ``client_mu``, that of the clients.
     """
 
     def __init__(self, drawn: SampledRound, fed: RationalQuadratics, instance: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ class WellsRound:
 
     @property
     def known(self) -> dict[str, Any]:
-        """Constants of Theorem 15, but for gamma."""
+        """Constants of Theorem 15 except gamma."""
         known = {"gradient2": self.gradient2, "step_size": self.eta, "L": self.L}
         return known | {"dissimilarity": self.clients.dissimilarity, **self.round.constants}
 

@@ -48,7 +48,7 @@ def equation_34(s: WellsRound) -> Chain:
     hypotheses=_STEPS,
 )
 def equation_37(s: QuadraticRound) -> Chain:
-    """E |r+|^2 <= (1 - mu eta/2) |r|^2 - 3/2 eta R + 11/4 eta L drift + eta^2 (...), and the line before"""
+    """E |r+|^2 <= (1 - mu eta/2) |r|^2 - 3/2 eta R + 11/4 eta L drift + eta^2 (...), and the preceding line"""
     eta, L, R, drift, gamma = s.eta, s.L, s.gap, s.round.drift, s.round.gamma
     kept = (1 - s.client_mu * eta / 2) * s.distance2
     first = kept - 2 * eta * R + 2 * eta * L * drift + eta**2 * s.round.second_moment
@@ -127,7 +127,7 @@ def smooth_wells(rng: np.random.Generator) -> Finding:
     source("Assumption 7", "eqs. (10)-(11)"),
     quadratic_round,
     kind="identity",
-    hypotheses=("the noise is the one of the rounds that are followed exactly",),
+    hypotheses=("the noise is that of exactly enumerated rounds",),
 )
 def assumption_7(s: QuadraticRound) -> list[Chain]:
     """E g_i = grad f_i and E |g_i - grad f_i|^2 = M |grad f_i|^2 + sigma2;
@@ -168,12 +168,12 @@ def dsgd_second_moment(s: QuadraticRound) -> Chain:
 
 @step("optimal-client-sampling:theorem-13", ocs.dsgd_strongly_convex, quadratic_round)
 def theorem_13(s: QuadraticRound) -> Chain:
-    """one round of DSGD, f strongly convex, any step size: E |r+|^2 is at most the right side of (20)"""
+    """one round of DSGD, f strongly convex, any step size: E |r+|^2 is at most the right-hand side of (20)"""
     return s.after, "<=", ocs.dsgd_strongly_convex(**s.known, objective_gap=s.Gamma)
 
 
 def equal_round(rng: np.random.Generator) -> list[QuadraticRound]:
-    """Draw a round on clients of equal weights and curvatures, of which all take part."""
+    """Draw a round with full participation of clients with equal weights and curvatures."""
     num_clients, dim, curvature = whole(rng, 2, 3), whole(rng, 1, 2), Fraction(2) ** whole(rng, -2, 2)
     fed = RationalQuadratics(
         curvatures=(Vector([curvature] * dim),) * num_clients,
@@ -201,7 +201,7 @@ def theorem_13_attained(s: QuadraticRound) -> Chain:
 
 @step("optimal-client-sampling:theorem-13-convex-clients", ocs.dsgd_convex_clients, quadratic_round)
 def theorem_13_convex_clients(s: QuadraticRound) -> Chain:
-    """Theorem 13 with the squared weights kept, sum_i w_i^2 |grad f_i(x*)|^2, for convex clients"""
+    """Theorem 13 for convex clients with squared weights, sum_i w_i^2 |grad f_i(x*)|^2"""
     at_best = squared_weight(s.fed.weights, s.fed.gradients(s.fed.minimizer))
     return s.after, "<=", ocs.dsgd_convex_clients(**s.known, squared_weight_optimum_gradient2=at_best)
 
@@ -224,13 +224,13 @@ def equation_21(rng: np.random.Generator) -> Finding:
 
 
 def per_client_variant(s: QuadraticRound) -> Chain:
-    """Relate a round to the variant of (20) with ``sum_i w_i^2 Z_i``."""
+    """Compare a round with the variant of (20) with ``sum_i w_i^2 Z_i``."""
     per_client = inner([w * w for w in s.fed.weights], s.fed.excesses(s.fed.minimizer))
     return s.after, "<=", Fraction(ocs.dsgd_per_client_variant(**s.known, per_client_gap=per_client))
 
 
 def unequal_pair(x: str, eta: str, *, law: Any = full_law, noise_factor: int = 1) -> QuadraticRound:
-    """Clients x^2/2 and (x - 1)^2/2 with weights 2/3 and 1/3, and a round of DSGD on them."""
+    """Return a DSGD round on the clients x^2/2 and (x - 1)^2/2 with weights 2/3 and 1/3."""
     one = vector(1)
     fed = RationalQuadratics((one, one), (vector(0), one), vector("2/3", "1/3"), vector(0, 0))
     noise = Fraction(noise_factor)
@@ -238,18 +238,18 @@ def unequal_pair(x: str, eta: str, *, law: Any = full_law, noise_factor: int = 1
     return QuadraticRound(drawn, fed, {"clients": "x^2/2, (x-1)^2/2; w = 2/3, 1/3", "x": x, "eta": eta})
 
 
-_SIGN = "f_i(x) - f_i(x*) has a sign; with equal weights the variant is Theorem 13 itself"
+_SIGN = "f_i(x) - f_i(x*) may be negative; with equal weights the variant is Theorem 13"
 
 
 @claim(
     "optimal-client-sampling:theorem-13-per-client",
-    "the variant of Theorem 13 with sum_i w_i^2 Z_i in the place of W sum_i w_i Z_i, unequal weights",
+    "the variant of Theorem 13 with sum_i w_i^2 Z_i in place of W sum_i w_i Z_i, unequal weights",
     ocs.dsgd_per_client_variant,
     "refuted conjecture",
     remark=_SIGN,
 )
 def theorem_13_per_client() -> Finding:
-    # M = 1 and all clients sampled, twice (with eta = 3/5 the R^k term vanishes); M = 0 and one client expected.
+    # M = 1 with all clients sampled, twice (at eta = 3/5 the R^k term vanishes); M = 0 with one client on average.
     one_expected = unequal_pair("1/2", "1/10", law=optimal_law(Fraction(1)), noise_factor=0)
     rounds = [unequal_pair("1/2", "1/10"), unequal_pair("5/6", "3/5"), one_expected]
     return worst_of(compared(per_client_variant(s), s.instance) for s in rounds)
@@ -263,12 +263,12 @@ def theorem_13_per_client() -> Finding:
     remark=_SIGN,
 )
 def theorem_13_per_client_as_stated(s: QuadraticRound) -> Chain:
-    """the variant of Theorem 13 with sum_i w_i^2 Z_i in the place of W sum_i w_i Z_i, any weights"""
+    """the variant of Theorem 13 with sum_i w_i^2 Z_i in place of W sum_i w_i Z_i, any weights"""
     return per_client_variant(s)
 
 
 @step("optimal-client-sampling:theorem-15", ocs.dsgd_nonconvex, wells_round)
 def theorem_15(s: WellsRound) -> Chain:
-    """one round of DSGD, non-convex clients, any step size: E f(x+) is at most the right side of (24)"""
-    # Both sides from the infimum 0 of f up, so that their ratio means something.
+    """one round of DSGD, non-convex clients, any step size: E f(x+) is at most the right-hand side of (24)"""
+    # Both sides are measured from the infimum 0 of f, so that their ratio is meaningful.
     return s.after, "<=", Fraction(ocs.dsgd_nonconvex(s.value, gamma=s.round.gamma, **s.known))

@@ -33,7 +33,7 @@ source = partial(Statement, ocs.PAPER)
 
 
 def falling(bound: Callable[..., Any], gamma: Fraction, share: Fraction) -> Chain:
-    """Relate right sides for gamma = 1, for the gamma of a round, and for a smaller one."""
+    """Compare right-hand sides for gamma = 1, for the gamma of a round, and for a smaller one."""
     full, mine, uniform = (Fraction(bound(gamma=at)) for at in (Fraction(1), gamma, share * gamma))
     return full, "<=", mine, "<=", uniform
 
@@ -69,12 +69,12 @@ def remark_14_uniform(rng: np.random.Generator) -> Finding:
     drawn = replace(s.round, law=uniform_law(share))
     if not drawn.squared_weight_update2:
         return not_applicable("all updates are zero", **s.instance)
-    return equal_to(drawn.gamma, share, instance={**s.instance, "law": f"uniform, {share} of all"})
+    return equal_to(drawn.gamma, share, instance={**s.instance, "law": f"uniform, {share} of the clients"})
 
 
 @claim(
     "optimal-client-sampling:remark-14-between",
-    "the right side of Theorem 13 falls in gamma: that of a round is between full and uniform participation",
+    "the right-hand side of Theorem 13 decreases in gamma: for a round it is between full and uniform participation",
     source("Remark 14", form="derived"),
     looseness=1.01,
 )
@@ -89,7 +89,7 @@ def remark_14_between(rng: np.random.Generator) -> Finding:
 
 @claim(
     "optimal-client-sampling:remark-16",
-    "the right side of Theorem 15 falls in gamma: that of a round is between full and uniform participation",
+    "the right-hand side of Theorem 15 decreases in gamma: for a round it is between full and uniform participation",
     source("Remark 16", form="derived"),
     looseness=1.01,
 )
@@ -101,7 +101,7 @@ def remark_16(rng: np.random.Generator) -> Finding:
 
 @claim(
     "optimal-client-sampling:remark-19",
-    "the right sides of Theorems 17 and 18 fall in gamma: those of a round are between full and uniform participation",
+    "the right-hand sides of Theorems 17 and 18 decrease in gamma, between full and uniform participation",
     source("Remark 19", form="derived"),
     looseness=1.01,
 )
@@ -123,7 +123,7 @@ def remark_19(rng: np.random.Generator) -> Finding:
 
 
 def algorithm_3(drawn: SampledRound) -> Law[Vector]:
-    """Law of the server's next model, written from the local models: ``x - eta_g sum_{i in S} w_i/p_i (x - y_i)``."""
+    """Return the law of the server's next model from the local models: ``x - eta_g sum_{i in S} w_i/p_i (x - y_i)``."""
 
     def following(joint: tuple[LocalUpdate, ...]) -> Law[Vector]:
         moved = tuple(w * (drawn.model - path.model) for w, path in zip(drawn.weights, joint, strict=True))
@@ -141,7 +141,7 @@ def algorithm_3(drawn: SampledRound) -> Law[Vector]:
     instances=(8, 100),
 )
 def algorithm_3_is_dsgd(s: QuadraticRound) -> list[Chain]:
-    """Algorithm 3 is the round of Theorems 17 and 18 for eta = R eta_l eta_g, and for R = 1 it is DSGD, path by path"""
+    """Algorithm 3 is the round of Theorems 17 and 18 for eta = R eta_l eta_g, and DSGD for R = 1, on every path"""
     mine, dsgd = algorithm_3(s.round), replace(s.round, server_step_size=Fraction(1))
 
     def apart(other: Law[Vector]) -> Fraction:
@@ -164,14 +164,14 @@ def lemma_21(rng: np.random.Generator) -> Finding:
     mu, L = a * Fraction(whole(rng, 0, 4), 4), a * Fraction(whole(rng, 4, 8), 4)
     known = {"distance2": (y - z) ** 2, "displacement2": (z - x) ** 2, "mu": mu, "L": L}
     lower = ocs.perturbed_inner_product(a * (z * z - y * y) / 2, **known)
-    # Both sides of (35) may be negative, so what is compared is how much must be given away with how much is.
+    # Both sides of (35) may be negative, so that the subtracted terms are compared instead.
     given = L * (z - x) ** 2
     return at_most(lower + given - a * x * (z - y), given, instance={"h": f"{a} t^2/2", "x, y, z": f"{x}, {y}, {z}"})
 
 
 @claim(
     "optimal-client-sampling:lemma-21-attained",
-    "(35) is an equality for h = L t^2/2 and x in the middle between y and z",
+    "(35) is an equality for h = L t^2/2 if x is the midpoint of y and z",
     ocs.perturbed_inner_product,
     "identity",
     hypotheses=("h = L t^2/2, mu = L, x = (y + z)/2",),
@@ -216,7 +216,7 @@ def fedavg_second_moment(s: WellsRound) -> Chain:
 @claim(
     "optimal-client-sampling:uncorrelated-noise",
     "E |h_i + zeta_i|^2 <= E |h_i|^2 + E |zeta_i|^2 for the means of local gradients and of local noise",
-    source("Theorems 17 and 18", "a tempting step of their proofs", form="variant"),
+    source("Theorems 17 and 18", "a plausible false step of their proofs", form="variant"),
     "refuted conjecture",
     hypotheses=("f_i is L-smooth, possibly non-convex",),
 )
@@ -252,7 +252,7 @@ def theorem_17_per_client(s: QuadraticRound) -> Chain:
     lambda rng: quadratic_round(rng, longest_round=3, flat=True),
 )
 def theorem_17_convex_clients(s: QuadraticRound) -> Chain:
-    """one round of FedAvg, convex clients (one without curvature along a coordinate), f strongly convex"""
+    """one round of FedAvg, convex clients (one has no curvature along a coordinate), f strongly convex"""
     known = s.known | steps_of(s.round) | {"objective_gap": s.Gamma}
     return s.after, "<=", Fraction(ocs.fedavg_convex_clients(**known))
 
@@ -260,7 +260,7 @@ def theorem_17_convex_clients(s: QuadraticRound) -> Chain:
 @step(
     "optimal-client-sampling:theorem-18",
     ocs.fedavg_nonconvex,
-    # phi after two steps is a ratio of numbers with hundreds of digits already.
+    # After two steps the numerator and denominator of phi have hundreds of digits.
     lambda rng: wells_round(rng, longest_round=2),
     instances=(10, 100),
 )

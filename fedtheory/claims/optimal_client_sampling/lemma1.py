@@ -34,19 +34,19 @@ source = partial(Statement, PAPER)
 _LEMMA_1 = source("Lemma 1", "eqs. (4), (5)")
 _INDEPENDENT = "clients are sampled independently given the updates"
 _PROPER = "the sampling is proper"
-# Directions of rational length 1, so that norms of updates are rational too.
+# Directions with rational unit vectors, so that norms of updates are rational as well.
 _DIRECTIONS = tuple(vector(x, y) for x, y in ((1, 0), (0, 1), ("3/5", "4/5"), ("-4/5", "3/5"), ("5/13", "-12/13")))
 
 
 def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tuple[Vector, ...]]:
-    """Draw weighted updates in the plane whose norms are rational; returns (norms, updates)."""
+    """Draw weighted updates in the plane with rational norms; return norms and updates."""
     norms = Vector(Fraction(whole(rng, 0, 8), 4) for _ in range(num_clients))
     directions = (_DIRECTIONS[whole(rng, 0, len(_DIRECTIONS) - 1)] * (1 - 2 * whole(rng, 0, 1)) for _ in norms)
     return norms, tuple(norm * direction for norm, direction in zip(norms, directions, strict=True))
 
 
 def draw_sampling(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
-    """Draw a sampling, correlated in any way, in which every client has a positive probability."""
+    """Draw a sampling, possibly correlated, with positive inclusion probabilities."""
     clients = tuple(range(num_clients))
     sets = [clients, *(tuple(i for i in clients if whole(rng, 0, 1)) for _ in range(whole(rng, 1, 4)))]
     shares = [whole(rng, 1, 6) for _ in sets]
@@ -54,7 +54,7 @@ def draw_sampling(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
 
 
 def matrix_of(law: Law[Selection], num_clients: int) -> Any:
-    """Probability matrix of a law, an object array of rationals."""
+    """Return the probability matrix of a law as an object array of rationals."""
 
     def together(chosen: Selection) -> Any:
         drawn = np.array([Fraction(i in chosen) for i in range(num_clients)], dtype=object)
@@ -64,12 +64,12 @@ def matrix_of(law: Law[Selection], num_clients: int) -> Any:
 
 
 def exact(numbers: Any) -> Any:
-    """Make an object array, which keeps rationals exact."""
+    """Return an object array, which keeps rationals exact."""
     return np.array(numbers, dtype=object)
 
 
 def enumerated_error(updates: tuple[Vector, ...], p: Vector, law: Law[Selection], target: Vector) -> Fraction:
-    """Mean squared distance of the estimator from a target, over all sets of clients."""
+    """Return the mean squared distance of the estimator from a target, over all sets of clients."""
     estimates = law.map(partial(inverse_estimate, updates, p))
     return Fraction(estimates.mean(lambda estimate: norm2(estimate - target)))
 
@@ -86,12 +86,12 @@ class Sampling:
 
     @property
     def v(self) -> Any:
-        """The smallest uniform v of (4), rounded."""
+        """The smallest uniform v of (4) as a float."""
         return np.full(len(self.t), max(0.0, smallest_uniform_v(self.P.astype(float))))
 
     @property
     def floats(self) -> tuple[list[float], Any]:
-        """Norms and marginals, rounded."""
+        """Norms and marginals as floats."""
         return as_floats(self.t), np.array(self.p, dtype=float)
 
 
@@ -120,7 +120,7 @@ def identity_6(rng: np.random.Generator) -> Finding:
 
 @claim(
     "optimal-client-sampling:identity-3",
-    "the error of G is the variance by sampling plus the error of the exact average, also when p depends on U",
+    "the error of G is the variance of the sampling plus the error of the exact average, even if p depends on U",
     estimator_error,
     "identity",
     hypotheses=("E [G | U] = sum_i w_i U_i", "E sum_i w_i U_i = grad f"),
@@ -157,13 +157,13 @@ def equation_30(s: Sampling) -> Chain:
     "optimal-client-sampling:lemma-1",
     "if P - p p' <= Diag(p v), the variance is at most sum_i w_i^2 (v_i / p_i) |U_i|^2",
     _LEMMA_1,
-    hypotheses=(_PROPER, "v satisfies (4); here the smallest uniform one"),
+    hypotheses=(_PROPER, "v satisfies (4); here the smallest uniform v"),
     looseness=1.01,
 )
 def lemma_1(rng: np.random.Generator) -> Finding:
     (s,) = sampling(rng)
     (t, p), v = s.floats, s.v
-    # The smallest v sits on the edge of (4): an eigenvalue of zero, up to rounding.
+    # For the smallest v an eigenvalue in (4) is zero, up to rounding.
     margin = admissibility_margin(s.P.astype(float), v)
     if margin < -1e-12:
         return at_least(margin, 0.0, instance=s.instance)
@@ -178,13 +178,13 @@ def lemma_1(rng: np.random.Generator) -> Finding:
     hypotheses=(_PROPER, "v satisfies (4)"),
 )
 def lemma_1_right(s: Sampling) -> Chain:
-    """among samplings with given marginals the independent one has the least RIGHT-hand side of (5)"""
+    """among samplings with given marginals, the independent one has the smallest RIGHT-hand side of (5)"""
     t, p = s.floats
     return variance_bound(t, p, np.maximum(1 - p, 0)), "<=", variance_bound(t, p, s.v)
 
 
 def counterexamples() -> dict[str, tuple[Vector, Law[Selection]]]:
-    """Weighted one-dimensional updates and a correlated sampling whose variance is 0, by name."""
+    """Return, by name, weighted one-dimensional updates and a correlated sampling with variance 0."""
     halves, thirds, unequal = vector("1/2", "1/2"), vector(*["1/3"] * 3), vector("1/2", "1/6", "1/3")
     return {
         "one of two, equal updates": (halves, with_replacement(halves, 1)),
@@ -199,7 +199,7 @@ def counterexamples() -> dict[str, tuple[Vector, Law[Selection]]]:
     source("Section 2.1", "after eq. (5)"),
     "erratum",
     hypotheses=(_PROPER,),
-    remark="independent sampling minimizes the right-hand side, and the worst case over directions of given norms",
+    remark="independent sampling minimizes the right-hand side, and the worst case over the directions for given norms",
 )
 def lemma_1_left() -> Finding:
     findings = []
@@ -219,8 +219,8 @@ def lemma_1_left() -> Finding:
     hypotheses=(_PROPER,),
 )
 def lemma_1_minimax(s: Sampling) -> Chain:
-    """averaged over the signs of the updates, every sampling has the variance of the independent one: if only
-    norms are known, none is better in the worst case"""
+    """averaged over the signs of the updates, every sampling has the variance of the independent one, so that none is
+    better in the worst case for given norms"""
     signs = list(product((-1, 1), repeat=len(s.t)))
     flipped = (exact([sign * u for sign, u in zip(pattern, s.u, strict=True)]) for pattern in signs)
     mean = Fraction(sum(estimator_variance(s.P, vectors) for vectors in flipped)) / len(signs)
@@ -229,7 +229,7 @@ def lemma_1_minimax(s: Sampling) -> Chain:
 
 @claim(
     "optimal-client-sampling:identity-39",
-    "with random availability the error of G has three parts: sampling, availability, and the updates",
+    "with random availability the error of G has three parts: sampling, availability, and updates",
     source("Appendix E", "eqs. (39), (40)"),
     "identity",
     hypotheses=("the available set is independent of the updates", "its marginals q_i > 0 are known", _INDEPENDENT),

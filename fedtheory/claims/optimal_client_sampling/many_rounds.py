@@ -1,4 +1,4 @@
-"""Optimal Client Sampling over several rounds, and means of alpha and of gamma that must not be taken."""
+"""Optimal Client Sampling over several rounds, and invalid averages of alpha and gamma."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,19 +23,19 @@ _SERVER = Fraction(2)
 
 
 def draw_pair(rng: np.random.Generator) -> RationalQuadratics:
-    """Draw two quadratics on the line."""
+    """Draw two quadratics in one dimension."""
     weights = draw_shares(rng, 2)
     curvatures = tuple(vector(Fraction(2) ** whole(rng, -1, 1)) for _ in weights)
     return RationalQuadratics(curvatures, tuple(draw_model(rng, 1) for _ in weights), weights, vector(0, 0))
 
 
 def constants_of(fed: RationalQuadratics) -> dict[str, Fraction]:
-    """mu of f, and L."""
+    """Return mu of f and L."""
     return {"mu": min(combination(fed.weights, fed.curvatures)), "L": fed.smoothness}
 
 
 def rounds_from(first: SampledRound, count: int) -> list[Law[SampledRound]]:
-    """Return the law of each of some rounds; they differ in the model that they start from."""
+    """Return the law of each of several rounds, which differ in their starting model."""
     laws = [Law.certain(first)]
     for _ in range(count - 1):
         laws.append(laws[-1].then(lambda each: each.models).map(lambda x: replace(first, model=x)))
@@ -50,7 +50,7 @@ def mean_inverse_gamma(rounds: Law[SampledRound]) -> Fraction:
 def after_two_rounds(
     first: SampledRound, fed: RationalQuadratics, bound: Callable[..., Any], instance: dict[str, Any]
 ) -> Finding:
-    """Compare ``E |r|^2`` after two rounds with a bound on one round applied twice."""
+    """Compare ``E |r|^2`` after two rounds with two applications of a one-round bound."""
     predicted, laws = norm2(first.model - fed.minimizer), rounds_from(first, 2)
     for rounds in laws:
         predicted = bound(predicted, mean_inverse_gamma=mean_inverse_gamma(rounds))
@@ -120,9 +120,9 @@ def equation_22(rng: np.random.Generator) -> Finding:
 
 
 def draw_descent(rng: np.random.Generator, most_local_steps: int) -> tuple[Wells, Fraction, SampledRound, int]:
-    """Draw clients, a budget, the first of K rounds of DSGD (of FedAvg with local steps), and K = 1 or 2.
+    """Draw clients, a budget, the first of K rounds of DSGD (or of FedAvg if there are local steps), and K = 1 or 2.
 
-    Two clients differ by a slope; the run starts near the bottom 0 of their mean, whose infimum is 0.
+    The two clients differ by a slope; the run starts near the minimizer 0 of their mean, whose infimum is 0.
     """
     weights, slope = draw_shares(rng, 2, largest=3), Fraction(whole(rng, 0, 4), 4)
     amplitude = Fraction(whole(rng, 1, 4), 2)
@@ -140,7 +140,7 @@ def draw_descent(rng: np.random.Generator, most_local_steps: int) -> tuple[Wells
 
 
 def against_average(bound: Callable[..., Any], most_local_steps: int) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares ``E |grad f|^2``, averaged over one or two rounds, with a bound."""
+    """Return a check that compares ``E |grad f|^2``, averaged over one or two rounds, with a bound."""
 
     def check(rng: np.random.Generator) -> Finding:
         clients, m, first, K = draw_descent(rng, most_local_steps)
@@ -175,13 +175,13 @@ fedavg_average = claim(
     ocs.fedavg_average_gradient,
     instances=(10, 100),
     looseness=16,
-    remark="with steps of at most 1/(16 L) the gap at the start, over K eta, is most of the bound for few rounds",
+    remark="for step sizes up to 1/(16 L) and few rounds, the initial gap divided by K eta dominates the bound",
 )(against_average(ocs.fedavg_average_gradient, 2))
 
 
 @claim(
     "optimal-client-sampling:mean-of-alpha",
-    "the variance by sampling is (alpha (n - m)/m) E sum_i t_i^2 with the mean of alpha over the updates",
+    "the variance of the sampling is (alpha (n - m)/m) E sum_i t_i^2 with the mean of alpha over the updates",
     Statement(ocs.PAPER, "Definition 11", "eq. (15), its alpha averaged", form="variant"),
     "refuted conjecture",
     remark="alpha is a ratio of expectations",
@@ -202,7 +202,7 @@ def _variance(t: Vector, p: Vector) -> Fraction:
 
 @claim(
     "optimal-client-sampling:mean-of-gamma",
-    "over rounds that start from different models E |G|^2 is that of one gamma, the mean of theirs: 1/E[gamma^k]",
+    "over rounds with different starting models, E |G|^2 is that of a single gamma, the mean of theirs: 1/E[gamma^k]",
     Statement(ocs.PAPER, "Theorem 13", "over several rounds, with 1/E[gamma^k]", form="variant"),
     "refuted conjecture",
     remark="E[1/gamma^k] is larger, by Jensen's inequality",
@@ -228,13 +228,13 @@ def _two_updates(weighted: Vector) -> SampledRound:
 
 @claim(
     "optimal-client-sampling:contraction-mean-of-gamma",
-    "Theorem 13, expected over rounds in which gamma^k is random, holds with 1/E[gamma^k] for E[1/gamma^k]",
+    "Theorem 13, expected over rounds with random gamma^k, holds with 1/E[gamma^k] in place of E[1/gamma^k]",
     Statement(ocs.PAPER, "Theorem 13", "expected over rounds, with 1/E[gamma^k]", form="variant"),
     "refuted conjecture",
-    remark="the budget is drawn anew in each round; for a fixed one and optimal sampling no instance is known",
+    remark="each round draws a new budget; for a fixed budget no counterexample with optimal sampling is known",
 )
 def contraction_mean_of_gamma() -> Finding:
-    # From x* = 0 a coin decides whether both opposite clients are sampled (gamma = 1) or one is expected (1/2).
+    # From x* = 0, a coin decides whether both opposite clients are sampled (gamma = 1) or one on average (1/2).
     fed, eta, half = opposite_clients(), Fraction(1, 4), Fraction(1, 2)
     laws = [uniform_law(p) for p in vector(1, half)]
     rounds = Law.uniform(SampledRound(fed.gradient, fed.weights, fed.minimizer, law, eta) for law in laws)

@@ -1,4 +1,4 @@
-"""Optimal Client Sampling: the optimal probabilities (Lemma 20), the approximate ones, and the improvement factors."""
+"""Optimal Client Sampling: optimal probabilities (Lemma 20), approximate probabilities, and improvement factors."""
 
 import math
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _DEFINITION_11 = Statement(PAPER, "Definition 11", "eqs. (15), (16)")
 _MANY: dict[str, Any] = {"hypotheses": (PROBLEM,), "instances": (200, 4000)}
 _SOME: dict[str, Any] = {"hypotheses": (PROBLEM, "m < n and a norm is positive"), "instances": (200, 4000)}
 _OPTIMAL: dict[str, Any] = {"hypotheses": (PROBLEM, "probabilities are the optimal ones"), "instances": (200, 4000)}
-# Below this a probability may have lost digits to underflow.
+# Below this, a probability may have lost digits to underflow.
 _TINY = 1e-290
 
 
@@ -39,7 +39,7 @@ def objective(t: Vector, p: Any) -> Any:
 
 
 def optimum(s: Norms) -> Vector:
-    """The optimal probabilities, exactly."""
+    """The exact optimal probabilities."""
     return Vector(rational_probabilities(s.t, s.m))
 
 
@@ -57,12 +57,12 @@ def closed_form(s: Norms) -> Chain:
 
 
 def rounding_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that a function for floats gives the exact optimum up to rounding."""
+    """Return a check that a floating-point function returns the exact optimum up to rounding."""
 
     def check(rng: np.random.Generator) -> Finding:
         (s,) = norms(rng)
         t, m = s.floats
-        # Every float is a rational: the exact problem is the one that the floats pose.
+        # Floats are rationals, so that the exact problem is the one with these inputs.
         exact, rounded = rational_probabilities(t, s.m), probabilities(t, m).tolist()
         pairs = [(a, float(b)) for a, b in zip(rounded, exact, strict=True) if b == 0 or b > _TINY]
         return worst_of([equal_to(0, 0), *(equal_to(a, b, instance=s.instance, rtol=1e-14) for a, b in pairs)])
@@ -72,7 +72,7 @@ def rounding_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.r
 
 rounded = claim(
     "optimal-client-sampling:closed-form-rounded",
-    "optimal_probabilities equals the exact optimum to 14 digits, for norms 500 orders of magnitude apart",
+    "optimal_probabilities equals the exact optimum to 14 digits, even for norms 500 orders of magnitude apart",
     LEMMA_20,
     "identity",
     hypotheses=(PROBLEM,),
@@ -99,13 +99,13 @@ def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
     except OracleError as error:
         return not_applicable(str(error), **s.instance)
     ours = float(objective(s.t, optimal_probabilities(t, m).tolist()))
-    # The solver may overspend by 1e-8 and gain as much.
+    # The solver may exceed the budget by 1e-8, which lowers its objective by as much.
     return at_most(ours, float(objective(s.t, theirs.tolist())), instance=s.instance, rtol=2e-8)
 
 
 @claim(
     "optimal-client-sampling:closed-form-moves",
-    "moving probability from one client to another never lowers the variance",
+    "moving probability from one client to another never reduces the variance",
     LEMMA_20,
     "optimality",
     hypotheses=(PROBLEM, "not all probabilities are 0, and not all are 1"),
@@ -124,7 +124,7 @@ def not_beaten_by_moves(rng: np.random.Generator) -> Finding:
 
 
 def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that permuting the clients permutes their probabilities."""
+    """Return a check that permuting the clients permutes their probabilities."""
 
     def check(rng: np.random.Generator) -> Finding:
         (s,) = norms(rng)
@@ -132,7 +132,7 @@ def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[
         order = np.argsort([rng.random() for _ in t])
         straight = probabilities(t, m)[order].tolist()
         permuted = probabilities(np.array(t)[order], m).tolist()
-        # Zeros follow any permutation: some client must have what the largest norm needs.
+        # All-zero probabilities would pass the comparison, so that some client must have at least m/n.
         least = min(1.0, m / s.n) if any(t) else 0.0
         instance = s.instance | {"order": order.tolist()}
         pairs = [(a, b) for a, b in zip(permuted, straight, strict=True) if max(a, b) > _TINY]
@@ -154,14 +154,14 @@ equivariant = claim(
 
 @step("optimal-client-sampling:closed-form-monotone", LEMMA_20, norms, **_MANY)
 def monotone(s: Norms) -> list[Chain]:
-    """larger norms and larger budgets never have smaller optimal probabilities"""
+    """the optimal probabilities increase with the client's norm and with the budget"""
     p, more = optimum(s), rational_probabilities(s.t, (s.m + s.n) / 2)
     by_norm = [q for _, q in sorted(zip(s.t, p, strict=True))]
     return [(low, "<=", high) for low, high in [*pairwise(by_norm), *zip(p, more, strict=True)]]
 
 
 def enough_rescalings(s: Norms) -> int:
-    """Rescalings after which the approximate probabilities are the optimal ones."""
+    """Return the number of rescalings after which the approximate probabilities are optimal."""
     num_positive = sum(x > 0 for x in s.t)
     return math.ceil(s.m) - 1 if num_positive > s.m else max(num_positive - 1, 0)
 
@@ -174,13 +174,13 @@ def rescaled(s: Norms, num_rescalings: int | None = None) -> list[Vector]:
 
 @step("optimal-client-sampling:approximate-budget", _ALGORITHM_2, norms, **_MANY)
 def approximate_budget(s: Norms) -> list[Chain]:
-    """the approximate probabilities never sum to more than m, after any number of rescalings"""
+    """the approximate probabilities sum to at most m after any number of rescalings"""
     return [(sum(p), "<=", s.m) for p in rescaled(s)]
 
 
 @step("optimal-client-sampling:approximate-increasing", _ALGORITHM_2, norms, **_MANY)
 def approximate_increasing(s: Norms) -> list[Chain]:
-    """every rescaling brings every approximate probability nearer to its optimal value, from below"""
+    """every rescaling moves every approximate probability closer to its optimal value, from below"""
     pairs = pairwise([*rescaled(s), optimum(s)])
     return [(low, "<=", high) for before, after in pairs for low, high in zip(before, after, strict=True)]
 
@@ -210,17 +210,17 @@ def approximate_attained(s: Norms) -> Chain:
 
 
 def uniform(s: Norms) -> Vector:
-    """Probabilities m/n."""
+    """Return the probabilities m/n."""
     return Vector([s.m / s.n] * s.n)
 
 
 def spread(s: Norms, p: Vector) -> Fraction:
-    """Variance of the independent sampling, exactly."""
+    """Return the exact variance of the independent sampling."""
     return Fraction(variance(s.array, np.array(p, dtype=object)))
 
 
 def unrescaled(s: Norms) -> Chain:
-    """Relate the variance of the approximate sampling without rescaling to that of the uniform one."""
+    """Compare the variance of approximate sampling without rescaling with that of uniform sampling."""
     return spread(s, rescaled(s, 0)[0]), "<=", spread(s, uniform(s))
 
 
@@ -237,7 +237,7 @@ def one_pair_above(_: np.random.Generator) -> list[Norms]:
     instances=(1, 1),
 )
 def approximate_unrescaled(s: Norms) -> Chain:
-    """without rescaling, the approximate sampling has at most the variance of the uniform one"""
+    """without rescaling, approximate sampling has at most the variance of uniform sampling"""
     return unrescaled(s)
 
 
@@ -252,16 +252,16 @@ def moderate_norms(rng: np.random.Generator) -> list[Norms]:
     moderate_norms,
     kind="refuted conjecture",
     hypotheses=("norms at least 0 and finite, 0 < m < n", "no rescaling is made"),
-    remark="the probability that is cut off at 1 is missing for norms just below",
+    remark="norms just below the cutoff lack the probability that is cut off at 1",
 )
 def approximate_unrescaled_as_stated(s: Norms) -> Chain:
-    """without rescaling, the approximate sampling has at most the variance of the uniform one,
+    """without rescaling, approximate sampling has at most the variance of uniform sampling,
     for any norms and m < n"""
     return unrescaled(s)
 
 
 def alpha(s: Norms) -> Fraction:
-    """Improvement factor, exactly; 0 where nothing can be improved."""
+    """Return the exact improvement factor, or 0 if uniform sampling has variance 0."""
     most = spread(s, uniform(s))
     return spread(s, optimum(s)) / most if most else Fraction(0)
 
@@ -279,7 +279,7 @@ def relative_range(s: Norms) -> Chain:
 
 
 def _extreme(rng: np.random.Generator, value: int) -> Finding:
-    """Compare whether alpha has an extreme value with what the norms say."""
+    """Check that alpha is 0 or 1 exactly for the norms for which it should be."""
     (s,) = norms(rng)
     if s.m == s.n or not any(s.t):
         return not_applicable(**s.instance)
@@ -289,7 +289,7 @@ def _extreme(rng: np.random.Generator, value: int) -> Finding:
 
 improvement_whole = claim(
     "optimal-client-sampling:improvement-zero",
-    "alpha = 0 exactly when at most m norms are positive",
+    "alpha = 0 if and only if at most m norms are positive",
     _DEFINITION_11,
     "identity",
     **_SOME,
@@ -297,7 +297,7 @@ improvement_whole = claim(
 
 improvement_none = claim(
     "optimal-client-sampling:improvement-one",
-    "alpha = 1 exactly when all norms are equal",
+    "alpha = 1 if and only if all norms are equal",
     _DEFINITION_11,
     "identity",
     **_SOME,
@@ -306,7 +306,7 @@ improvement_none = claim(
 
 @claim(
     "optimal-client-sampling:improvement-shorthand",
-    "((sum t)^2 - m sum t^2) / ((n - m) sum t^2) <= alpha, with equality when no probability is cut at 1",
+    "((sum t)^2 - m sum t^2) / ((n - m) sum t^2) <= alpha, with equality if no probability is cut off at 1",
     _DEFINITION_11,
     looseness=1.01,
     **_SOME,

@@ -1,4 +1,4 @@
-"""Sampled steps and rounds against the certified worst case of their own hypotheses."""
+"""Sampled steps and rounds against certified worst cases under the same hypotheses."""
 
 from fractions import Fraction
 
@@ -16,11 +16,11 @@ from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 
 @claim(
     "optimal-client-sampling:worst-case-of-equal-weights",
-    "Under equal weights optimal sampling has the worst case of uniform sampling",
+    "With equal weights, optimal sampling has the worst case of uniform sampling",
     Statement(ocs.PAPER, "Lemma 1", "in the worst case of a step", form="derived"),
     "optimality",
     instances=(3, 100),
-    remark="the least variance is a concave, symmetric function of the squared norms: its worst case has equal norms",
+    remark="the least variance is concave and symmetric in the squared norms, so that equal norms are its worst case",
 )
 def equal_weights(rng: np.random.Generator) -> Finding:
     given, num_clients = draw_class(rng), whole(rng, 2, 4)

@@ -1,4 +1,4 @@
-"""Situations that the proofs of Power-of-Choice speak about, with the paper's letters: a run before a step."""
+"""Situations of the proofs of Power-of-Choice, in the notation of the paper: a run before a step."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,7 +30,7 @@ BY_ROUND_START = "the selection depends on the past only through the round's sta
 
 
 class Copies:
-    """The active copies before a step of a run, on one of its paths, with the letters of Appendix C.
+    """The active copies before a step of a run, on one of its paths, in the notation of Appendix C.
 
     ``away`` is w_bar - w*, ``g`` the mean of grad F_k(w_k), and ``noises`` the law of g_bar - g.
     """
@@ -69,7 +69,7 @@ class Copies:
 
 
 def stopped(rng: np.random.Generator, drawn: Drawn) -> tuple[Drawn, int]:
-    """Draw a step t of a run, and stop the run after it: the later steps need not be followed."""
+    """Draw a step t of a run and truncate the run after it."""
     t = whole(rng, 0, drawn.run.num_steps - 1)
     return drawn._replace(run=replace(drawn.run, num_steps=t + 1), instance={**drawn.instance, "step": t}), t
 
@@ -81,7 +81,7 @@ def copies(rng: np.random.Generator) -> Iterator[Copies]:
 
 
 def any_models(rng: np.random.Generator) -> list[Copies]:
-    """Draw active copies as of a run, with any models, to which no run needs to lead."""
+    """Draw active copies of a run with arbitrary models, which need not be reachable by a run."""
     here = next(copies(rng))
     models = tuple(draw_model(rng, here.fed.dim) for _ in here.at.chosen)
     at = replace(here.at, local=models, average=combination(here.at.coefficients, models))
@@ -90,19 +90,19 @@ def any_models(rng: np.random.Generator) -> list[Copies]:
 
 
 class Observed:
-    """The smallest constants of the hypotheses on a run, each computed at its first use."""
+    """The smallest constants that satisfy the hypotheses on a run, computed on first use."""
 
     def __init__(self, run: RationalRun) -> None:
         self.run = run
 
     @cached_property
     def G2(self) -> Fraction:
-        """Bound on gradients that the repaired proofs need."""
+        """Bound on gradients in the repaired proofs."""
         return observed_gradient_bound(self.run)
 
     @cached_property
     def client_G2(self) -> Fraction:
-        """Bound on ``E |g_k|^2`` for every active client given its round's beginning."""
+        """Bound on ``E |g_k|^2`` for every active client, given the start of its round."""
         return client_gradient_bound(self.run)
 
     @cached_property
@@ -112,7 +112,7 @@ class Observed:
 
 
 class Step:
-    """Step t of a run, with expectations over its paths and the letters of Appendices C and E.
+    """Step t of a run, with expectations over its paths, in the notation of Appendices C and E.
 
     ``x`` is L eta, ``nu`` is 2 eta (1 - 2 L eta), and ``s`` the sum of the round's step sizes before step t.
     """
@@ -220,14 +220,14 @@ def weighted_step_of_several(rng: np.random.Generator) -> list[Step]:
 def all_steps(
     rng: np.random.Generator, longest_round: int, step_size: StepSizes = decaying, *, end: bool = False
 ) -> list[Step]:
-    """Draw a run, and return its steps, with the end of the run or without."""
+    """Draw a run and return its steps, with the end of the run if ``end``."""
     drawn = draw_run(rng, step_size=step_size, longest_round=longest_round)
     observed = Observed(drawn.run)
     return [Step(drawn, t, observed) for t in range(drawn.run.num_steps + end)]
 
 
 def a5_bounded(s: Step, rho: Fraction, drift: Fraction) -> Chain:
-    """Relate A_5 and the contraction that eq. (63) takes out of it to bias, heterogeneity and a drift."""
+    """Compare A_5, plus the contraction of eq. (63), with bias, heterogeneity and a drift."""
     contraction = Fraction(3, 8) * s.eta * s.mu * rho * s.Delta
     bias = 2 * s.eta * s.Gamma * (s.observed.skews.rho_tilde - rho)
     heterogeneity = 6 * s.eta**2 * rho * s.L * s.Gamma
@@ -235,7 +235,7 @@ def a5_bounded(s: Step, rho: Fraction, drift: Fraction) -> Chain:
 
 
 def a5_repaired(s: Step) -> Chain:
-    """Relate A_5 to the bound that the repaired step gives, which needs no condition on the step sizes before."""
+    """Compare A_5 with its repaired bound, which holds for any earlier step sizes of the round."""
     rho, G2 = s.observed.skews.rho_diagonal, observed_gradient_bound(s.run, s.t, s.t + 1)
     conversion = Fraction(3, 4) * s.eta * rho * s.s + Fraction(3, 8) * s.eta * s.mu * rho * s.s**2
     return a5_bounded(s, rho, (s.s**2 + conversion) * G2)
@@ -244,7 +244,7 @@ def a5_repaired(s: Step) -> Chain:
 def opposite_run(
     law: Law[Selection], local_steps: int, step_size: Callable[[int], Fraction], num_steps: int
 ) -> RationalRun:
-    """Make a run on two opposite clients from 0 between them, without noise."""
+    """Return a run of two opposite clients that starts at 0, halfway between them, without noise."""
     fed = opposite_clients()
     return RationalRun(fed, constant_law(law), local_steps, step_size, vector(0), num_steps, no_noise(1))
 
@@ -265,7 +265,7 @@ class Recursion(NamedTuple):
 
     @property
     def instance(self) -> dict[str, str]:
-        """The numbers."""
+        """The numbers as text."""
         return as_texts(self._asdict())
 
     def distances2(self) -> Iterator[Fraction]:
@@ -282,7 +282,7 @@ class Recursion(NamedTuple):
         return max(self.gamma * self.start, steady)
 
     def below_psi(self) -> list[Chain]:
-        """Relate the distances to ``psi/(t + gamma)``."""
+        """Compare the distances with ``psi/(t + gamma)``."""
         return [(distance, "<=", self.psi(t) / (t + self.gamma)) for t, distance in enumerate(self.distances2(), 1)]
 
 

@@ -1,4 +1,4 @@
-"""Power-of-Choice, Appendix B: Lemmas B.1 to B.3, and the steps of their proofs, at one time and along a round."""
+"""Power-of-Choice, Appendix B: Lemmas B.1 to B.3 and the steps of their proofs, at one step and along a round."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -62,7 +62,7 @@ def equations_10_11(s: TwoModels) -> list[Chain]:
 
 
 class Model(NamedTuple):
-    """A model of a federation."""
+    """A federation and a model."""
 
     fed: RationalQuadratics
     w: Vector
@@ -86,7 +86,7 @@ def lemma_b1(s: Model) -> list[Chain]:
 
 
 class Cohort(NamedTuple):
-    """Models of the active copies, with the sums over pairs of the proof of Lemma B.2, and any w*."""
+    """Models of the active copies, sums over pairs from the proof of Lemma B.2, and an arbitrary w*."""
 
     at: Snapshot
     best: Vector
@@ -118,7 +118,7 @@ def cohort(rng: np.random.Generator) -> list[Cohort]:
     lemma("Lemma B.2", "eqs. (13)-(15)"),
     cohort,
     looseness=4,
-    remark="the right side of (14) is exactly twice the left one, see equation-14-twice",
+    remark="the right-hand side of (14) is exactly twice the left-hand side, see equation-14-twice",
 )
 def equations_13_15(s: Cohort) -> Chain:
     """1/m sum_k |w_bar - w_k|^2 = 1/m sum_k |1/m sum_k' (w_k' - w_k)|^2 <= 1/m^2 sum_{k, k'} |w_k' - w_k|^2, k != k'"""
@@ -128,7 +128,7 @@ def equations_13_15(s: Cohort) -> Chain:
 
 @step("power-of-choice:equation-14-twice", lemma("Lemma B.2", "eq. (14)", form="refined"), cohort, kind="identity")
 def equation_14_twice(s: Cohort) -> Chain:
-    """1/m^2 sum_{k, k'} |w_k' - w_k|^2 = 2/m sum_k |w_bar - w_k|^2, where eq. (14) has at least once"""
+    """1/m^2 sum_{k, k'} |w_k' - w_k|^2 = 2/m sum_k |w_bar - w_k|^2, where eq. (14) has a factor of at least 1"""
     return s.pairs(distinct=False), "=", 2 * s.at.drift
 
 
@@ -144,14 +144,14 @@ def equations_25_26(s: Cohort) -> list[Chain]:
 
 
 class LocalPath(NamedTuple):
-    """Models of one copy of a client after 0, 1, ... steps of a round, and the gradients that lead to the next ones."""
+    """Models of a copy of a client after 0, 1, ... steps of a round, and the gradients of these steps."""
 
     models: tuple[Vector, ...]
     gradients: tuple[Vector, ...]
 
 
 def first_round(run: RationalRun) -> Law[tuple[LocalPath, ...]]:
-    """Law of the local work of all active copies in the first round."""
+    """Return the law of the local updates of all active copies in the first round."""
 
     def work(client: int) -> Law[LocalPath]:
         law = Law.certain(LocalPath((run.initial,), ()))
@@ -174,7 +174,7 @@ def _one_more(run: RationalRun, client: int, t: int, before: LocalPath) -> Law[L
 
 @dataclass(frozen=True)
 class Pair:
-    """The first round of a run with two active copies k and k', on all paths, and a step t of it."""
+    """The first round of a run with two active copies k and k', on all paths, and one of its steps t."""
 
     run: RationalRun
     paths: Law[tuple[LocalPath, ...]]
@@ -206,7 +206,7 @@ class Pair:
 
 
 def pair(rng: np.random.Generator) -> list[Pair]:
-    """Draw a run of two active copies whose rounds are so short that step sizes at most halve."""
+    """Draw a run with two active copies and rounds that are short enough for step sizes to halve at most."""
     run, _, instance = draw_run(rng, longest_round=5, smallest_cohort=2)
     t = whole(rng, 0, run.local_steps - 1)
     return [Pair(run, first_round(run), t, {**instance, "step": t})]
@@ -230,7 +230,7 @@ def equation_16(s: Pair) -> list[Chain]:
     pair,
     hypotheses=("step sizes do not increase within a round",),
     looseness=1.5,
-    remark="by Cauchy-Schwarz from the corrected (16); only t - t0 <= tau - 1 of the tau steps have been made",
+    remark="by Cauchy-Schwarz from the corrected (16); only t - t0 <= tau - 1 of the tau steps have been taken",
 )
 def equation_17(s: Pair) -> list[Chain]:
     """|w_k'_t - w_k_t|^2 <= eta_t0^2 tau sum_i |g_k' - g_k|^2 over all steps of the round"""
@@ -256,19 +256,19 @@ def right_of_20(eta: Vector, G2: Fraction, m: int) -> Fraction:
     hypotheses=("E[|g_k|^2 | S] <= G2 for the active copies",),
 )
 def equations_19_20(s: Pair) -> Chain:
-    """The expected sum over pairs of eq. (18), and so of |w_k'_t - w_k_t|^2, with G2 for each squared gradient"""
+    """The expected sum over pairs of eq. (18), hence also of |w_k'_t - w_k_t|^2, with G2 for each squared gradient"""
     G2 = client_gradient_bound(replace(s.run, num_steps=s.run.local_steps))
-    # Each of the two ordered pairs of copies counts, with the factor 1/m^2 = 1/4.
+    # The two ordered pairs of copies are counted with the factor 1/m^2 = 1/4.
     left = s.paths.mean(lambda path: norm2(s.apart(path))) / 2
     return left, "<=", s.paths.mean(s.right_of_18) / 2, "<=", right_of_20(s.eta, G2, 2)
 
 
 @claim(
     "power-of-choice:equation-20-marginal",
-    "Eq. (20) with G2 as in Assumption 3.4, a bound on E |g_k|^2 for every client that does not condition on S",
+    "Eq. (20) with the G2 of Assumption 3.4, which bounds E |g_k|^2 for every client without conditioning on S",
     lemma("Lemma B.2", "eqs. (19)-(20)"),
     "erratum",
-    remark="a selection by losses prefers large gradients; G2 has to bound E[|g_k|^2 | S]",
+    remark="a selection by losses prefers large gradients; G2 must bound E[|g_k|^2 | S]",
 )
 def equation_20_marginal() -> Finding:
     one, eta = vector(1), Fraction(1, 2)
@@ -293,7 +293,7 @@ class Round(NamedTuple):
 
     @property
     def instance(self) -> dict[str, Any]:
-        """The numbers."""
+        """The numbers as text."""
         return {"step sizes": str(self.eta), "G2": str(self.G2), "num_selected": self.m}
 
     @property
@@ -309,7 +309,7 @@ class Round(NamedTuple):
 
 
 def halving_round(rng: np.random.Generator) -> list[Round]:
-    """Draw step sizes from the round's first down to half of it."""
+    """Draw step sizes between the round's first step size and half of it."""
     tau, first = whole(rng, 1, 4), Fraction(whole(rng, 1, 8), 8)
     falls = sorted((whole(rng, 8, 16) for _ in range(tau - 1)), reverse=True)
     eta = Vector([first, *(first * fall / 16 for fall in falls)])
@@ -343,11 +343,11 @@ def equation_23(s: Round) -> Chain:
 @step(
     "power-of-choice:lemma-b2",
     poc.client_drift.printed,
-    # Rounds much longer than gamma + 1 = 5 are included: there step sizes more than halve within the first round.
+    # Rounds may be much longer than gamma + 1 = 5; in a first round of this length step sizes more than halve.
     lambda rng: all_steps(rng, longest_round=24, end=True),
     hypotheses=(CURVATURE, NOISE, "E |g_k|^2 <= G2 at the active copies, and at round starts for every client"),
     looseness=32,
-    remark="16 tau^2 where 4 (tau - 1)^2 is true, and those 4 are for step sizes that halve: see the refined form",
+    remark="16 tau^2 instead of 4 (tau - 1)^2, whose 4 allows step sizes that halve: see the refined form",
 )
 def lemma_b2(s: Step) -> Chain:
     """E 1/m sum_k |w_bar_t - w_k_t|^2 <= 16 eta_t^2 tau^2 G2 for eta_t = 1/(mu (t + 4 L/mu)) and every tau"""
@@ -359,7 +359,7 @@ def lemma_b2(s: Step) -> Chain:
     poc.client_drift,
     lambda rng: all_steps(rng, longest_round=5, end=True),
     looseness=4,
-    remark="the factor 4 is for step sizes that halve within a round; those of the theorem fall by less",
+    remark="the factor 4 allows step sizes that halve within a round; those of the theorem decrease less",
 )
 def lemma_b2_refined(s: Step) -> Chain:
     """E 1/m sum_k |w_bar_t - w_k_t|^2 <= 4 eta_t^2 (tau - 1)^2 G2 if tau <= 4 L/mu + 1"""
@@ -388,7 +388,7 @@ def lemma_b3(s: Step) -> Chain:
     "|w_k'_t - w_k_t|^2 <= |sum of eta_i (g_k' - g_k) over the whole round|^2 after one of two local steps",
     lemma("Lemma B.2", "eq. (16)"),
     "erratum",
-    remark="later gradients can cancel earlier ones: sum to t - 1, and extend it after Cauchy-Schwarz; the lemma holds",
+    remark="later gradients can cancel earlier ones: sum to t - 1 and extend after Cauchy-Schwarz; the lemma is true",
 )
 def equation_16_pathwise() -> Finding:
     eta, noises = Fraction(1, 4), (vector(-1, 1), vector(1, -1))

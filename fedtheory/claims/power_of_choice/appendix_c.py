@@ -1,4 +1,4 @@
-"""Power-of-Choice, Appendix C: from one step of the squared distance in four terms to the skews and the theorem."""
+"""Power-of-Choice, Appendix C: from the four terms of one step of the squared distance to the skews and the theorem."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -54,7 +54,7 @@ def equations_27_30(s: Copies) -> list[Chain]:
 
 
 def averaged_sequence(rng: np.random.Generator, laws: tuple[str, ...]) -> Finding:
-    """Compare the distance at a step with that after a step of the averaged sequence from the step before."""
+    """Compare the distance at a step with that of the averaged sequence one step after the previous step."""
     drawn, t = stopped(rng, draw_run(rng, laws=laws, step_size=short_steps(rng), longest_round=4))
     run = drawn.run
 
@@ -67,7 +67,7 @@ def averaged_sequence(rng: np.random.Generator, laws: tuple[str, ...]) -> Findin
 
 equation_3 = claim(
     "power-of-choice:equations-2-3",
-    "w_bar_{t+1} = w_bar_t - eta g_bar_t, in rounds and between them: E |w_bar_{t+1} - w*|^2 of the run by eq. (2)",
+    "w_bar_{t+1} = w_bar_t - eta g_bar_t within and between rounds: E |w_bar_{t+1} - w*|^2 of the run by eq. (2)",
     Statement(poc.PAPER, "Section 2", "eqs. (2)-(3)"),
     "identity",
 )(lambda rng: averaged_sequence(rng, MEAN_LAWS))
@@ -94,7 +94,7 @@ def equation_30_mean(s: Copies) -> Chain:
 
 
 def parabolas_at_one(chosen: tuple[int, ...]) -> Copies:
-    """Place copies of two clients w^2/2 with noise +-1 at w = 1, before a step of size 1/2."""
+    """Place copies of two clients w^2/2 with noise -1 or 1 at w = 1, before a step of size 1/2."""
     one, eta = vector(1), Fraction(1, 2)
     fed = RationalQuadratics((one, one), (vector(0),) * 2, vector("1/2", "1/2"), vector(0, 0))
     run = RationalRun(fed, constant_law(Law.certain(chosen)), 1, lambda _: eta, one, 1, two_point_noise(one))
@@ -104,10 +104,10 @@ def parabolas_at_one(chosen: tuple[int, ...]) -> Copies:
 
 @claim(
     "power-of-choice:equation-30-mini-batch-seen",
-    "E |w_bar_{t+1} - w*|^2 = |w_bar_t - w*|^2 + A_1 + A_3 + E A_4, where the selection has seen the mini-batches",
+    "E |w_bar_{t+1} - w*|^2 = |w_bar_t - w*|^2 + A_1 + A_3 + E A_4 if the selection depends on the mini-batches",
     line("eq. (30)"),
     "erratum",
-    remark="E A_2 = 0 needs more than unbiased gradients: of two equal clients that with the larger noise is chosen",
+    remark="unbiased gradients are not enough for E A_2 = 0: the selection prefers clients with large noise",
 )
 def equation_30_mini_batch_seen() -> Finding:
     s = parabolas_at_one((0,))
@@ -118,10 +118,10 @@ def equation_30_mini_batch_seen() -> Finding:
 
 @claim(
     "power-of-choice:equation-41-common-noise",
-    "The variance of a mean of two gradients is half of that of one, where both have the same mini-batch",
+    "The variance of a mean of two gradients is half that of one gradient if both use the same mini-batch",
     line("eqs. (40)-(41)"),
     "erratum",
-    remark="the noises of active copies have to be independent of each other",
+    remark="the noises of active copies must be independent of each other",
 )
 def equation_41_common_noise() -> Finding:
     s = parabolas_at_one((0, 0))
@@ -131,7 +131,7 @@ def equation_41_common_noise() -> Finding:
 
 @step("power-of-choice:equations-31-32", line("eqs. (31)-(32)"), any_models, kind="identity")
 def equations_31_32(s: Copies) -> Chain:
-    """A_1 is split into the way from w_bar_t to the local models and that from there to w*"""
+    """A_1 is split into the part from w_bar_t to the local models and the part from there to w*"""
     to_average = s.mean(lambda k, w: (s.w_bar - w) @ s.grad(k, w))
     to_best = s.mean(lambda k, w: (w - s.best) @ s.grad(k, w))
     return s.A_1(), "=", -2 * s.eta * to_average - 2 * s.eta * to_best
@@ -163,10 +163,10 @@ def equation_36(s: Copies) -> Chain:
     line("eqs. (31)-(37)", form="refined"),
     any_models,
     hypotheses=(CURVATURE,),
-    remark="all steps at once on any models, with the drift itself for 16 eta^2 tau^2 G2",
+    remark="all steps at once for any models, with the drift in place of 16 eta^2 tau^2 G2",
 )
 def equation_37_refined(s: Copies) -> Chain:
-    """A_1 and what eq. (37) takes away are at most 1/m sum_k |w_bar - w_k|^2 + 2 L eta^2/m sum_k (F_k(w_k) - F_k*)"""
+    """A_1 plus the subtrahends of eq. (37) <= 1/m sum_k |w_bar - w_k|^2 + 2 L eta^2/m sum_k (F_k(w_k) - F_k*)"""
     relative = s.mean(lambda k, w: s.excess(k, w) - s.excess(k, s.best))
     taken_away = s.eta * s.mu * s.at.spread(s.best) + 2 * s.eta * relative
     return s.A_1() + taken_away, "<=", s.at.drift + s.eta**2 * poc.gradient_norm(s.mean(s.excess), L=s.L)
@@ -178,7 +178,7 @@ def equation_37_refined(s: Copies) -> Chain:
     decaying_step,
     hypotheses=(CURVATURE, "E |g_k|^2 <= G2 at the active copies and at round starts"),
     looseness=256,
-    remark="means over the active copies; the drift is the loose side, see lemma-b2-refined",
+    remark="means over the active copies; the looseness is in the drift, see lemma-b2-refined",
 )
 def equation_37(s: Step) -> Chain:
     """E A_1 <= 16 eta^2 tau^2 G2 - eta mu E |w_k - w*|^2 + 2 L eta^2 E (F_k(w_k) - F_k*)
@@ -226,7 +226,7 @@ def equations_38_39(s: Models) -> Chain:
 
 @claim(
     "power-of-choice:equation-38-printed",
-    "|1/m sum_k grad F_k(w_k)|^2 = 1/m sum_k |grad F_k(w_k)|^2, printed with the sign of equality",
+    "|1/m sum_k grad F_k(w_k)|^2 = 1/m sum_k |grad F_k(w_k)|^2, printed as an equality",
     line("eq. (38)"),
     "erratum",
 )
@@ -238,7 +238,7 @@ def equation_38_printed() -> Finding:
 
 
 def before_conditioning(s: Step, contracted: Fraction) -> Chain:
-    """Relate a step to its bound in terms of the local models, where a squared distance contracts."""
+    """Compare a step with its bound in terms of the local models, in which a squared distance contracts."""
     noise = s.eta**2 * s.run.sigma2 / s.m
     return s.Delta_next, "<=", s.Delta - s.eta * s.mu * contracted + s.drift + noise + s.A_5
 
@@ -251,7 +251,7 @@ def before_conditioning(s: Step, contracted: Fraction) -> Chain:
     remark="the printed form follows by Lemma B.2",
 )
 def equation_43(s: Step) -> Chain:
-    """One step of E |w_bar_t - w*|^2 in terms of the local models, with the drift itself for 16 eta^2 tau^2 G2"""
+    """One step of E |w_bar_t - w*|^2 in terms of the local models, with the drift in place of 16 eta^2 tau^2 G2"""
     return before_conditioning(s, s.E(lambda at: at.spread(s.best)))
 
 
@@ -263,7 +263,7 @@ def equation_43(s: Step) -> Chain:
     remark="the printed form follows by Lemma B.2",
 )
 def equation_44(s: Step) -> Chain:
-    """One step of E |w_bar_t - w*|^2 with contraction 1 - eta mu, with the drift itself for 16 eta^2 tau^2 G2"""
+    """One step of E |w_bar_t - w*|^2 with contraction 1 - eta mu, with the drift in place of 16 eta^2 tau^2 G2"""
     return before_conditioning(s, s.Delta)
 
 
@@ -272,7 +272,7 @@ def equation_44(s: Step) -> Chain:
     line("eqs. (45)-(46)", form="corrected"),
     short_step,
     kind="identity",
-    remark="with all sums over the selection inside the expectation, where the paper has some outside",
+    remark="all sums over the selection are inside the expectation; the paper has some outside",
 )
 def equations_45_46(s: Step) -> Chain:
     """A_5 in terms of the losses, and as A_6 plus 2 eta E 1/m sum_k (F_k(w*) - F_k*)"""
@@ -288,7 +288,7 @@ def equations_45_46(s: Step) -> Chain:
 
 @step("power-of-choice:equations-47-50", line("eqs. (47)-(50)"), models, hypotheses=(CURVATURE, SHORT))
 def equations_47_50(s: Models) -> Chain:
-    """The losses at the local models against those at any one model, the average or the round's start"""
+    """The losses at the local models against those at any model, such as the average or the round's start"""
     nu, spread = 2 * s.eta * (1 - 2 * s.L * s.eta), s.mean(lambda _, w: norm2(w - s.center))
     at_center = s.mean(lambda k, _: s.fed.excess(k, s.center))
     right = nu * s.mean(s.fed.excess) + nu * (1 - s.mu * s.eta) / (2 * s.eta) * spread
@@ -296,7 +296,7 @@ def equations_47_50(s: Models) -> Chain:
 
 
 def draw_eta(rng: np.random.Generator, L: Fraction) -> Fraction:
-    """Draw a step size from 1/(4 L) down to a tiny one."""
+    """Draw a step size from a tiny one up to 1/(4 L)."""
     return Fraction(1, 2 ** whole(rng, 2, 10)) / L
 
 
@@ -314,7 +314,7 @@ def equation_51(s: Copies) -> Chain:
 
 
 def losses_at_average(s: Step, drift: Fraction) -> Chain:
-    """Relate A_5 to the losses at w_bar, with A_6 and the losses at w* on the sides where they are positive."""
+    """Compare A_5 with the losses at w_bar; A_6 and the losses at w* are on the side where they are positive."""
     A_6 = s.nu * s.excess
     left = s.nu * (1 - s.x) * s.excess_at_average + s.A_5
     return left - 2 * s.eta * s.excess_at_best + A_6, "<=", drift + A_6
@@ -338,7 +338,7 @@ def equation_52(s: Step) -> Chain:
     decaying_step,
     hypotheses=(CURVATURE, "step sizes of Theorem 3.1"),
     looseness=2,
-    remark="has the drift 16 eta^2 tau^2 G2 also for one local step, where there is no drift",
+    remark="has the drift 16 eta^2 tau^2 G2 even for one local step, where the drift is 0",
 )
 def equation_53(s: Step) -> Chain:
     """A_5 <= 16 eta^2 tau^2 G2 - nu (1 - eta L) E 1/m sum_k (F_k(w_bar) - F_k*) + 2 eta E 1/m sum_k (F_k(w*) - F_k*)"""
@@ -355,7 +355,7 @@ def excess_of_active(run: RationalRun, at: Snapshot, w: Vector) -> Fraction:
     "E 1/m sum_{k in S_t} (F_k(w_bar_t) - F_k*) >= rho_bar (E F(w_bar_t) - sum_k p_k F_k*) inside a round",
     line("eqs. (54)-(55)"),
     "erratum",
-    remark="inside a round the averaged model depends on the selection, so that the skew does not apply",
+    remark="within a round the averaged model depends on the selection, so that the skew does not apply",
 )
 def step_54_55() -> Finding:
     run = opposite_run(with_replacement(vector("1/2", "1/2"), 1), 2, lambda _: Fraction(1, 4), num_steps=1)
@@ -382,7 +382,7 @@ def step_54_55_repaired(s: Step) -> Chain:
 
 @step("power-of-choice:equations-56-59", line("eqs. (56)-(59)"), short_step, kind="identity")
 def equations_56_59(s: Step) -> list[Chain]:
-    """E F(w_bar) - sum_k p_k F_k* = (E F(w_bar) - F*) + Gamma, in front of it nu (1 - eta L) rho_bar"""
+    """E F(w_bar) - sum_k p_k F_k* = (E F(w_bar) - F*) + Gamma, times nu (1 - eta L) rho_bar"""
     fed, p, factor = s.fed, s.fed.weights, s.kept_of_A_7
     losses = s.E(lambda at: fed.losses(at.average))
     lowest = inner(p, fed.losses(s.best))
@@ -395,7 +395,7 @@ def equations_56_59(s: Step) -> list[Chain]:
 
 @step("power-of-choice:equation-60", line("eq. (60)"), short_step, hypotheses=(CURVATURE,))
 def equation_60(s: Step) -> Chain:
-    """mu/2 E |w_bar - w*|^2 <= E F(w_bar) - F*, in front of it nu (1 - eta L) rho_bar"""
+    """mu/2 E |w_bar - w*|^2 <= E F(w_bar) - F*, times nu (1 - eta L) rho_bar"""
     return s.kept_of_A_7 * (s.mu / 2 * s.Delta), "<=", s.kept_of_A_7 * s.gap
 
 
@@ -431,7 +431,7 @@ def equation_62(s: ShortStep) -> Chain:
     decaying_step,
     hypotheses=(CURVATURE, "step sizes of Theorem 3.1"),
     looseness=1.5,
-    remark="by the repaired step (54)-(55) for rho_bar <= 39; has 16 tau^2 G2 also for one local step",
+    remark="by the repaired step (54)-(55) for rho_bar <= 39; has 16 tau^2 G2 even for one local step",
 )
 def equation_63(s: Step) -> Chain:
     """A_5 + 3/8 eta mu rho_bar Delta_t <= 2 eta Gamma (rho_tilde - rho_bar)
@@ -446,8 +446,8 @@ def equation_63(s: Step) -> Chain:
     hypotheses=(CURVATURE, SHORT, BY_ROUND_START),
 )
 def equation_63_repaired(s: Step) -> Chain:
-    """Eq. (63) with rho_diagonal and, for 16 eta^2 tau^2 G2, (s^2 + 3/4 eta rho s + 3/8 eta mu rho s^2) G2,
-    s elapsed"""
+    """Eq. (63) with rho_diagonal and with (s^2 + 3/4 eta rho s + 3/8 eta mu rho s^2) G2 in place of
+    16 eta^2 tau^2 G2; s is the elapsed step size"""
     return a5_repaired(s)
 
 
@@ -456,7 +456,7 @@ def equation_63_repaired(s: Step) -> Chain:
     line("eq. (66)", form="corrected"),
     recursion,
     hypotheses=("D >= 0", "1 < beta mu B <= gamma"),
-    remark="psi depends on t; the induction needs that it does not fall, and that no slope is negative",
+    remark="psi depends on t; the induction requires that psi does not decrease and that no slope is negative",
 )
 def equation_66(s: Recursion) -> list[Chain]:
     """Delta_t <= psi_t/(t + gamma) by induction from eq. (65), psi_t as in eq. (66)"""
@@ -465,10 +465,10 @@ def equation_66(s: Recursion) -> list[Chain]:
 
 @claim(
     "power-of-choice:equation-66-any-gamma",
-    "Delta_t <= psi_t/(t + gamma) for any gamma > 0, as is printed before eq. (66)",
+    "Delta_t <= psi_t/(t + gamma) for any gamma > 0, as printed before eq. (66)",
     line("eq. (66)"),
     "erratum",
-    remark="where gamma < beta mu B the first slopes are negative; Theorem 3.1 has gamma = 4 L/mu >= B",
+    remark="if gamma < beta mu B, the first slopes are negative; Theorem 3.1 has gamma = 4 L/mu >= B",
 )
 def equation_66_any_gamma() -> Finding:
     one, zero = Fraction(1), Fraction(0)
@@ -484,7 +484,7 @@ def equation_67(s: Step) -> Chain:
 
 @claim(
     "power-of-choice:equations-66-67",
-    "Eq. (7) is L/2 psi/(T + gamma) with beta = 1/mu, gamma = 4 L/mu and the sum of the two numbers that psi compares",
+    "Eq. (7) is L/2 psi/(T + gamma) with beta = 1/mu, gamma = 4 L/mu and the sum of the two numbers in the maximum psi",
     line("eqs. (66)-(67)"),
     "identity",
 )

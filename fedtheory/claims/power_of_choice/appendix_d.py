@@ -1,4 +1,4 @@
-"""Power-of-Choice, Appendices A and D: the steps of the proof of Theorem A.1, and what is said about its bias."""
+"""Power-of-Choice, Appendices A and D: the steps of the proof of Theorem A.1, and the statements about its bias."""
 
 from fractions import Fraction
 from typing import Any
@@ -56,8 +56,8 @@ def equation_68(rng: np.random.Generator) -> Finding:
     kind="identity",
 )
 def equations_69_71(s: FixedStep) -> list[Chain]:
-    """Eq. (68), T times with equality, is eq. (69); from 2/mu (F(w_0) - F*) it leads to eqs. (70)-(71),
-    that is to (8)"""
+    """T steps of eq. (68) with equality give eq. (69); from 2/mu (F(w_0) - F*) it yields eqs. (70)-(71),
+    hence (8)"""
     B = 1 + 3 * s.known["rho_bar"] / 8
     start = found = 2 / s.mu * s.gap
     for _ in range(s.T):
@@ -81,13 +81,13 @@ def equation_70(s: FixedStep) -> Chain:
 
 
 def settled_at(known: dict[str, Any]) -> Fraction:
-    """Return what eq. (8) leaves as T grows: from F(w_0) = F* one step brings the share eta mu B of it."""
+    """Return the limit of eq. (8) for T to infinity: from F(w_0) = F* one step gives the share eta mu B of it."""
     after_one, _ = poc.fixed_step_gap.printed(1, **known, initial_gap=Fraction(0), strict=False)
     return Fraction(after_one / (known["step_size"] * known["mu"] * (8 + 3 * known["rho_bar"]) / 8))
 
 
 def decaying_bias(known: dict[str, Any]) -> Fraction:
-    """Return what eq. (7) leaves as T grows: the rest is proportional to 1/(T + gamma)."""
+    """Return the limit of eq. (7) for T to infinity: the other terms are proportional to 1/(T + gamma)."""
     constants = {name: value for name, value in known.items() if name != "step_size"}
     gamma = 4 * known["L"] / known["mu"]
     first, second = (
@@ -102,7 +102,7 @@ def decaying_bias(known: dict[str, Any]) -> Fraction:
     Statement(poc.PAPER, "Theorem A.1", "the bias, after eq. (8)", form="corrected"),
     hypotheses=("rho_tilde > rho_bar > 0", "the objective gap is positive"),
     looseness=1.01,
-    remark="at most, and not identical: for vanishing steps the former is 3 rho_bar/(8 + 3 rho_bar) of the latter",
+    remark="at most, and not equal: for vanishing steps the former is 3 rho_bar/(8 + 3 rho_bar) of the latter",
 )
 def small_steps_bias(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=4)
@@ -119,7 +119,7 @@ def small_steps_bias(rng: np.random.Generator) -> Finding:
 
 @claim(
     "power-of-choice:small-steps-bias-unbiased",
-    "For a small eta eq. (8) tends to at most the bias of eq. (7), where the selection is unbiased: 36 eta > 0",
+    "For small eta eq. (8) tends to at most the bias of eq. (7), also for an unbiased selection: 36 eta > 0",
     Statement(poc.PAPER, "Theorem A.1", "the bias, after eq. (8)"),
     "erratum",
     remark="with rho_tilde = rho_bar, or Gamma = 0, the bias of eq. (7) is 0; the floor of eq. (8) is positive",
@@ -136,9 +136,9 @@ def small_steps_bias_unbiased() -> Finding:
     "power-of-choice:theorem-a.1-second-condition",
     "1/(4 L) <= 1/(2 mu (1 + 3 rho_bar/8)): the second condition of Theorem A.1 follows from the first",
     Statement(poc.PAPER, "Theorem A.1", "the condition on eta", form="corrected"),
-    hypotheses=("rho_bar of pow-d, from above",),
+    hypotheses=("rho_bar of pow-d, bounded from above",),
     looseness=1.5,
-    remark="rho_bar <= L/mu, since the ratio of two F_k - F_k* is at most L/mu far away; (8 + 3 kappa)/(16 kappa) < 1",
+    remark="rho_bar <= L/mu, the limit of the ratio of two F_k - F_k* far away; (8 + 3 kappa)/(16 kappa) < 1",
 )
 def second_condition(rng: np.random.Generator) -> Finding:
     from fedtheory.exact.selection_skews import selection_skew
@@ -147,7 +147,7 @@ def second_condition(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     d = whole(rng, 1, fed.num_clients)
     m = whole(rng, 1, d)
-    # Zeros are valid subset minima: the lower side of rho_bar, which takes long, is not needed here.
+    # Zeros are valid subset minima; the lower bound of rho_bar, which is expensive, is not needed here.
     skews = selection_skew(fed.rounded(), PowerOfChoice(m, d), num_models=20, least_ratios=np.zeros(fed.num_clients))
     mu, L = float(fed.strong_convexity), float(fed.smoothness)
     instance = {**format_federation(fed), "num_selected": m, "num_candidates": d}

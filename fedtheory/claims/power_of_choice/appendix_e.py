@@ -50,7 +50,7 @@ _STEP_SIZES = "step sizes of eq. (85)"
 
 
 def plain_drift(s: Step) -> Fraction:
-    """``E 1/m sum_k |w_hat - w_k|^2``: the average has weights q_k, the mean of the squares has none."""
+    """``E 1/m sum_k |w_hat - w_k|^2``: the average has weights q_k, the mean of the squares is unweighted."""
     return Fraction(s.E(lambda at: sum(norm2(at.average - w) for w in at.local) / Fraction(len(at.local))))
 
 
@@ -60,7 +60,7 @@ def plain_drift(s: Step) -> Fraction:
     weighted_step,
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE, _STEP_SIZES),
     looseness=64,
-    remark="m (m - 1) where (m - 1)/m is true, and 16 tau^2 for steps that halve: see the refined form",
+    remark="m (m - 1) instead of (m - 1)/m, and 16 tau^2, which allows steps that halve: see the refined form",
 )
 def equation_73(s: Step) -> Chain:
     """1/m E sum_k |w_hat_t - w_k|^2 <= 16 eta^2 m (m - 1) tau^2 G2 for weights q_k in the average"""
@@ -73,7 +73,7 @@ def equation_73(s: Step) -> Chain:
     weighted_step,
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE),
     looseness=1.5,
-    remark="with (m - 1)/m for m (m - 1); nears 1 as one of two weights does, and those drawn are at most 5 to 1",
+    remark="with (m - 1)/m for m (m - 1); attained as one of two weights tends to 1, and the largest drawn ratio is 5",
 )
 def equation_73_refined(s: Step) -> Chain:
     """1/m E sum_k |w_hat_t - w_k|^2 <= 4 s^2 (m - 1)/m G2, s the sum of the round's step sizes so far"""
@@ -81,7 +81,7 @@ def equation_73_refined(s: Step) -> Chain:
 
 
 class WeightedCohort(NamedTuple):
-    """Models of some copies with weights q_k of sum one, and any w*."""
+    """Models of some copies with weights q_k of sum one, and an arbitrary w*."""
 
     at: Snapshot
     best: Vector
@@ -124,10 +124,10 @@ def equation_74_refined(s: WeightedCohort) -> Chain:
 
 @claim(
     "power-of-choice:equation-74-unbalanced",
-    "|w_hat - w*|^2 <= m sum_k q_k |w_k - w*|^2 for the weights q_k = p_k K/m that the paper gives as an example",
+    "|w_hat - w*|^2 <= m sum_k q_k |w_k - w*|^2 for the weights q_k = p_k K/m, an example in the paper",
     line("eq. (74)"),
     "erratum",
-    remark="with p = (3/4, 1/4) and m = 1 the only weight is 3/2: the average of a model at w* is not w*",
+    remark="with p = (3/4, 1/4) and m = 1 the only weight is 3/2, so that the average of a model at w* is not w*",
 )
 def equation_74_unbalanced() -> Finding:
     one, q = vector(1), vector("3/2")
@@ -144,7 +144,7 @@ def equation_74_unbalanced() -> Finding:
 )
 def equation_75(s: Step) -> Chain:
     """E |w_hat_{t+1} - w*|^2 <= (1 - eta mu/m) Delta_t + eta^2 sigma2 m + 16 m^2 (m - 1) eta^2 tau^2 G2 + M"""
-    # M and the distance may have either sign together, the rest may not.
+    # M and the distance may be negative together, the other terms may not.
     kept = (1 - s.eta * s.mu / s.m) * s.Delta + s.M(2 * (1 + s.m))
     return s.Delta_next, "<=", kept + s.eta**2 * s.run.sigma2 * s.m + s.m * s.printed_weighted_drift
 
@@ -156,7 +156,7 @@ def equation_75(s: Step) -> Chain:
     hypotheses=(_SUM_TO_ONE, CURVATURE),
 )
 def equation_75_refined(s: Step) -> Chain:
-    """Eq. (75) without a factor m: contraction 1 - eta mu, sum_k q_k^2 for m, 4 for 2 (1 + m), the drift itself"""
+    """Eq. (75) without a factor m: contraction 1 - eta mu, sum_k q_k^2 for m, 4 for 2 (1 + m), and the drift itself"""
     squares = max(norm2(at.coefficients) for at in s.run.snapshots[s.t])
     kept = (1 - s.eta * s.mu) * s.Delta + s.M(4)
     return s.Delta_next, "<=", kept + s.eta**2 * s.run.sigma2 * squares + s.drift
@@ -194,7 +194,7 @@ def equations_77_78(rng: np.random.Generator) -> Finding:
 
 
 def below_80(s: Step, drift: Fraction) -> Chain:
-    """Relate M and the contraction that eq. (80) takes out of it to the bias, the drift and the heterogeneity."""
+    """Compare M, plus the contraction of eq. (80), with the bias, the drift and the heterogeneity."""
     rho, rho_tilde = s.observed.skews.rho_bar, s.observed.skews.rho_tilde
     contraction = s.eta * s.mu * rho / 2 * s.Delta
     bias = 2 * s.eta * s.Gamma * (rho_tilde - rho)
@@ -208,7 +208,7 @@ def below_80(s: Step, drift: Fraction) -> Chain:
     weighted_step_of_several,
     hypotheses=(_SUM_TO_ONE, CURVATURE, _EVERYWHERE, "m >= 2", _STEP_SIZES),
     looseness=2,
-    remark="the title leaves out 2 L eta^2 (2 + m) rho_bar Gamma; it has a drift also for one local step",
+    remark="the title omits 2 L eta^2 (2 + m) rho_bar Gamma; the bound has a drift even for one local step",
 )
 def equations_79_80(s: Step) -> Chain:
     """M + eta mu rho_bar/2 Delta_t <= 2 eta Gamma (rho_tilde - rho_bar) + 16 m^2 (m-1) eta^2 tau^2 G2 + ..."""
@@ -223,14 +223,14 @@ def equations_79_80(s: Step) -> Chain:
     remark="for every m; s is the sum of the round's step sizes so far",
 )
 def equation_80_refined(s: Step) -> Chain:
-    """Eq. (80) as repaired: 4 for 2 (1 + m) in M, rho_diagonal, (s^2 + 3/4 eta rho s + 3/8 eta mu rho s^2) G2
-    as drift"""
+    """Eq. (80) repaired: 4 for 2 (1 + m) in M, rho_diagonal, and the drift
+    (s^2 + 3/4 eta rho s + 3/8 eta mu rho s^2) G2"""
     return a5_repaired(s)
 
 
 @claim(
     "power-of-choice:equation-80-single-client",
-    "M against eq. (80) for m = 1 after two steps of 1/100 in a round of ten, from 0 on two opposite clients",
+    "M against eq. (80) for m = 1 after two of ten steps of 1/100 from 0, the midpoint of two opposite clients",
     line("eqs. (79)-(80)"),
     "erratum",
     remark="all hypotheses hold; the drift of the single client has the factor m - 1 = 0",
@@ -250,13 +250,13 @@ def _weighted_slope(m: int, x: Fraction) -> Fraction:
     "eta < 1/(2 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1, which eq. (80) needs",
     line("eqs. (79)-(80)"),
     "erratum",
-    remark="a step of the proof only: the step sizes of eq. (85) are half as long",
+    remark="affects this step of the proof only: the step sizes of eq. (85) are half as long",
 )
 def step_80_printed() -> Finding:
     x = Fraction(9, 40)  # below 1/(2 (1 + m)) = 1/4
     known: dict[str, Any] = {"mu": 1, "L": 1, "local_steps": 1, "num_selected": 1, "G2": 9, "sigma2": 1}
     known |= {"objective_gap": 1, "rho_bar": 1, "rho_tilde": 1}
-    poc.weighted_one_step.printed(Fraction(1), step_size=x, **known)  # the printed recursion accepts the step
+    poc.weighted_one_step.printed(Fraction(1), step_size=x, **known)  # the printed recursion accepts this step size
     return at_least(_weighted_slope(1, x), Fraction(1), instance={"num_selected": 1, "L eta": str(x)})
 
 
@@ -298,7 +298,7 @@ def equation_84(s: Step) -> Chain:
 
 
 def from_recursion(known: dict[str, Any], T: int, rho: Fraction, rho_tilde: Fraction) -> Fraction:
-    """``L/2 psi/(T + gamma)`` of eqs. (83) and (84), with the sum of the two numbers that psi compares."""
+    """``L/2 psi/(T + gamma)`` of eqs. (83) and (84), with the sum of the two numbers in the maximum psi."""
     m, mu, L, tau, Gamma = (known[name] for name in ("num_selected", "mu", "L", "local_steps", "objective_gap"))
     beta, gamma = m / mu, 4 * m * (1 + m) * L / mu
     C = 32 * m**2 * (m - 1) * tau**2 * known["G2"] + known["sigma2"] * m + 2 * L * (2 + m) * rho * Gamma
@@ -331,7 +331,7 @@ def equations_83_85(rng: np.random.Generator) -> Finding:
 )
 def equation_85_bias() -> Finding:
     one, half, fed = Fraction(1), Fraction(1, 2), opposite_clients()
-    # Apart from the bias all is proportional to 1/(T + gamma), gamma = 24, so that two horizons show it.
+    # Everything but the bias is proportional to 1/(T + gamma) with gamma = 24, so that two horizons determine it.
     known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": one, "sigma2": 0 * one}
     known |= {"local_steps": 1, "num_selected": 2, "initial_distance2": 0 * one}
 
@@ -346,7 +346,7 @@ def equation_85_bias() -> Finding:
 
 
 def _one_uniform_client(fed: RationalQuadratics, initial: int, local_steps: int, num_steps: int) -> Drawn:
-    """Make a run of one client drawn uniformly, with the aggregation weight ``q_k = p_k K/m``."""
+    """Return a run of one client drawn uniformly, with the aggregation weight ``q_k = p_k K/m``."""
     run = RationalRun(
         federation=fed,
         select=constant_law(uniform_subsets(fed.num_clients, 1)),
@@ -391,7 +391,7 @@ def equation_85_unbalanced() -> Finding:
 
 
 def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares exact expected gaps with a bound that takes one of the skews."""
+    """Return a check that compares exact expected gaps with a bound that takes one of the skews."""
 
     def check(rng: np.random.Generator) -> Finding:
         options: dict[str, Any] = {"smallest_cohort": smallest_cohort, "step_size": weighted_steps}
@@ -406,10 +406,10 @@ def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> C
 
 equation_85_derived = claim(
     "power-of-choice:equation-85-derived",
-    "E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
+    "E F(w_T) - F* against the bound of the recursion (82)-(84), for m >= 2 and weights of sum one",
     poc.derived_weighted_average_gap,
     looseness=32,
-    remark="the closed form has the drift 32 m (m - 1) tau^2 G2 and m^2 times the variance, which no round attains",
+    remark="no round attains the drift 32 m (m - 1) tau^2 G2 and m^2 times the variance of the closed form",
 )(against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2))
 
 equation_85 = claim(
@@ -417,13 +417,13 @@ equation_85 = claim(
     "E F(w_T) - F* against the repaired form of eq. (85), for every m and weights of sum one",
     poc.weighted_average_gap,
     looseness=4,
-    remark="the closed form has the drift 32 m (m - 1) tau^2 G2 in every step, also in the first of each round",
+    remark="the closed form has the drift 32 m (m - 1) tau^2 G2 in every step, even in the first of each round",
 )(against_weighted_average(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1))
 
 
 @claim(
     "power-of-choice:equation-85-single-client-repaired",
-    "The repaired form of eq. (85) on the instance that refutes the printed one",
+    "The repaired form of eq. (85) on the counterexample to the printed form",
     poc.weighted_average_gap,
     looseness=2048,
     remark="the closed form has a drift in every step; the only round of the instance starts at the minimizer",
@@ -433,11 +433,11 @@ def equation_85_single_client_repaired() -> Finding:
     return below_85(drawn, poc.weighted_average_gap, "rho_diagonal")
 
 
-# Statements that are false as printed, on instances drawn from their hypotheses, for hunts to break. The skews of
-# these laws are 1 at all models, so that no minimum over models has to be found.
+# Statements that are false as printed, for hunts, which draw instances from their hypotheses. The skews of these laws
+# are 1 at all models, so that no minimum over models must be computed.
 _UNBIASED = ("proportional", "full, weights p_k")
 _ALSO = ("the selection is unbiased, so that rho_bar = rho_tilde = 1",)
-_NO_DRIFT = "a single client has no drift there, 32 m (m - 1) tau^2 G2 being 0, for any number of local steps"
+_NO_DRIFT = "the drift 32 m (m - 1) tau^2 G2 of a single client is 0 for any number of local steps"
 
 
 def _unbiased_run(rng: np.random.Generator) -> Drawn:

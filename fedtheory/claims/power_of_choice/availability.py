@@ -1,4 +1,4 @@
-"""Power-of-Choice, Appendix G.3: with a memory of availability the theorem fails, without one it holds."""
+"""Power-of-Choice, Appendix G.3: the theorem fails if availability has memory, and holds if it does not."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,12 +33,12 @@ _WITHOUT_THE_THIRD = tuple(
 
 
 def staying(client: int, num_steps: int) -> RationalRun:
-    """Make the run from 0 on two opposite clients of which one is always available, and so is trained alone."""
+    """Return the run from 0 on two opposite clients if only the given one is always available."""
     return opposite_run(Law.certain((client,)), 1, decaying(opposite_clients()), num_steps)
 
 
 def mean_of(runs: Sequence[RationalRun], value: Callable[[RationalRun], Any]) -> Any:
-    """Average a value over runs that are equally likely."""
+    """Average a value over equally likely runs."""
     return sum(map(value, runs)) / Fraction(len(runs))
 
 
@@ -54,10 +54,10 @@ def _largest_mean_gradient(runs: Sequence[RationalRun]) -> Fraction:
 
 
 def against_average_law(bound: Bound, runs: Sequence[RationalRun]) -> Finding:
-    """Compare the mean error of equally likely runs with a bound that takes the skews of the average round."""
+    """Compare the mean error of equally likely runs with a bound that uses the skews of the average round."""
     run, fed, T = runs[0], runs[0].federation, runs[0].num_steps
     average: Law[Selection] = Law.uniform((k,) for k in range(fed.num_clients))
-    # One number: the average round is unbiased, its skew 1 at every model.
+    # The average round is unbiased, so that its skew is 1 at every model.
     (rho,) = {skew(run, average, at.average) for law in run.snapshots for at in law}
     known = constants_of(run) | {"local_steps": 1, "num_selected": 1, "G2": _largest_mean_gradient(runs)}
     known |= {"rho_diagonal": rho, "rho_tilde": rho, "initial_distance2": initial_distance2(run)}
@@ -73,7 +73,7 @@ def _one_stays(bound: Bound, num_steps: int) -> Callable[[], Finding]:
 
 availability_for_good = claim(
     "power-of-choice:availability-with-memory",
-    "E F(w_T) - F* against Theorem R, skews of the average round, one of two clients always available: T = 178",
+    "E F(w_T) - F* against Theorem R, skews of the average round; one of two clients is never available: T = 178",
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
@@ -82,7 +82,7 @@ availability_for_good = claim(
 
 availability_for_good_refined = claim(
     "power-of-choice:availability-with-memory-refined",
-    "E F(w_T) - F* against the refined Theorem R one of two clients always available: T = 10",
+    "E F(w_T) - F* against the refined Theorem R; one of two clients is never available: T = 10",
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
@@ -91,7 +91,7 @@ availability_for_good_refined = claim(
 
 
 def taking_turns(num_clients: int, num_steps: int) -> Finding:
-    """Half of the clients around 1 and half around -1, one of them available in each round, in their order."""
+    """Compare a run on clients at 1 (first half) and -1, one available per round in their order, with a bound."""
     one, half = vector(1), num_clients // 2
     shares, zeros = Vector([Fraction(1, num_clients)] * num_clients), vector(*[0] * num_clients)
     fed = RationalQuadratics((one,) * num_clients, (one,) * half + (vector(-1),) * half, shares, zeros)
@@ -108,7 +108,7 @@ def taking_turns(num_clients: int, num_steps: int) -> Finding:
 
 availability_in_turns = claim(
     "power-of-choice:availability-in-turns",
-    "F(w_T) - F* against the refined Theorem R, skews of the average round, where 20 clients take turns: T = 10",
+    "F(w_T) - F* against the refined Theorem R, skews of the average round; 20 clients are available in turn: T = 10",
     _STATEMENT,
     "refuted conjecture",
     hypotheses=_WITHOUT_THE_THIRD,
@@ -117,14 +117,14 @@ availability_in_turns = claim(
 
 
 def among_available(weights: Vector, losses: Vector, num_candidates: int, available: Selection) -> Law[Selection]:
-    """Law of the one client of largest loss among candidates from those that are available."""
+    """Return the law of the client with the largest loss among candidates drawn from the available clients."""
     p, F = [weights[k] for k in available], [losses[k] for k in available]
     law = power_of_choice(p, F, 1, min(num_candidates, len(available)))
     return law.map(lambda chosen: tuple(available[place] for place in chosen))
 
 
 def draw_coins(rng: np.random.Generator) -> Drawn:
-    """Draw a run of pow-d among clients that are available independently of each other, the first one always."""
+    """Draw a run of pow-d among independently available clients, of which the first is always available."""
     drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=3, laws=("proportional",))
     fed, d = drawn.run.federation, whole(rng, 1, drawn.run.federation.num_clients)
     coins = vector(1, *(Fraction(whole(rng, 1, 4), 4) for _ in range(fed.num_clients - 1)))
@@ -139,9 +139,9 @@ def draw_coins(rng: np.random.Generator) -> Drawn:
 
 @claim(
     "power-of-choice:availability-without-memory",
-    "E F(w_T) - F* against the refined Theorem A.1 with the skews of selection and availability together",
+    "E F(w_T) - F* against the refined Theorem A.1 with the joint skews of selection and availability",
     poc.refined_fixed_step_gap,
-    also=("the available clients are drawn in each round from one law, independently of the past",),
+    also=("the available clients are drawn from one law in each round, independently of the past",),
     looseness=1.01,
 )
 def availability_without_memory(rng: np.random.Generator) -> Finding:

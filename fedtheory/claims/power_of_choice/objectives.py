@@ -15,7 +15,7 @@ from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 @claim(
     "power-of-choice:equation-1",
-    "The mean loss over all samples is sum_k p_k F_k, with p_k the share of client k in the samples",
+    "The mean loss over all samples is sum_k p_k F_k, where p_k is the share of client k in the samples",
     Statement(PAPER, "Section 2", "eq. (1)"),
     "identity",
 )
@@ -99,7 +99,7 @@ def equation_86(rng: np.random.Generator) -> Finding:
 
 
 def _trained(H: Vector, e: Vector, w: Vector, eta: Fraction, local_steps: int) -> Vector:
-    """Take the steps of eq. (87)."""
+    """Return the model after the steps of eq. (87)."""
     for _ in range(local_steps):
         w -= eta * (_products(H, w) - e)
     return w
@@ -107,7 +107,7 @@ def _trained(H: Vector, e: Vector, w: Vector, eta: Fraction, local_steps: int) -
 
 @claim(
     "power-of-choice:equation-87",
-    "A local step is w - eta (H_k w - e_k), and the server's model the mean of the active clients' models",
+    "A local step is w - eta (H_k w - e_k), and the server's model is the mean of the active clients' models",
     Statement(PAPER, "Appendix F", "eq. (87)"),
     "identity",
     remark="two rounds with full participation, by the compiled engine and in rational arithmetic",

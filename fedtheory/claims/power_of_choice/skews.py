@@ -1,4 +1,4 @@
-"""Power-of-Choice, Sections 3 to 5: the selection skews, what more candidates do to them, and when there is no bias."""
+"""Power-of-Choice, Sections 3 to 5: the selection skews, their dependence on d, and selections without bias."""
 
 import math
 from dataclasses import replace
@@ -25,7 +25,7 @@ from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, e
 if TYPE_CHECKING:
     from fedtheory.exact.skew_intervals import SelectionSkew
 
-_EQUAL_MINIMA = "all F_k* are equal, so that ranking by F_k is ranking by F_k - F_k*"
+_EQUAL_MINIMA = "all F_k* are equal, so that F_k and F_k - F_k* rank the clients identically"
 _FOOTNOTE_1 = Statement(poc.PAPER, "Section 4", "footnote 1")
 _NUM_SELECTED = 3
 
@@ -38,7 +38,7 @@ def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: 
 
 
 def selection_skew(fed: Any, m: int, d: int, **options: Any) -> "SelectionSkew":
-    """Certified skews of pow-d."""
+    """Return the certified skews of pow-d."""
     from fedtheory.exact import selection_skews
     from fedtheory.selection.power_of_choice import PowerOfChoice
 
@@ -51,7 +51,7 @@ def selection_skew(fed: Any, m: int, d: int, **options: Any) -> "SelectionSkew":
     Statement(poc.PAPER, "Section 3.1", "after eq. (6)", form="corrected"),
     hypotheses=("the objective gap is positive", "w* is among the models w' of rho_bar"),
     looseness=1.01,
-    remark="both are values at w' = w*; with objective gap 0 rho_tilde is 0/0",
+    remark="both are values at w' = w*; for objective gap 0 rho_tilde is 0/0",
 )
 def skew_order(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
@@ -61,13 +61,13 @@ def skew_order(rng: np.random.Generator) -> Finding:
     if not fed.objective_gap:
         return not_applicable(**instance)
     skews = selection_skew(fed.rounded(), m, d, num_models=40)
-    # The outer ends of the intervals would be ordered even where the skews are not.
+    # The outer ends of the intervals would be ordered even if the skews were not.
     return at_most(skews.rho_bar.upper, skews.rho_tilde.lower, instance=instance)
 
 
 @claim(
     "power-of-choice:skew-order-on-iterates",
-    "rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
+    "rho_bar <= rho_tilde if rho_bar is a minimum over the models of a run only",
     Statement(poc.PAPER, "Section 3.1", "after eq. (6), over the models of a run", form="variant"),
     "refuted conjecture",
     remark="a run need not approach w*; published code estimates rho_bar on the models of a run",
@@ -75,7 +75,7 @@ def skew_order(rng: np.random.Generator) -> Finding:
 def skew_order_on_iterates() -> Finding:
     fed, w = opposite_clients(), vector("1/2")
     on_visited = selected_mean(fed, w, w, 1, 2) / fed.total_excess(w)
-    # Everywhere but at w* = 0 one client is selected, whose excess loss at w* is 1/2, as is the objective gap.
+    # At every model but w* = 0 one client is selected, whose excess loss at w* is 1/2, like the objective gap.
     rho_tilde = max(selected_mean(fed, u, fed.minimizer, 1, 2) / fed.objective_gap for u in map(vector, (-1, 0, 1)))
     instance = {**format_federation(fed), "law": "power of choice, 2 candidates", "w = w'": str(w)}
     return at_most(on_visited, rho_tilde, instance=instance)
@@ -86,7 +86,7 @@ def skew_order_on_iterates() -> Finding:
     "A larger number d of candidates gives a larger rho_bar",
     Statement(poc.PAPER, "Sections 3.1 and 5", "eq. (6)"),
     "erratum",
-    remark="where w' is the optimum of the clients that pow-d selects at w, the skew is 0",
+    remark="if w' is the optimum of the clients that pow-d selects at w, the skew is 0",
 )
 def rho_bar_grows() -> Finding:
     fed = opposite_clients()
@@ -95,13 +95,13 @@ def rho_bar_grows() -> Finding:
     def least(d: int) -> Fraction:
         return min(selected_mean(fed, w, other, 1, d) / fed.total_excess(other) for w, other in pairs)
 
-    # One candidate is drawn with probability p_k, so that its skew is 1 at all models; with two, these pairs suffice.
+    # One candidate is drawn with probability p_k, so that its skew is 1 at all models; for two, these pairs suffice.
     return at_least(least(2), least(1), instance={**format_federation(fed), "num_selected": 1, "d": "2 against 1"})
 
 
 @claim(
     "power-of-choice:rho-bar-as-printed",
-    "rho_bar of Power-of-Choice is at least 1, its value for d = m = 1, and therefore grows with d",
+    "rho_bar of Power-of-Choice is at least 1, its value for d = m = 1, so that it increases with d",
     Statement(poc.PAPER, "Sections 3.1 and 5", "eq. (6)"),
     "erratum",
     hypotheses=(_EQUAL_MINIMA,),
@@ -130,11 +130,11 @@ def diagonal_growth(rng: np.random.Generator, *, equal_minima: bool = True) -> F
 
 diagonal_grows = claim(
     "power-of-choice:diagonal-skew-grows-with-candidates",
-    "rho(S(w), w), and so the diagonal skew, does not fall when d grows",
+    "rho(S(w), w), and hence the diagonal skew, does not decrease when d increases",
     Statement(poc.PAPER, "Sections 3.1 and 5", "eqs. (5)-(6)", form="corrected"),
     hypotheses=(_EQUAL_MINIMA,),
     looseness=1.01,
-    remark="one more candidate can only raise each of the m largest losses",
+    remark="a further candidate can only raise each of the m largest losses",
 )(diagonal_growth)
 
 
@@ -142,14 +142,14 @@ def _figure_3(d: int) -> "SelectionSkew":
     from fedtheory.datasets.quadratics import power_of_choice_quadratics
 
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
-    # Zeros are valid subset minima: the lower side of rho_bar, which takes long, is not needed here.
+    # Zeros are valid subset minima; the lower bound of rho_bar, which is expensive, is not needed here.
     return selection_skew(fed, _NUM_SELECTED, d, num_models=600, least_ratios=np.zeros(30))
 
 
 def _certified_growth(measured: float, predicted: float, few: int, many: int, *, shows: bool) -> Finding:
-    """Compare the sides of two intervals that lie nearest (to show growth) or farthest (to refute it).
+    """Compare the nearest ends of two intervals (to show growth) or the farthest (to refute it).
 
-    They are rounded outward to hundredths: a search does not end at the same model on every processor.
+    They are rounded outward to hundredths, since a search may end at different models on different processors.
     """
     inner, outer = (math.floor, math.ceil) if shows else (math.ceil, math.floor)
     measured, predicted = inner(100 * measured) / 100, outer(100 * predicted) / 100
@@ -169,11 +169,11 @@ def _certified_growth(measured: float, predicted: float, few: int, many: int, *,
     Statement(poc.PAPER, "Section 5", "Figure 3"),
     "reproduction",
     expected=FAILS,
-    remark="by definition (6) rho_bar falls with d, far below 1; what grows above 1 is the diagonal skew",
+    remark="rho_bar of (6) decreases with d, far below 1; the diagonal skew is what increases above 1",
 )
 def rho_bar_in_figure_3() -> Finding:
     skews = {d: _figure_3(d) for d in (3, 9, 15)}
-    # The frequencies of d = m are fixed, and its rho_bar exact.
+    # For d = m the frequencies are fixed, and rho_bar is exact.
     return worst_of(
         _certified_growth(skews[d].rho_bar.upper, skews[3].rho_bar.lower, 3, d, shows=False) for d in (9, 15)
     )
@@ -194,7 +194,7 @@ def diagonal_in_figure_3() -> Finding:
 
 @claim(
     "power-of-choice:no-bias-without-gap",
-    "If Gamma = 0 no selection has a bias: without noise |w_t - w*|^2 <= prod (1 - eta_i mu)^2 |w_0 - w*|^2",
+    "If Gamma = 0, no selection has a bias: without noise |w_t - w*|^2 <= prod (1 - eta_i mu)^2 |w_0 - w*|^2",
     Statement(poc.PAPER, "Section 3.1", "Gamma = 0, after eq. (4)"),
     hypotheses=("every F_k is L-smooth and mu-strongly convex", "eta <= 1/L", "all w_k* are equal"),
     looseness=1.01,
@@ -220,10 +220,10 @@ def no_bias_without_gap(rng: np.random.Generator) -> Finding:
 
 @claim(
     "power-of-choice:no-bias-term-without-gap",
-    "If Gamma = 0 the bias of Theorem 3.1 is 0 for every rho_bar and rho_tilde",
+    "If Gamma = 0, the bias of Theorem 3.1 is 0 for every rho_bar and rho_tilde",
     Statement(poc.PAPER, "Section 3.1", "Gamma = 0, after eq. (4)", form="corrected"),
     "identity",
-    remark="rho_tilde is 0/0 there; the theorem needs rho_tilde Gamma, which is 0",
+    remark="rho_tilde is then 0/0; the theorem needs rho_tilde Gamma, which is 0",
 )
 def no_bias_term_without_gap(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, longest_round=2)
@@ -231,12 +231,12 @@ def no_bias_term_without_gap(rng: np.random.Generator) -> Finding:
     gamma, rho = 4 * known["L"] / known["mu"], Fraction(whole(rng, 1, 16), 8)
     skews = {"rho_diagonal": rho, "rho_tilde": rho + Fraction(whole(rng, 0, 16), 8)}
     first, second = (poc.decaying_steps_gap(T, **known, **skews, strict=False)[0] for T in (0, 1))
-    # Without a bias the bound is proportional to 1/(T + gamma).
+    # Without bias the bound is proportional to 1/(T + gamma).
     return equal_to(gamma * first, (1 + gamma) * second, instance={**drawn.instance, "skews": str(skews)})
 
 
 def _shares_of_updates(p: Vector, m: int) -> Vector:
-    """Mean aggregation weight of each client where as many candidates are drawn as are selected; any losses do."""
+    """Return each client's mean aggregation weight for d = m, where the losses do not matter."""
     law = power_of_choice(p, range(len(p)), m, m)
     return Vector(frequencies(law, len(p))) / m
 
@@ -249,10 +249,10 @@ def _unbiased(p: Vector, m: int) -> Finding:
 
 @claim(
     "power-of-choice:candidates-equal-selected",
-    "d = m makes Power-of-Choice unbiased: client 1 of p = (3/4, 1/4) has the mean weight p_1 where m = 2",
+    "d = m makes Power-of-Choice unbiased: client 1 of p = (3/4, 1/4) has the mean weight p_1 for m = 2",
     _FOOTNOTE_1,
     "erratum",
-    remark="both are drawn, and each has the weight 1/2; the bias is small except in such cases",
+    remark="both clients are selected with weight 1/2 each; the bias is small except in such cases",
 )
 def candidates_equal_selected() -> Finding:
     p = vector("3/4", "1/4")
@@ -264,7 +264,7 @@ def candidates_equal_selected() -> Finding:
     "d = m makes Power-of-Choice unbiased: every client has the mean weight p_k",
     _FOOTNOTE_1,
     "erratum",
-    remark="drawing without replacement favors small p_k; with m = 1 or equal p_k it is true",
+    remark="drawing without replacement favors small p_k; the statement is true for m = 1 or equal p_k",
 )
 def candidates_equal_selected_as_printed(rng: np.random.Generator) -> Finding:
     p = draw_shares(rng, whole(rng, 1, 5))
@@ -273,10 +273,10 @@ def candidates_equal_selected_as_printed(rng: np.random.Generator) -> Finding:
 
 @claim(
     "power-of-choice:candidates-equal-selected-bias",
-    "With d = m the error has no floor: two clients of p = (3/4, 1/4), w_T where both are always selected",
+    "With d = m the error has no floor: w_T of two clients with p = (3/4, 1/4) that are always selected",
     _FOOTNOTE_1,
     "erratum",
-    remark="each round moves the model to the mean 0 of the centers 1 and -1; w* is 1/2, and F(0) - F* is 1/8",
+    remark="each round moves the model to 0, the mean of the centers 1 and -1; w* is 1/2, and F(0) - F* is 1/8",
 )
 def candidates_equal_selected_bias() -> Finding:
     fed = replace(opposite_clients(), weights=vector("3/4", "1/4"))

@@ -1,4 +1,4 @@
-"""Power-of-Choice, Theorems 3.1 and A.1: the one-step recursions, what the hypotheses imply, and repairs."""
+"""Power-of-Choice, Theorems 3.1 and A.1: the one-step recursions, implied constants, and repaired forms."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -35,7 +35,7 @@ from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 
 def repaired_steps(drawn: Drawn, bound: Bound = poc.one_step, weights: str = "num_selected") -> Finding:
-    """Compare every step of a run with the repaired one-step bound, or a variant of it, of means or with weights."""
+    """Compare every step of a run with the repaired one-step bound, or with its weighted variant."""
     run, skews = drawn.run, observed_skews(drawn.run)
     known = drawn.constants | {"rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde}
 
@@ -58,7 +58,7 @@ one_step = claim(
 
 @claim(
     "power-of-choice:one-step-printed",
-    "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap, the statement is true for rho_bar <= 79)",
+    "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap; the statement is true for rho_bar <= 79)",
     poc.one_step.printed,
     looseness=1.05,
 )
@@ -70,7 +70,7 @@ def one_step_printed(rng: np.random.Generator) -> Finding:
 
 @claim(
     "power-of-choice:weighted-one-step",
-    "The repaired recursion for weighted averages, q_k >= 0 of sum one",
+    "The repaired recursion for weighted averages with q_k >= 0 of sum one",
     poc.weighted_one_step,
     looseness=1.01,
 )
@@ -79,12 +79,12 @@ def weighted_one_step(rng: np.random.Generator) -> Finding:
     return repaired_steps(drawn, poc.weighted_one_step, "squared_weights")
 
 
-_DECAYING = "the closed form has the drift 32 tau^2 G2 in every step, also for one local step, where there is no drift"
-_FIXED = "has the drift 32 tau^2 G2 also for one local step, where there is no drift: see theorem-a.1-refined"
+_DECAYING = "the closed form has the drift 32 tau^2 G2 in every step, even for one local step, where the drift is 0"
+_FIXED = "has the drift 32 tau^2 G2 even for one local step, where the drift is 0: see theorem-a.1-refined"
 
 
 def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares exact expected gaps with a bound that takes one of the skews."""
+    """Return a check that compares exact expected gaps with a bound that takes one of the skews."""
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_run(rng, step_size=decaying, longest_round=longest_round)
@@ -106,7 +106,7 @@ theorem_31_printed = claim(
 
 theorem_31 = claim(
     "power-of-choice:theorem-3.1",
-    "E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
+    "E F(w_T) - F* against the repaired theorem, decaying step sizes and any tau",
     poc.decaying_steps_gap,
     looseness=32,
     remark=_DECAYING,
@@ -114,15 +114,15 @@ theorem_31 = claim(
 
 theorem_31_refined = claim(
     "power-of-choice:theorem-3.1-refined",
-    "E F(w_T) - F* against the repaired theorem with the drift that its proof needs",
+    "E F(w_T) - F* against the repaired theorem with the smaller drift of its proof",
     poc.refined_decaying_steps_gap,
     looseness=1.5,
-    remark="the recursion is attained (one-step); its closed form lets the first error fall more slowly than steps do",
+    remark="the recursion is attained (one-step); in its closed form the initial error decays more slowly",
 )(against_decaying_steps(poc.refined_decaying_steps_gap, "rho_diagonal", longest_round=5))
 
 
 def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares exact expected gaps with a bound that takes one of the skews."""
+    """Return a check that compares exact expected gaps with a bound that takes one of the skews."""
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=6)
@@ -136,7 +136,7 @@ def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.r
 
 theorem_a1_printed = claim(
     "power-of-choice:theorem-a.1-printed",
-    "E F(w_T) - F* against eq. (8), fixed step size, with the expectation that eq. (8) leaves out",
+    "E F(w_T) - F* against eq. (8), fixed step size, with the expectation that eq. (8) omits",
     poc.fixed_step_gap.printed,
     looseness=1.2,
     remark=_FIXED,
@@ -152,7 +152,7 @@ theorem_a1 = claim(
 
 theorem_a1_refined = claim(
     "power-of-choice:theorem-a.1-refined",
-    "E F(w_T) - F* against the repaired theorem with the drift that its proof needs, fixed step size",
+    "E F(w_T) - F* against the repaired theorem with the smaller drift of its proof, fixed step size",
     poc.refined_fixed_step_gap,
     looseness=1.05,
 )(against_fixed_steps(poc.refined_fixed_step_gap, "rho_diagonal", "initial_distance2"))
@@ -160,7 +160,7 @@ theorem_a1_refined = claim(
 
 @claim(
     "power-of-choice:theorem-a.1-pathwise",
-    "F(w_T) - F* against eq. (8) on every path, as it reads without an expectation",
+    "F(w_T) - F* against eq. (8) on every path, as printed without expectation",
     poc.fixed_step_gap.printed,
     "erratum",
 )
@@ -176,7 +176,7 @@ def theorem_a1_pathwise() -> Finding:
 
 
 def implied_constants(bound: Bound, laws: tuple[str, ...]) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares the least G2 of a run with all that its bound reads off the other constants."""
+    """Return a check that compares the smallest G2 of a run with the lower bounds implied by the other constants."""
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_run(rng, laws=laws)
@@ -193,7 +193,7 @@ def implied_constants(bound: Bound, laws: tuple[str, ...]) -> Callable[[np.rando
     return check
 
 
-_STATED = Statement(poc.PAPER, "Assumptions 3.1 to 3.4", "what they imply together", form="derived")
+_STATED = Statement(poc.PAPER, "Assumptions 3.1 to 3.4", "their joint implications", form="derived")
 _HYPOTHESES = ("every F_k is mu-strongly convex", "E |g_k|^2 <= G2 at the first model, for every client")
 
 consistency = claim(
@@ -222,11 +222,11 @@ consistency_of_weights = claim(
 )(implied_constants(poc.weighted_average_gap, WEIGHTED_LAWS))
 
 
-_HALVED = "all other hypotheses hold: the second step of the round is less than half of the first"
+_HALVED = "all other hypotheses hold; the second step of the round is less than half as long as the first"
 
 
 def falling_run(law: Law[Selection], sizes: Vector, local_steps: int) -> RationalRun:
-    """Two opposite clients, started at 0 between them, without noise; every skew is 1."""
+    """Return a run of two opposite clients that starts at 0, halfway between them, without noise; every skew is 1."""
     return opposite_run(law, local_steps, lambda t: sizes[t], len(sizes))
 
 
@@ -242,7 +242,7 @@ def _largest_gradient(run: RationalRun) -> Fraction:
 
 
 def against_recursion(bound: Bound, run: RationalRun, num_selected: int, law: str) -> Finding:
-    """Compare every step of a run with a printed recursion that starts from the true distance; all skews are 1."""
+    """Compare every step of a run with a printed recursion that starts from the exact distance; all skews are 1."""
     known = {**constants_of(run), "local_steps": run.local_steps, "num_selected": num_selected}
     known |= {"G2": _largest_gradient(run), "rho_bar": Fraction(1), "rho_tilde": Fraction(1)}
     drawn = Drawn(run, num_selected, _format_falling(run, law, num_selected))
@@ -299,7 +299,7 @@ def lemma_b2_falling_steps() -> Finding:
 
 @claim(
     "power-of-choice:equation-81-single-client",
-    "One step of E |w_bar_t - w*|^2 against eq. (81) for m = 1, the fixed step size 1/100 and ten local steps",
+    "One step of E |w_bar_t - w*|^2 against eq. (81) for m = 1, fixed step size 1/100, ten local steps",
     poc.weighted_one_step.printed,
     "erratum",
     remark="all hypotheses hold; the drift term has the factor m - 1 = 0, as in eq. (85)",

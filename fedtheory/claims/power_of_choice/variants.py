@@ -1,4 +1,4 @@
-"""The variants of Power-of-Choice select by their laws, enumerated on tiny cases, and only available clients."""
+"""Variants of Power-of-Choice: their selection laws, enumerated for small cases, and availability."""
 
 import itertools
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 _ROUNDS = 50_000
 _FALSE_ALARM = 1e-9
-# So short that no model moves: rounds are independent draws from one law.
+# So short that no model moves; rounds are independent draws from one law.
 _NO_STEP = 1e-300
 
 
 def _largest_deviation(deviations: "Array", instance: dict[str, Any]) -> Finding:
-    """Compare mean deviations from conditional probabilities with Azuma's bound: all are near but once in 10^9 runs."""
+    """Compare mean deviations from conditional probabilities with Azuma's bound, exceeded once in 10^9 runs."""
     radius = float(np.sqrt(np.log(2 * deviations.size / _FALSE_ALARM) / (2 * _ROUNDS)))
     return at_most(float(np.abs(deviations).max()), radius, instance=instance)
 
 
 def _followed(p: Sequence[Fraction], num_candidates: int, cohorts: npt.NDArray[np.int64], losses: "Array") -> "Array":
-    """Mean of ``1{k is selected} - P(k | reports so far)``, by the order of the reports and by client."""
+    """Return the mean of ``1{k is selected} - P(k | reports so far)``, by order of the reports and by client."""
     num_rounds, size = losses.shape
     taken = np.where(cohorts[:, None] == np.arange(size), np.arange(num_rounds)[:, None], -1)
     latest = np.maximum.accumulate(np.vstack([np.full(size, -1), taken[:-1]]))
     reports = np.where(latest < 0, np.inf, losses[latest, np.arange(size)])
-    # As good as the reports: only their order matters.
+    # Ranks are equivalent to the reports, since only their order matters.
     ranks = (reports[:, None, :] < reports[:, :, None]).sum(axis=2)
     orders, place, often = np.unique(ranks, axis=0, return_inverse=True, return_counts=True)
     laws = np.zeros(orders.shape)
@@ -57,7 +57,7 @@ def _followed(p: Sequence[Fraction], num_candidates: int, cohorts: npt.NDArray[n
     "identity",
     hypotheses=("one client selected, law given the reports by enumeration",),
     instances=(6, 40),
-    remark="50,000 rounds against the law of each given the reports before it, within a radius exceeded once in 10^9",
+    remark="50,000 rounds against the conditional laws given the reports, within a radius exceeded once in 10^9 runs",
 )
 def rpow_d(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg
@@ -72,23 +72,23 @@ def rpow_d(rng: np.random.Generator) -> Finding:
         fed, PowerOfChoice(1, d, loss="last"), num_rounds=_ROUNDS, step_size=0.5, record=("models",),
         rng=whole(rng, 0, 2**31),
     )  # fmt: skip
-    # A step of 1/2 goes halfway to the center of the client: which one it was can be read off.
+    # A step of 1/2 goes halfway to the client's center, so that the model reveals the client.
     models = run.models[0, :, 0]
     halfway = 2 * models[1:] - models[:-1]
     cohorts = np.abs(halfway[:, None] - centers).argmin(axis=1)
-    # Before its only step client k reports F_k at the model of the round.
+    # Before its only step, client k reports F_k at the model of the round.
     deviations = _followed(p, d, cohorts, (models[:-1, None] - centers) ** 2 / 2)
     return _largest_deviation(deviations, {"p": [str(share) for share in p], "d": d, "centers": centers.tolist()})
 
 
 @claim(
     "power-of-choice:cpow-d",
-    "cpow-d ranks its candidates by the mean loss of one mini-batch each, drawn without replacement",
+    "cpow-d ranks its candidates by their mean loss on one mini-batch each, drawn without replacement",
     Statement(PAPER, "Appendix F", equation="Algorithm 1", form="derived"),
     "identity",
     hypotheses=("two clients, both candidates, all pairs of mini-batches enumerated",),
     instances=(6, 40),
-    remark="frequencies of 50,000 rounds against the exact law, within a radius exceeded once in 10^9",
+    remark="frequencies of 50,000 rounds against the exact law, within a radius exceeded once in 10^9 runs",
 )
 def cpow_d(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg
@@ -104,7 +104,7 @@ def cpow_d(rng: np.random.Generator) -> Finding:
     logits = fed.inputs @ w.reshape(2, -1).T
     sample_losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(2 * count), fed.data.labels]
     means = [[float(np.mean(b)) for b in itertools.combinations(part, batch)] for part in np.split(sample_losses, 2)]
-    # Equal samples on both sides tie, up to rounding.
+    # Equal samples on both sides are a tie, up to rounding.
     beats = [0.5 if abs(a - b) < 1e-9 else float(a > b) for a, b in itertools.product(*means)]
     run = fedavg(
         fed, PowerOfChoice(1, 2, loss="minibatch"), num_rounds=_ROUNDS, step_size=_NO_STEP, initial=w,
@@ -136,7 +136,7 @@ def _strategies(num_clients: int) -> "list[Strategy]":
 
 @claim(
     "power-of-choice:availability",
-    "with alternating groups no strategy selects a client outside of the available group",
+    "with alternating groups no strategy selects a client outside the available group",
     Statement(PAPER, "Appendix G.3", form="derived"),
     "identity",
     hypotheses=("strategies of this package, in Available",),
@@ -158,6 +158,6 @@ def availability(rng: np.random.Generator) -> Finding:
         fed, Available(strategy, availability, shortfall="allow"), num_rounds=1, step_size=0.1,
         num_replicates=50, rng=whole(rng, 0, 2**31), record=("uplink",),
     )  # fmt: skip
-    absent = np.flatnonzero(np.array(groups))  # the first round is the turn of group 0
+    absent = np.flatnonzero(np.array(groups))  # group 0 is available in the first round
     instance = {"strategy": repr(strategy), "groups": groups, "dropout": availability.dropout}
     return equal_to(int(run.counts[:, absent].sum()), 0, instance=instance)

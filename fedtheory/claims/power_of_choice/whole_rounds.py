@@ -1,4 +1,4 @@
-"""Power-of-Choice without bounded gradients: whole rounds against exact runs, their proofs, and what attains them."""
+"""Power-of-Choice without bounded gradients: whole rounds against exact runs, their proofs, and tight examples."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -63,7 +63,7 @@ def exact_client_drift(rng: np.random.Generator) -> Finding:
 
 
 class Rounds:
-    """A run of which a round, at least, is complete."""
+    """A run with at least one complete round."""
 
     def __init__(self, rng: np.random.Generator, step_size: StepSizes) -> None:
         self.num_rounds = 0
@@ -86,7 +86,7 @@ class Rounds:
         return distance2(self.run, r * self.tau)
 
     def distances_below(self, bound: Callable[[int], Fraction]) -> list[Chain]:
-        """Relate the distances after every round to a bound."""
+        """Compare the distances after every round with a bound."""
         return [(self.distance2(r), "<=", bound(r)) for r in range(1, self.num_rounds + 1)]
 
 
@@ -101,12 +101,12 @@ def any_step_rounds(rng: np.random.Generator) -> list[Rounds]:
 
 
 def decaying_step_rounds(rng: np.random.Generator) -> list[Rounds]:
-    # A gamma for the longest round serves shorter ones, too.
+    # A gamma for the longest round is also large enough for shorter ones.
     return [Rounds(rng, lambda fed, _: lambda t: 1 / (fed.strong_convexity * t + 8 * fed.smoothness))]
 
 
 def _positive_skews(known: dict[str, Any]) -> dict[str, Any]:
-    """Replace a skew of 0, by which bounds divide, by a thousandth."""
+    """Replace a skew of 0, by which bounds divide, by 1/1000."""
     rho = known["rho_diagonal"] or Fraction(1, 1000)
     return known | {"rho_diagonal": rho, "rho_tilde": max(known["rho_tilde"], rho)}
 
@@ -149,10 +149,10 @@ def decaying_steps_distance(s: Rounds) -> list[Chain]:
     "power-of-choice:averaged-rounds-gap",
     poc.averaged_rounds_gap,
     lambda rng: fixed_step_rounds(rng, largest=6),
-    remark="by convexity the loss of the mean of the models is not larger",
+    remark="by convexity the loss at the mean model is at most this mean",
 )
 def averaged_rounds_gap(s: Rounds) -> Chain:
-    """The mean of E F(w) - F* over rounds' starts with weights (1 - eta mu)^(-tau r), fixed step size below 1/L"""
+    """The mean of E F(w) - F* over the starts of rounds, weights (1 - eta mu)^(-tau r), fixed step size below 1/L"""
     weights = [(1 - s.eta * s.known["mu"]) ** (-s.tau * r) for r in range(s.num_rounds)]
     mean = sum(weight * gap(s.run, r * s.tau) for r, weight in enumerate(weights)) / sum(weights)
     return mean, "<=", poc.averaged_rounds_gap(s.num_rounds, step_size=s.eta, **_positive_skews(s.from_start))
@@ -165,7 +165,7 @@ class PulledApart:
         mu, kappa = Fraction(whole(rng, 1, 6), 2), Fraction(whole(rng, 5, 20), 4)
         r, d = Fraction(whole(rng, 1, 9), 4), Fraction(whole(rng, 1, 9), 4)
         L = kappa * mu
-        # So large a Gamma that the skew at the model is at most L/mu.
+        # Gamma is so large that the skew at the model is at most L/mu.
         Gamma = (mu * (d**2 + r**2) / 2) * Fraction(whole(rng, 4, 12), 4)
         high = L * d**2 / 2
         self.fed = RationalQuadratics(
@@ -176,7 +176,7 @@ class PulledApart:
         self.known = {"mu": mu, "L": L, "objective_gap": Gamma, "rho_diagonal": rho, "rho_tilde": rho_tilde}
 
     def models(self, sizes: list[Fraction]) -> list[Vector]:
-        """Models of both clients after gradient steps."""
+        """Return the models of both clients after gradient steps."""
         models = [self.start] * 2
         for eta in sizes:
             models = [w - eta * self.fed.gradient(k, w) for k, w in enumerate(models)]
@@ -185,7 +185,7 @@ class PulledApart:
 
 @claim(
     "power-of-choice:one-round-attained",
-    "One local step from squared distance 2 Gamma (rho_tilde - rho)/(mu (1 + rho)) attains the round's bound",
+    "One local step from squared distance 2 Gamma (rho_tilde - rho)/(mu (1 + rho)) attains the bound of a round",
     poc.one_round,
     "identity",
 )
@@ -200,7 +200,7 @@ def one_round_attained(rng: np.random.Generator) -> Finding:
 
 @claim(
     "power-of-choice:bias-attained",
-    "A federation stays at the bias 2 Gamma (rho_tilde - rho)/(mu (1 + rho)) in squared distance",
+    "A federation stays at squared distance 2 Gamma (rho_tilde - rho)/(mu (1 + rho)), the bias",
     poc.decaying_steps_distance,
     "identity",
 )
@@ -218,7 +218,7 @@ _MANY = (20, 1000)
 
 
 def _class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants; skews that are equal, 0 or as large as they can be are drawn often."""
+    """Draw constants; skews that are equal, 0 or maximal are frequent."""
     mu, kappa = tenths(rng, 1, 20), tenths(rng, 11, 300)
     rho = kappa * pick(rng, [Fraction(0), Fraction(1), tenths(rng, 1, 9)])
     rho_tilde = rho * pick(rng, [Fraction(1), tenths(rng, 11, 40)]) or tenths(rng, 0, 30)
@@ -227,12 +227,12 @@ def _class(rng: np.random.Generator) -> dict[str, Any]:
 
 @claim(
     "power-of-choice:one-round-proof",
-    "Multipliers that use Lemma F for the round's start prove the bound on a round, any steps up to 1/L",
+    "Multipliers that use Lemma F at the round's start prove the bound on a round, any step sizes up to 1/L",
     _A_ROUND,
     "identity",
     hypotheses=_ASSUMED,
     instances=_MANY,
-    remark="the multipliers are checked against the semidefinite program of the class, without a solver",
+    remark="the multipliers are checked against the semidefinite program of the class without a solver",
 )
 def one_round_proof(rng: np.random.Generator) -> Finding:
     from fedtheory.claims._closed_forms import prove_skewed_round

@@ -1,4 +1,4 @@
-"""Bounds against the certified worst case of their own hypotheses: a wrong bound fails wherever it is wrong."""
+"""Claims about certified worst cases of selections by losses."""
 
 from fractions import Fraction
 from typing import Any
@@ -25,12 +25,12 @@ def _overlap(rng: np.random.Generator) -> dict[str, Any]:
 
 @claim(
     "power-of-choice:uniform-is-minimax",
-    "In the worst case of a round no selection of m distinct clients by their losses beats uniform sampling",
+    "In the worst case of a round no selection of m distinct clients by their losses is better than uniform sampling",
     Statement(poc.PAPER, "Section 3", "equal weights and minima", form="derived"),
     "optimality",
     instances=_FEW,
-    remark="the worst federation for uniform sampling may be taken such that clients cannot be told apart, and there "
-    "every selection does the same; so an advantage of pow-d needs a hypothesis like rho_diagonal > 1",
+    remark="there is a worst federation for uniform sampling with indistinguishable clients, on which every selection "
+    "is equally good; an advantage of pow-d therefore needs a hypothesis such as rho_diagonal > 1",
 )
 def uniform_is_minimax(rng: np.random.Generator) -> Finding:
     given, tau = _overlap(rng), whole(rng, 1, 2)
@@ -48,7 +48,7 @@ def uniform_is_minimax(rng: np.random.Generator) -> Finding:
     "pow-d with two candidates of two clients stays at Gamma ((sqrt(kappa) - 1)/(sqrt(kappa) + 1))^2 above F*",
     Statement(poc.PAPER, "Section 3", "two clients of equal minima", form="derived"),
     "identity",
-    remark="it is a conjecture that this is the worst case for equal minima: programs agree to six digits",
+    remark="conjectured to be the worst case for equal minima; semidefinite programs agree to six digits",
 )
 def two_client_floor(rng: np.random.Generator) -> Finding:
     root, distance = Fraction(whole(rng, 3, 40), 2), Fraction(whole(rng, 1, 9), 2)
@@ -57,7 +57,7 @@ def two_client_floor(rng: np.random.Generator) -> Finding:
     def objective(w: Fraction) -> Fraction:
         return (L * w**2 + mu * (w - distance) ** 2) / 4
 
-    # The larger of the two losses is least where they are equal: sqrt(L) w = sqrt(mu) (distance - w).
+    # The larger of two losses is smallest where they are equal: sqrt(L) w = sqrt(mu) (distance - w).
     least, gap = objective(mu * distance / (L + mu)), objective(distance / (1 + root))
     promised = least * ((root - 1) / (root + 1)) ** 2
     return equal_to(gap - least, promised, instance={"L": str(L), "distance": str(distance)})
