@@ -9,7 +9,7 @@ translated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -40,6 +40,8 @@ __all__ = ["Coordinates", "first_coordinates"]
 _NEGLIGIBLE = 1e-12
 # Programs whose matrices have more entries are large.
 _MANY = 100_000
+# All whole numbers up to here are doubles.
+_LARGEST_WHOLE = 2**53
 # Where there are fewer unknowns than this multiple of the inequalities, the multipliers are eliminated.
 _MORE = 1.2
 # Each time, what equalities miss shrinks by as much as doubles have digits, or nearly so.
@@ -129,8 +131,8 @@ class Coordinates:
         """Powers of two that bring the largest coefficient of each row and of each variable near 1."""
         sizes = np.zeros(len(self.program.forms))
         for block, denominator in self._table.blocks:
-            np.maximum.at(sizes, block.forms, np.abs(_doubles((entry, denominator) for entry in block.wholes)))
-        variables = np.abs(self._table.variables.astype(float))
+            np.maximum.at(sizes, block.forms, np.abs(_over(block.wholes, denominator)))
+        variables = np.abs(_entries(self._table.variables, _doubles))
         beside = variables * np.where(sizes > 0, 1.0 / np.where(sizes, sizes, 1.0), 0.0)[:, None]
         relative = beside.max(axis=0, initial=0.0)
         units = power_of_two(1.0 / np.where(relative, relative, 1.0))
@@ -147,11 +149,11 @@ class Coordinates:
 
     def data(self, *, pairs: bool) -> Data:
         """Return the program as arrays of doubles, or of pairs of them."""
-        exact = _in_pairs if pairs else _doubles
+        exact, over = (_in_pairs, _in_pairs_over) if pairs else (_doubles, _over)
         (rows, units), num_forms, grams = self._scales, len(self.program.forms), list[Any]()
         sparse = not pairs and self._has_many_inequalities
         for (block, denominator), turn in zip(self._table.blocks, self.turns, strict=True):
-            entries = exact((entry, denominator) for entry in block.wholes) * rows[block.forms]
+            entries = over(block.wholes, denominator) * rows[block.forms]
             entries = entries * np.where(block.rows == block.columns, 1.0, 0.5)
             shape = num_forms, turn.shape[1], turn.shape[1]
             if sparse:
@@ -159,8 +161,8 @@ class Coordinates:
             else:
                 places = (block.forms, block.rows, block.columns), (block.forms, block.columns, block.rows)
                 grams.append(_put(shape, places, entries)[self._kept])
-        variables = exact(_ratios(self._table.variables)).reshape(num_forms, -1) * np.outer(rows, units)
-        bounds = exact(_ratios(self._table.bounds)) * rows
+        variables = _entries(self._table.variables, exact) * np.outer(rows, units)
+        bounds = _entries(self._table.bounds, exact) * rows
         loose = 1.0 * (self._kept[1:] > len(self.program.equalities))
         return Data(tuple(grams), variables[self._kept], bounds[self._kept[1:]], loose)
 
@@ -322,12 +324,26 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
     return found, 2 * program.rows.denominator * unit**2 * share
 
 
-def _ratios(numbers: Exact) -> Iterable[tuple[int, int]]:
-    return ((number.numerator, number.denominator) for number in numbers.ravel().tolist())
+def _entries(numbers: Exact, exact: Callable[[Iterable[tuple[int, int]]], Numbers]) -> Numbers:
+    """Return an array of rationals, most of which are 0, in an arithmetic."""
+    places = np.flatnonzero(numbers)
+    found = exact((number.numerator, number.denominator) for number in numbers.ravel()[places].tolist())
+    return _put((numbers.size,), [places], found).reshape(*numbers.shape)
 
 
 def _doubles(ratios: Iterable[tuple[int, int]]) -> Array:
     return np.array([number / denominator for number, denominator in ratios], dtype=float)
+
+
+def _over(wholes: Exact, denominator: int) -> Array:
+    """Divide whole numbers; where both sides are doubles, a machine's division is as exact as that of Python."""
+    if max(denominator, *(abs(number) for number in wholes.tolist()), 0) <= _LARGEST_WHOLE:
+        return wholes.astype(float) / denominator
+    return _doubles((number, denominator) for number in wholes)
+
+
+def _in_pairs_over(wholes: Exact, denominator: int) -> DoubleDouble:
+    return _in_pairs((number, denominator) for number in wholes)
 
 
 def _in_pairs(ratios: Iterable[tuple[int, int]]) -> DoubleDouble:

@@ -18,7 +18,7 @@ import numpy as np
 from fedtheory.worst_case._interpolation import Call, FunctionClass, Semidefinite
 from fedtheory.worst_case._invariances import Direction, invariances
 from fedtheory.worst_case._record import Constraint, Declared, Record
-from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
+from fedtheory.worst_case._vectors import Form, Value, Vector
 
 __all__: list[str] = []
 
@@ -87,7 +87,13 @@ class Program:
     @cached_property
     def rows(self) -> Rows:
         """All forms as whole numbers over one denominator, equalities before inequalities, the objective first."""
-        return _expanded(self.forms, len(self.sizes))
+        return _expanded(self.forms, self.sizes)
+
+    @cached_property
+    def whole_levels(self) -> tuple[list[tuple[int, int, int]], int]:
+        """The ``levels`` with whole numbers in the place of coefficients, and their denominator."""
+        denominator = math.lcm(*(c.denominator for *_, c in self.levels))
+        return [(row, place, int(c * denominator)) for row, place, c in self.levels], denominator
 
     @cached_property
     def levels(self) -> list[tuple[int, int, Fraction]]:
@@ -196,34 +202,37 @@ def _with_labels_apart(constraints: Iterable[Constraint]) -> Iterator[Constraint
         yield one._replace(label=label)
 
 
-def _expanded(forms: Sequence[Form], num_blocks: int) -> Rows:
-    """Multiply out the products of vectors, in whole numbers, which are ten times as fast as fractions."""
+def _expanded(forms: Sequence[Form], sizes: Sequence[int]) -> Rows:
+    """Multiply out the products of vectors, in whole numbers."""
     vectors = dict.fromkeys(vector for form in forms for pair in form.products for vector in pair)
+    numbers = {vector: number for number, vector in enumerate(vectors)}
     unit = math.lcm(*(c.denominator for vector in vectors for c in vector.coordinates.values()))
     share = math.lcm(*(c.denominator for form in forms for c in form.products.values()))
-    whole = {vector: {place: int(c * unit) for place, c in vector.coordinates.items()} for vector in vectors}
-    found: list[list[tuple[int, int, int, int]]] = [[] for _ in range(num_blocks)]
-    for number, form in enumerate(forms):
-        beside: dict[Vector, dict[Basis, int]] = {}
-        for (u, v), c in form.products.items():
-            right, times = beside.setdefault(u, {}), int(c * share)
-            for place, entry in whole[v].items():
-                right[place] = right.get(place, 0) + times * entry
-        entries: dict[tuple[int, int, int], int] = {}
-        for u, right in beside.items():
-            for (block, i), left in whole[u].items():
-                for (other, j), entry in right.items():
-                    if other == block:
-                        key = (block, i, j) if i <= j else (block, j, i)
-                        entries[key] = entries.get(key, 0) + left * entry
-        for (block, i, j), entry in entries.items():
-            if entry:
-                found[block].append((number, i, j, entry))
-    return Rows(tuple(_block(entries) for entries in found), unit**2 * share)
+    factors = [[(numbers[u], numbers[v], int(c * share)) for (u, v), c in form.products.items() if c] for form in forms]
+    largest = int(unit * max((abs(c) for vector in vectors for c in vector.coordinates.values()), default=0))
+    most = max((sum(abs(c) for _, _, c in terms) for terms in factors), default=0)
+    # Twice the largest sum: where it fits, machine integers are exact.
+    kind = np.int64 if 2 * most * largest**2 < 2**62 else object
+    coordinates = [np.zeros((len(vectors), size), dtype=kind) for size in sizes]
+    for vector, number in numbers.items():
+        for (block, place), c in vector.coordinates.items():
+            coordinates[block][number, place] = int(c * unit)
+    found: list[list[tuple[Any, ...]]] = [[] for _ in sizes]
+    for number, terms in enumerate(factors):
+        left, right, c = (np.array(part, dtype=kind) for part in zip(*terms, strict=True)) if terms else ((),) * 3
+        for block, whole in enumerate(coordinates) if terms else ():
+            U, V = whole[left.astype(int)], whole[right.astype(int)]
+            places = np.flatnonzero(U.any(axis=0) | V.any(axis=0))
+            if places.size:
+                matrix = U[:, places].T @ (V[:, places] * c[:, None])
+                matrix = np.triu(matrix) + np.tril(matrix, -1).T
+                rows, columns = matrix.nonzero()
+                found[block].append((np.full(rows.size, number), places[rows], places[columns], matrix[rows, columns]))
+    return Rows(tuple(map(_block, found)), unit**2 * share)
 
 
-def _block(entries: Sequence[tuple[int, int, int, int]]) -> Block:
-    forms, rows, columns, wholes = zip(*entries, strict=True) if entries else ((), (), (), ())
-    numbers = np.empty(len(wholes), dtype=object)
-    numbers[:] = wholes
-    return Block(np.array(forms, dtype=int), np.array(rows, dtype=int), np.array(columns, dtype=int), numbers)
+def _block(entries: Sequence[tuple[Any, ...]]) -> Block:
+    if not entries:
+        return Block(*(np.zeros(0, dtype=int) for _ in range(3)), np.zeros(0, dtype=object))
+    forms, rows, columns, wholes = (np.concatenate(part) for part in zip(*entries, strict=True))
+    return Block(forms, rows, columns, np.array(wholes.tolist(), dtype=object))

@@ -246,13 +246,18 @@ def _of_the_whole(
 ) -> Proof:
     """Return what proofs about a rewritten program prove of the program itself, each checked on it."""
     kept = Proof(program)
+    if found.contradiction is not None:
+        with suppress(OracleError):
+            verify_empty(program, found.contradiction)
+            kept = replace(kept, contradiction=found.contradiction)
     with suppress(OracleError):
-        kept = replace(kept, contradiction=found.contradiction).checked()
-    with suppress(OracleError):
-        kept = replace(kept, multipliers=found.multipliers).checked()
+        kept = _better(kept, multipliers=found.multipliers)
     with suppress(OracleError, ArithmeticError):
-        kept = replace(kept, point=found.point and lifted(program, reduced, dropped, found.point)).checked()
-        kept = replace(kept, direction=found.direction and lifted(program, reduced, dropped, found.direction)).checked()
+        kept = _better(kept, point=found.point and lifted(program, reduced, dropped, found.point))
+        if found.direction is not None:
+            direction = lifted(program, reduced, dropped, found.direction)
+            verify_direction(program, direction)
+            kept = replace(kept, direction=direction)
     return kept
 
 
