@@ -40,8 +40,6 @@ __all__ = ["Coordinates", "first_coordinates"]
 _NEGLIGIBLE = 1e-12
 # Programs whose matrices have more entries are large.
 _MANY = 100_000
-# All whole numbers up to here are doubles.
-_LARGEST_WHOLE = 2**53
 # Where there are fewer unknowns than this multiple of the inequalities, the multipliers are eliminated.
 _MORE = 1.2
 # Each time, what equalities miss shrinks by as much as doubles have digits, or nearly so.
@@ -127,12 +125,19 @@ class Coordinates:
         return _Table(blocks, -lost[:, slacks], bounds - lost @ bounds[self._pivot_rows])
 
     @cached_property
+    def _in_doubles(self) -> tuple[list[Array], Array]:
+        """Entries of the blocks and coefficients of the variables, rounded."""
+        blocks = [_over(block.wholes, denominator) for block, denominator in self._table.blocks]
+        return blocks, _entries(self._table.variables, _doubles)
+
+    @cached_property
     def _scales(self) -> tuple[Array, Array]:
         """Powers of two that bring the largest coefficient of each row and of each variable near 1."""
         sizes = np.zeros(len(self.program.forms))
-        for block, denominator in self._table.blocks:
-            np.maximum.at(sizes, block.forms, np.abs(_over(block.wholes, denominator)))
-        variables = np.abs(_entries(self._table.variables, _doubles))
+        entries, variables = self._in_doubles
+        for (block, _), own in zip(self._table.blocks, entries, strict=True):
+            np.maximum.at(sizes, block.forms, np.abs(own))
+        variables = np.abs(variables)
         beside = variables * np.where(sizes > 0, 1.0 / np.where(sizes, sizes, 1.0), 0.0)[:, None]
         relative = beside.max(axis=0, initial=0.0)
         units = power_of_two(1.0 / np.where(relative, relative, 1.0))
@@ -149,20 +154,23 @@ class Coordinates:
 
     def data(self, *, pairs: bool) -> Data:
         """Return the program as arrays of doubles, or of pairs of them."""
-        exact, over = (_in_pairs, _in_pairs_over) if pairs else (_doubles, _over)
+        table, exact = self._table, _in_pairs if pairs else _doubles
+        wholes, variables = self._in_doubles
+        if pairs:
+            wholes = [_in_pairs((number, over) for number in block.wholes) for block, over in table.blocks]
+            variables = _entries(table.variables, exact)
         (rows, units), num_forms, grams = self._scales, len(self.program.forms), list[Any]()
         sparse = not pairs and self._has_many_inequalities
-        for (block, denominator), turn in zip(self._table.blocks, self.turns, strict=True):
-            entries = over(block.wholes, denominator) * rows[block.forms]
-            entries = entries * np.where(block.rows == block.columns, 1.0, 0.5)
+        for (block, _), own, turn in zip(table.blocks, wholes, self.turns, strict=True):
+            entries = own * rows[block.forms] * np.where(block.rows == block.columns, 1.0, 0.5)
             shape = num_forms, turn.shape[1], turn.shape[1]
             if sparse:
                 grams.append(SparseForms(shape, block.forms, block.rows, block.columns, entries))
             else:
                 places = (block.forms, block.rows, block.columns), (block.forms, block.columns, block.rows)
                 grams.append(_put(shape, places, entries)[self._kept])
-        variables = _entries(self._table.variables, exact) * np.outer(rows, units)
-        bounds = _entries(self._table.bounds, exact) * rows
+        variables = variables * np.outer(rows, units)
+        bounds = _entries(table.bounds, exact) * rows
         loose = 1.0 * (self._kept[1:] > len(self.program.equalities))
         return Data(tuple(grams), variables[self._kept], bounds[self._kept[1:]], loose)
 
@@ -336,14 +344,10 @@ def _doubles(ratios: Iterable[tuple[int, int]]) -> Array:
 
 
 def _over(wholes: Exact, denominator: int) -> Array:
-    """Divide whole numbers; where both sides are doubles, a machine's division is as exact as that of Python."""
-    if max(denominator, *(abs(number) for number in wholes.tolist()), 0) <= _LARGEST_WHOLE:
-        return wholes.astype(float) / denominator
-    return _doubles((number, denominator) for number in wholes)
-
-
-def _in_pairs_over(wholes: Exact, denominator: int) -> DoubleDouble:
-    return _in_pairs((number, denominator) for number in wholes)
+    """Divide whole numbers, many of which are the same."""
+    numbers = wholes.tolist()
+    known = {number: number / denominator for number in {*numbers}}
+    return np.array([known[number] for number in numbers], dtype=float)
 
 
 def _in_pairs(ratios: Iterable[tuple[int, int]]) -> DoubleDouble:
@@ -392,6 +396,9 @@ def _independent(columns: Array) -> Any:
 
     if 0 in columns.shape:
         return np.zeros(0, dtype=int)
+    if len(columns) > columns.shape[1]:
+        # A triangle has the same dependent columns, and pivoting takes long in many rows.
+        columns = np.linalg.qr(columns, mode="r")
     triangle, order = qr(columns, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     return np.sort(order[: int((sizes > _NEGLIGIBLE * sizes[0]).sum())])
