@@ -396,9 +396,6 @@ def _independent(columns: Array) -> Any:
 
     if 0 in columns.shape:
         return np.zeros(0, dtype=int)
-    if len(columns) > columns.shape[1]:
-        # A triangle has the same dependent columns, and pivoting takes long in many rows.
-        columns = np.linalg.qr(columns, mode="r")
     triangle, order = qr(columns, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     return np.sort(order[: int((sizes > _NEGLIGIBLE * sizes[0]).sum())])

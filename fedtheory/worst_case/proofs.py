@@ -11,6 +11,7 @@ from typing import final
 
 from numpy.linalg import LinAlgError
 
+from fedtheory._support.progress import announced
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import (
     FeasiblePoint,
@@ -175,7 +176,8 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     from threadpoolctl import threadpool_limits
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
-    with threadpool_limits(1), np.errstate(all="ignore"):
+    conditions = f"{len(program.constraints)} conditions and blocks of {', '.join(map(str, program.sizes))} vectors"
+    with announced(f"proving a worst case with {conditions}"), threadpool_limits(1), np.errstate(all="ignore"):
         reduced, dropped = without(program, program.free)
         found = Proof(reduced)
         # Numbers that no double can hold give no hint.
