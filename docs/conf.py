@@ -21,6 +21,8 @@ extensions = [
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "api_pages",
+    "gallery_groups",
     "house",
     "notebooks",
     "pictures",
@@ -45,16 +47,14 @@ mathjax3_config = {
 }
 
 default_role = "py:obj"
-exclude_patterns = ["_build", "theory/generated", "api/tables", "**/GALLERY_HEADER.rst"]
-templates_path = ["_templates"]
+exclude_patterns = ["_build", "paper.md", "theory/generated", "api/tables", "**/GALLERY_HEADER.rst"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-autosummary_generate = True
-autodoc_default_options = {"members": True, "member-order": "bysource"}
+autosummary_generate = False  # api_pages writes the pages
+autodoc_default_options = {"member-order": "bysource"}
 autodoc_typehints = "none"
 add_module_names = False
-python_maximum_signature_line_length = 88
 numpydoc_show_class_members = False
 copybutton_exclude = ".linenos, .gp, .go"
 
@@ -63,20 +63,12 @@ html_title = "fedtheory"
 html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
 html_show_sourcelink = False
-# Pages without pages beside them have the whole width.
-_WIDE = (
-    "index",
-    "tutorial",
-    "lessons",
-    "reproduction",
-    "comparison",
-    "contributing",
-    "changelog",
-    "theory/power_of_choice",
-    "api/words",
-)
+# These pages have the whole width for tables and thumbnails.
+_WIDE = ("index", "gallery/index", "lessons", "reproduction", "theory/power_of_choice")
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
+    "header_links_before_dropdown": 7,
+    "collapse_navigation": True,
     "show_prev_next": False,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
@@ -90,7 +82,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/\w+\.py$",
     "ignore_pattern": r"^_",
     "reset_argv": "house.stored_or_quick",
-    "within_subsection_order": "notebooks.ByTheme",
+    "within_subsection_order": "gallery_groups.ByQuestion",
     "download_all_examples": False,
     "thumbnail_size": (640, 440),
     "image_scrapers": ("thumbnails.scraper",),

@@ -1,9 +1,10 @@
-"""What these pages need beyond ready-made extensions: verdicts, and studies at their small size."""
+"""Hooks of the build: verdicts, generated tables, MathJax, and arguments of the studies."""
 
 import re
 import shutil
 import types
 from collections.abc import Mapping
+from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby
@@ -12,19 +13,39 @@ from typing import TYPE_CHECKING, Any
 
 import study_tables
 from contract_tables import tables
+from docutils import nodes
 from pictures import MADE, draw_errata
 from reference import anchor
+from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
     import sphinx.application
 
 _CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 _NAME = re.compile(r'(<span class="pre">)([^<]*)')
+_TITLE = re.compile(r"(<h1>)(fedtheory\.[\w.]+)")
+
+
+class Proof(SphinxDirective):
+    """A proof that is folded until the reader opens it; its argument is the line to click on."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the content between the tags of a ``details`` element."""
+        title = escape(self.arguments[0] if self.arguments else "Proof")
+        return [
+            nodes.raw("", f'<details class="proof"><summary>{title}</summary>', format="html"),
+            *self.parse_content_to_nodes(),
+            nodes.raw("", "</details>", format="html"),
+        ]
 
 
 def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
-    """Return the command line under which the gallery runs a study: at full size if stored, else small and aside."""
-    # The gallery runs a study in the study's own folder, and prints where the results are.
+    """Return the command line of a study in the gallery: stored results at full size, otherwise the quick size."""
+    # The gallery runs a study in the study's folder.
     name = Path(script["src_file"]).stem
     if (Path(__file__).parent / "full_size" / name).is_dir():
         return ["--show", f"../docs/full_size/{name}", "--out", f"../docs/_build/studies/{name}"]
@@ -32,7 +53,7 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
 
 
 def write_verdicts(app: "sphinx.application.Sphinx") -> None:
-    """Verify all claims; write one table for each paper that has a theory page, and one list of all."""
+    """Verify all claims; write a table for each theory page, and the list of all claims."""
     from verdicts import verdicts
 
     from fedtheory.verification import known_claims, markdown_table, rows
@@ -52,7 +73,7 @@ def write_verdicts(app: "sphinx.application.Sphinx") -> None:
 
 
 def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
-    """Return all verdicts, a table for each paper; each row can be linked to, and links to its bound."""
+    """Return the verdicts as one table for each paper, with an anchor and a link to the bound in each row."""
     from fedtheory._support.discover import members
     from fedtheory.theorem.bound import is_bound
     from fedtheory.verification.renderings import markdown_table
@@ -87,15 +108,24 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 
 
 def write_theory(app: "sphinx.application.Sphinx") -> None:
-    """Write what the pages about all statements, claims and bounds include; each has a module here."""
+    """Write the tables that pages include; each is made by a module of this folder."""
     study_tables.draw(Path(app.srcdir) / MADE)
-    names = ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "flower", "machine_checked")
+    names = (
+        "false_in_print",
+        "which_bound",
+        "statements",
+        "claim_by_claim",
+        "looseness",
+        "tightness",
+        "flower",
+        "machine_checked",
+    )
     for name, table in ({name: import_module(name).table() for name in names} | study_tables.tables()).items():
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 
 
 def write_contracts(app: "sphinx.application.Sphinx") -> None:
-    """Write the tables of what the round loop calls and records."""
+    """Write the tables of the round loop's functions and recordings."""
     folder = Path(app.srcdir) / "api" / "tables"
     folder.mkdir(exist_ok=True)
     for name, table in tables().items():
@@ -103,8 +133,8 @@ def write_contracts(app: "sphinx.application.Sphinx") -> None:
 
 
 def copy_mathjax(app: "sphinx.application.Sphinx") -> None:
-    """Copy the one file of MathJax that needs no other: all of TeX's packages, and glyphs as outlines."""
-    # Not an extension of ours: as one, the package would copy all its 24 MB.
+    """Copy the self-contained file of MathJax, with all packages and glyphs as outlines."""
+    # As an extension, the package would copy all its 24 MB.
     [package] = find_spec("sphinx-mathjax-offline").submodule_search_locations
     (app.outdir / "_static").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(
@@ -113,15 +143,16 @@ def copy_mathjax(app: "sphinx.application.Sphinx") -> None:
 
 
 def is_type_alias(*event: object) -> bool | None:
-    """Leave out aliases such as ``tuple[float, ...]``, which autodoc takes for classes with a signature."""
+    """Skip aliases such as ``tuple[float, ...]``, which autodoc treats as classes."""
     value = event[3]
     return True if isinstance(value, types.GenericAlias) else None
 
 
 def break_names(app: "sphinx.application.Sphinx", page: str, template: str, context: dict[str, Any], tree: Any) -> None:  # noqa: ARG001
-    """Let names in cells of tables break after underscores, dots and colons, and not within a word."""
+    """Allow line breaks after underscores, dots and colons of names in table cells and titles."""
     if "body" in context:
         context["body"] = _CELL.sub(lambda cell: _NAME.sub(_breakable, cell[0]), context["body"])
+        context["body"] = _TITLE.sub(_breakable, context["body"], count=1)
 
 
 def _breakable(name: re.Match[str]) -> str:
@@ -130,6 +161,7 @@ def _breakable(name: re.Match[str]) -> str:
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Connect the hooks."""
+    app.add_directive("proof", Proof)
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_theory)
     app.connect("builder-inited", write_contracts)

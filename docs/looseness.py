@@ -1,4 +1,4 @@
-"""Of every bound the ratio to its worst case, and the constants at which its proof loses, or why it has none."""
+"""Table of all bounds with the ratio to their worst case, or the reason why no worst case is computed."""
 
 from collections.abc import Iterator
 from fractions import Fraction as Q
@@ -22,15 +22,15 @@ HEAD = r"""| Bound | Looseness | Case | Bound value | Worst case | $\Delta$ | $\
 | --- | --: | --- | --: | --: | --- | --- | --- | --- |
 """
 FOOT = """
-A star: the two classes differ, see below.
+A star marks bounds whose class differs from that of the worst case; see [Remarks](#remarks).
 
-## Why the others have none
+## Bounds without a worst case
 
 | Bound | Reason |
 | --- | --- |
 """
 REMARKS = """
-## What the stars say
+## Remarks
 
 | Bound | Remark |
 | --- | --- |
@@ -38,17 +38,17 @@ REMARKS = """
 PRINTED = """
 ## Printed forms
 
-The same constants, whether or not they fulfill the printed hypotheses; some of these forms are false.
+These rows have the same constants, even if these violate the printed hypotheses. Some of the forms are false.
 
 | Bound | Looseness | Case | Bound value |
 | --- | --: | --- | --: |
 """
-_NUMBERS = "it relates numbers of one step or model to each other, without a class of functions that could be worse"
-_PATH = "it holds for any vectors of bounded length along a path; its exact form for functions is `exact_client_drift`"
+_NUMBERS = "it is an inequality between numbers of one step or one model, without a class of functions"
+_PATH = "it holds for all vectors of bounded length along a path; the form for functions is `exact_client_drift`"
 _NONCONVEX = (
-    "its hypothesis on dissimilarity is about all models, also those that no run visits, and has no finite form"
+    "its hypothesis on dissimilarity is about all models, including those that no run visits, and is not finite"
 )
-_DRAWN = "drawn priority clients multiply the outcomes of a round; `full_participation_gap` has all of them"
+_DRAWN = "sampled priority clients have too many outcomes per round; `full_participation_gap` has a worst case"
 REASONS: dict[Bound, str] = {
     **dict.fromkeys((poc.averaged_distance, align.aggregated_distance, align.gradient_variance), _NUMBERS),
     **dict.fromkeys((ocs.estimator_error, ocs.estimator_second_moment, ocs.dsgd_second_moment), _NUMBERS),
@@ -58,12 +58,12 @@ REASONS: dict[Bound, str] = {
     **dict.fromkeys((ocs.dsgd_nonconvex, ocs.dsgd_average_gradient), _NONCONVEX),
     **dict.fromkeys((ocs.fedavg_nonconvex, ocs.fedavg_average_gradient), _NONCONVEX),
     **dict.fromkeys((align.partial_one_step, align.partial_participation_gap), _DRAWN),
-    sgd.fixed_step_distance: "its worst case has a path for each sequence of drawn clients; `drawn_step` has one step",
+    sgd.fixed_step_distance: "its worst case has a path for each sequence of sampled clients; `drawn_step` has one",
     ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
-    st.averaging_distance: "equal clients of curvature mu, or L, attain it: its looseness is 1",
-    st.normalized_round: "it is about quadratics; equal clients of curvature mu attain it for short steps",
-    ocs.dsgd_per_client_variant: "it is false for unequal weights, and kept to be refuted by its own claim",
+    st.averaging_distance: "it is attained by equal clients of curvature mu or L, so its looseness is 1",
+    st.normalized_round: "it is about quadratics; for small step sizes equal clients of curvature mu attain it",
+    ocs.dsgd_per_client_variant: "it is false for unequal weights; its claim refutes it",
 }
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "objective_gap": Q(1, 2)}
 SKEWED = CLASS | {"num_selected": 1, "sigma2": Q(0), "rho_diagonal": Q(6, 5), "rho_tilde": Q(2)}

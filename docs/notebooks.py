@@ -1,4 +1,4 @@
-"""Notebooks of the gallery that run on their own: what a study imports from beside it comes with it."""
+"""Self-contained notebooks of the gallery: they include the helper modules that a study imports."""
 
 import ast
 import json
@@ -10,41 +10,8 @@ if TYPE_CHECKING:
     import sphinx.application
 
 
-# The order of the pages: how far theory is from truth, Power-of-Choice, the other papers, further methods; then speed.
-ORDER = (
-    "bound_versus_error",
-    "closing_the_gap",
-    "power_of_choice_quadratic",
-    "error_floor",
-    "selection_skew",
-    "worst_federation",
-    "power_of_choice_synthetic",
-    "power_of_choice_fmnist",
-    "optimal_sampling_convergence",
-    "optimal_sampling_softmax",
-    "fedalign_quadratic",
-    "fedalign_images",
-    "greedyfed_tables",
-    "shapley_approximation",
-    "one_federation_six_methods",
-    "tight_rates",
-    "performance",
-)
-
-
-class ByTheme:
-    """Key that sorts studies by theme; one that is not listed comes last."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-
-    def __call__(self, file: str) -> tuple[int, str]:
-        name = Path(file).stem
-        return (ORDER.index(name) if name in ORDER else len(ORDER), name)
-
-
 def helpers(script: Path) -> list[Path]:
-    """Modules beside a study that it needs, those that others need first."""
+    """Return the helper modules that a study imports, in the order of their dependencies."""
     found: list[Path] = []
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -56,7 +23,7 @@ def helpers(script: Path) -> list[Path]:
 
 
 def runnable(notebook: dict[str, Any], script: Path) -> dict[str, Any]:
-    """Return a notebook that writes what it imports, runs the study at its small size, and shows the figures."""
+    """Return a notebook that writes the helper modules, runs the study at its quick size, and shows the figures."""
     name = script.stem
     written = [_cell(f"%%writefile {file.name}\n{file.read_text(encoding='utf-8')}") for file in helpers(script)]
     shown = f"""from IPython.display import Image, display
@@ -80,7 +47,7 @@ def complete(app: "sphinx.application.Sphinx") -> None:
     for file in sorted(Path(app.srcdir, "gallery").glob("*.ipynb")):
         script = Path(app.srcdir).parent / "studies" / f"{file.stem}.py"
         notebook = json.loads(file.read_text(encoding="utf-8"))
-        # The gallery leaves alone what it made before, and so do we.
+        # The gallery does not rewrite unchanged notebooks, which are complete already.
         if not any("study.main(STUDY, " in "".join(cell["source"]) for cell in notebook["cells"]):
             file.write_text(json.dumps(runnable(notebook, script), indent=1), encoding="utf-8")
         with zipfile.ZipFile(file.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
@@ -89,6 +56,6 @@ def complete(app: "sphinx.application.Sphinx") -> None:
 
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
-    """Come after the gallery."""
+    """Connect the hook, after the gallery."""
     app.connect("builder-inited", complete, priority=900)
     return {"parallel_read_safe": True}

@@ -1,4 +1,4 @@
-"""Pictures that pages show: what their own code saves, and the errata."""
+"""Pictures of pages: those that the code on a page saves, and the picture of the errata."""
 
 import contextlib
 import doctest
@@ -16,7 +16,7 @@ _BLOCK = re.compile(r"^```(python|pycon)\n(.*?)^```$", flags=re.MULTILINE | re.D
 
 
 def draw(app: sphinx.application.Sphinx) -> None:
-    """Run the code of each page that shows a picture made by it, where pictures are made."""
+    """Run the code of each page that shows a picture saved by this code."""
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -42,7 +42,7 @@ def _run(text: str, folder: Path) -> None:
 
 
 def _statements(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the code of a page, and whether the page shows that it raises."""
+    """Yield the statements of a page, and whether the page shows an exception."""
     for language, block in _BLOCK.findall(text):
         if language == "python":
             yield block, False
@@ -62,7 +62,7 @@ def _inside(folder: Path) -> Iterator[None]:
 
 
 def draw_errata(rows: Sequence[Mapping[str, Any]], picture: Path) -> None:
-    """Draw by how much printed statements are broken, a bar for each, colored by paper."""
+    """Draw the largest violation of each false printed statement as a bar, colored by paper."""
     import matplotlib.pyplot as plt
 
     from fedtheory import plotting
@@ -81,12 +81,12 @@ def draw_errata(rows: Sequence[Mapping[str, Any]], picture: Path) -> None:
             shown = min(max(ratio, 1.02), most)
             axes.barh(place, shown - 1, left=1, color=colors[paper], label=paper)
             axes.text(
-                shown * 1.08, place, name + (" (nothing allowed)" if ratio > most else ""), va="center", fontsize=7
+                shown * 1.08, place, name + (" (printed value 0)" if ratio > most else ""), va="center", fontsize=7
             )
         axes.set(xscale="log", xlim=(1, 4e7), ylim=(len(errata) - 0.4, -0.6), yticks=[])
         axes.set_xticks([1, 10, 100, 1000, 10000], labels=["1", "10", "100", "1,000", "10,000 or more"])
         axes.minorticks_off()
-        axes.set_xlabel("what is true over what is printed, in the worst instance found")
+        axes.set_xlabel("true value divided by printed value, worst instance found")
         axes.grid(visible=False, axis="y")
         plotting.legend_below(figure, num_columns=3)
         figure.savefig(picture, dpi=150)
@@ -94,6 +94,6 @@ def draw_errata(rows: Sequence[Mapping[str, Any]], picture: Path) -> None:
 
 
 def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
-    """Draw before pages are read."""
+    """Connect the hook."""
     app.connect("builder-inited", draw)
     return {"parallel_read_safe": True}

@@ -1,11 +1,10 @@
-"""What the pages of the API say beyond docstrings: types, and of a bound all that it knows about itself."""
+"""Additions to docstrings in the API: types of parameters, and source, parameters and hypotheses of bounds."""
 
 import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +17,14 @@ if TYPE_CHECKING:
 _LISTED = ("Parameters", "Attributes")
 _RETURNS = """\
 float, Fraction or array
-    {side} bound, in the unit of what it bounds: the sum of its summands, which ``terms`` names. Exact if all numbers
-    are rationals, of the shape that the arguments have together; with ``strict=False`` the pair (value, unmet
-    hypotheses)."""
+    {side} bound, which is the sum of the summands of ``terms``. Exact if all arguments are rationals; arrays are
+    broadcast. With ``strict=False``, the pair (value, unmet hypotheses)."""
 # Rows of a table are no targets of Sphinx; pages of the API stand two folders below the root.
 _CLAIMS = "/".join([os.pardir, os.pardir, "theory", "claims.html"])
 
 
 def short_type(annotation: Any) -> str:
-    """Write an annotation as a reader would; nothing for one that says nothing.
+    """Return a short form of an annotation, empty for ``Any``.
 
     >>> short_type("npt.ArrayLike | None")
     'array_like or None'
@@ -40,7 +38,7 @@ def short_type(annotation: Any) -> str:
 
 
 def annotations_of(value: Any) -> dict[str, Any]:
-    """Types by the name of a parameter or of an attribute."""
+    """Return annotations by the name of a parameter or an attribute."""
     known = dict(getattr(value, "__annotations__", {}))
     try:
         given = inspect.signature(value).parameters.values()
@@ -64,7 +62,7 @@ def with_types(lines: list[str], known: dict[str, Any]) -> list[str]:
 
 @cache
 def _known() -> tuple[dict[Any, str], dict[Any, list[Any]]]:
-    """Names of bounds, and the claims about each."""
+    """Return the names of bounds, and the claims about each."""
     from fedtheory.verification import known_bounds, known_claims
 
     bounds = {bound: name for name, bound in known_bounds().items()}
@@ -72,13 +70,13 @@ def _known() -> tuple[dict[Any, str], dict[Any, list[Any]]]:
 
 
 def source_of(bound: Any) -> list[str]:
-    """Say where a bound stands, and what checks it."""
+    """Return the source of a bound, and links to the claims that check it."""
     names, claims = _known()
     checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
     return [
         f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}.",
         "",
-        f"Checked by {', '.join(checked)}." if checked else "No claim compares with this bound as a whole.",
+        f"Checked by {', '.join(checked)}." if checked else "No claim compares a value with this bound.",
         "",
     ]
 
@@ -90,7 +88,7 @@ def _theory_page(paper: str) -> str:
 
 
 def anchor(key: str) -> str:
-    """Place of a claim on the page of all claims.
+    """Return the anchor of a claim on the page of all claims.
 
     >>> anchor("power-of-choice:lemma-b1")
     'claim-power-of-choice-lemma-b1'
@@ -99,7 +97,7 @@ def anchor(key: str) -> str:
 
 
 def of_bound(lines: list[str], bound: Any, source: list[str]) -> list[str]:
-    """Return the docstring of a bound with its source, all parameters, and what a call returns and raises."""
+    """Return the docstring of a bound, completed by its source, parameters, return value and errors."""
     written = dict(sections_of(lines))
     head = written.pop("", [])
     sections = {
@@ -122,7 +120,7 @@ def _parameters(symbols: Iterable[Any]) -> Iterator[str]:
 
 def _violations(bound: Any) -> list[str]:
     assumed = [*bound.hypotheses, *bound.consequences]
-    head = ["AssumptionViolated", "    If the numbers break a hypothesis, or what the hypotheses imply together:", ""]
+    head = ["AssumptionViolated", "    If a hypothesis, or a consequence of the hypotheses, does not hold:", ""]
     return [*head, *(f"    - ``{one.text}``" for one in assumed)] if assumed else []
 
 
@@ -135,7 +133,7 @@ def complete(_: Any, what: str, name: str, value: Any, options: Any, lines: list
 
 
 def letters() -> list[str]:
-    """Lines of the table of all symbols that have a letter in some paper."""
+    """Return the lines of the table of all symbols with a letter in some paper."""
     from fedtheory.claims.greedyfed import PAPER as GREEDYFED
     from fedtheory.theorem.symbols import SYMBOLS
     from fedtheory.verification import known_bounds
@@ -158,7 +156,7 @@ def letters() -> list[str]:
             shared = len(users) == 1
             written = (f"${letter}$" if shared else f"${letter}$ {', '.join(keys)}" for letter, keys in users.items())
             rows.append([f"`{name}`", meaning.replace("``", "`").replace("|", "\\|"), "; ".join(written)])
-    heads = ["Name", "Meaning", "Letter, and whose where papers differ"]
+    heads = ["Name", "Meaning", "Letter (and paper, if papers differ)"]
     # A bar would end a cell of the table.
     return [
         f"| {' | '.join(row)} |".replace(r"$\|", r"$\Vert ").replace(r"\|^2$", r"\Vert^2$")
@@ -166,35 +164,14 @@ def letters() -> list[str]:
     ]
 
 
-def sentence(module: str) -> str:
-    """Return what a module is, in the first words of its docstring.
-
-    >>> sentence("fedtheory.bounds")
-    'Right-hand sides of published theorems'
-    """
-    first = (inspect.getdoc(import_module(module)) or module).split("\n")[0]
-    return re.split(r"[:;.](?: |$)", first)[0]
-
-
-def write_title(_: Any, page: str, source: list[str]) -> None:
-    """Let pages of modules be found by what they are, and not by a word such as ``floors``."""
-    home, _, module = page.rpartition("/")
-    if home == "api/generated" and module.startswith("fedtheory."):
-        title = sentence(module)
-        short = module.rpartition(".")[2]
-        head = re.compile(rf"^{re.escape(short.replace('_', chr(92) + '_'))}\n=+$", re.MULTILINE)
-        source[0] = head.sub(lambda _: f"{title}\n{'=' * len(title)}", source[0], count=1)
-
-
 def write_letters(_: Any, page: str, source: list[str]) -> None:
-    """Put the table where the page of words has the comment ``% letters``."""
-    if page == "api/words":
+    """Put the table where the page of terms has the comment ``% letters``."""
+    if page == "terms":
         source[0] = source[0].replace("% letters", "\n".join(letters()))
 
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
-    """Come before numpydoc."""
+    """Connect the hooks, before numpydoc."""
     app.connect("source-read", write_letters)
-    app.connect("source-read", write_title)
     app.connect("autodoc-process-docstring", complete, priority=400)
     return {"parallel_read_safe": True}

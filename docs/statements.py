@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.catalogue import known_bounds, known_claims
 from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.instances import regression_examples, replay
@@ -117,10 +117,23 @@ def row(at: Numbered, paper: str) -> Iterator[str]:
         yield f"| {number} | | | {words} | {escaped(at.reason)} |"
 
 
+def share(paper: str) -> str:
+    """Say how many bounds of a paper have a formal proof."""
+    bounds = [bound for bound in known_bounds().values() if bound.statement.paper.key == paper]
+    proved = sum(bool(bound.statement.formal_proof) for bound in bounds)
+    if not bounds:
+        return "The library has no bounds of this paper."
+    return f"Coq has proved {proved} of the {len(bounds)} bounds ([theorems](machine_checked.md#all-theorems))."
+
+
 def table() -> str:
     """Return the tables of the page, one for each paper."""
     lines = []
     for paper, title in PAPERS.items():
-        lines += [f"## {title}\n", "| Number | Verdict | Ratio | What it says | Claim, or why none |"]
+        lines += [
+            f"## {title}\n",
+            f"{share(paper)}\n",
+            "| Number | Verdict | Ratio | What it says | Claim, or why none |",
+        ]
         lines += ["| --- | --- | --: | --- | --- |", *(line for at in numbered(paper) for line in row(at, paper)), ""]
     return "\n".join(lines)

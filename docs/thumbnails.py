@@ -1,4 +1,4 @@
-"""Thumbnails of the gallery: one panel of a study's first figure, since a whole figure cannot be read so small."""
+"""Thumbnails of the gallery: the first panel of a study's first figure, at a size with readable text."""
 
 from pathlib import Path
 from typing import Any
@@ -6,41 +6,37 @@ from typing import Any
 import sphinx.application
 
 _PREFIX = "panel_"
-# Pictures hold labels and titles that reach beyond their figure, and this many inches around.
-SAVED: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0.1}
+# The gallery shows a thumbnail about 300 pixels wide, where text of a figure of this size in inches is readable.
+_SIZE = (4.8, 3.3)
 
 
 def scraper(block: Any, variables: dict[str, Any], configuration: dict[str, Any]) -> str:
-    """Let the gallery take the figures, and cut the first panel out of the picture of the first one."""
+    """Save the figures as the gallery does, and then the first panel of the first figure."""
     import matplotlib.pyplot as plt
     from sphinx_gallery.scrapers import matplotlib_scraper
 
     figures = [plt.figure(number) for number in plt.get_fignums()]
-    shown: str = matplotlib_scraper(block, variables, configuration, **SAVED)
+    shown: str = matplotlib_scraper(block, variables, configuration, bbox_inches="tight", pad_inches=0.1)
     if figures:
         name = Path(variables["src_file"]).stem
-        folder = Path(configuration["src_dir"], "gallery", "images")
-        cut_panel(figures[0], folder / f"sphx_glr_{name}_001.png", folder / f"{_PREFIX}{name}.png")
+        draw_panel(figures[0], Path(configuration["src_dir"], "gallery", "images", f"{_PREFIX}{name}.png"))
     return shown
 
 
-def cut_panel(figure: Any, picture: Path, panel: Path) -> None:
-    """Keep the first panel of a figure, with its title and labels, out of the picture that was made of it."""
-    from matplotlib.transforms import BboxTransformFrom
-    from PIL import Image
-
-    axes = next(one for one in figure.axes if one.axison and one.has_data())
-    saved = figure.get_tightbbox().padded(SAVED["pad_inches"])
-    to_shares = BboxTransformFrom(saved.transformed(figure.dpi_scale_trans))
-    box = axes.get_tightbbox().transformed(to_shares)
-    with Image.open(picture) as whole:
-        left, right = box.x0 * whole.width - 4, box.x1 * whole.width + 4
-        top, bottom = (1 - box.y1) * whole.height - 4, (1 - box.y0) * whole.height + 4
-        whole.crop((max(left, 0), max(top, 0), min(right, whole.width), min(bottom, whole.height))).save(panel)
+def draw_panel(figure: Any, picture: Path) -> None:
+    """Draw the first panel of a figure that has data; the other panels are removed from the figure."""
+    panel = next(axes for axes in figure.axes if axes.axison and axes.has_data())
+    for other in [*figure.axes, *figure.texts, *figure.legends]:
+        if other is not panel:
+            other.remove()
+    figure.suptitle("")
+    panel.set_subplotspec(figure.add_gridspec()[0])
+    figure.set_size_inches(*_SIZE)
+    figure.savefig(picture, dpi=145, bbox_inches="tight", pad_inches=0.05)
 
 
 def replace(app: sphinx.application.Sphinx) -> None:
-    """Put the panels in the places of the thumbnails that the gallery made of whole figures."""
+    """Replace the thumbnails of whole figures by the panels."""
     from sphinx_gallery.utils import scale_image
 
     folder, size = Path(app.srcdir, "gallery", "images"), app.config.sphinx_gallery_conf["thumbnail_size"]
@@ -50,6 +46,6 @@ def replace(app: sphinx.application.Sphinx) -> None:
 
 
 def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
-    """Come after the gallery."""
+    """Connect the hook, after the gallery."""
     app.connect("builder-inited", replace, priority=900)
     return {"parallel_read_safe": True}

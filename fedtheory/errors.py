@@ -1,15 +1,15 @@
-"""The few errors of the library, each a ValueError, and its warnings."""
+"""Errors and warnings of the library. Each error is a ValueError."""
 
 __all__ = ["AssumptionViolated", "CacheWarning", "OracleError"]
 
 
 class AssumptionViolated(ValueError):
-    """A hypothesis of a theorem does not hold for the given numbers."""
+    """Raised if a hypothesis of a theorem does not hold for the given numbers."""
 
 
 class OracleError(ValueError):
-    """The result of an external solver does not satisfy the library's certificate."""
+    """Raised if the result of an external solver does not satisfy the library's certificate."""
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be cached on disk: each process compiles again."""
+    """Warning that compiled code cannot be cached on disk, so that each process compiles again."""

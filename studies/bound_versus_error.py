@@ -1,26 +1,26 @@
 r"""
-How far above the measured error are the bounds of Power-of-Choice?
-===================================================================
+The bounds of Power-of-Choice are orders of magnitude above the error
+=====================================================================
 
-**The printed theorem ends 4.5 to 7.3 orders of magnitude above the error, the sharpest lemma 1.6 to 2.7: all bounds
+**The printed theorem ends 4.5 to 7.3 orders of magnitude above the error, the sharpest lemma 1.6 to 2.7. All bounds
 hold, and none is tight.**
 
 **Question.** Theorem 3.1 of Cho, Wang and Joshi (2020) and Theorem A.1, for a fixed step size, bound the expected gap
 :math:`F(w_T) - F^*` of federated averaging with biased client selection. How many orders of magnitude lie between the
-bound and the error, and how much do tighter forms gain?
+bound and the error? How much smaller are tighter forms of the bound?
 
-**Method.** The instance is that of Appendix F: quadratic clients whose constants are all known. L, mu, Gamma and the
-distance to the optimum are exact, the gradient bound G2 is proved for a region that no iterate leaves, and each skew is
-replaced by the conservative end of its interval. Five strategies run with both kinds of step sizes, :math:`1/(\mu(t +
-4L/\mu))` and fixed. The mean gap over replicates is compared with the *printed* and the *corrected* closed form, the
-*recursion* (the repaired one-step inequality, unrolled over the steps) and the *round lemma* (the inequality of a whole
-round without a bound on gradients, unrolled over the rounds).
+**Method.** The instance is that of Appendix F: quadratic clients with known constants. L, mu, Gamma and the distance to
+the optimum are exact. The gradient bound G2 is proved for a region that no iterate leaves. Each skew is replaced by the
+conservative end of its interval. Five strategies run with both kinds of step sizes, :math:`1/(\mu(t + 4L/\mu))` and
+fixed. The mean gap over replicates is compared with four bounds: the *printed* and the *corrected* closed form, the
+*recursion* (the repaired one-step inequality, unrolled over the steps), and the *round lemma* (the inequality of a
+whole round, which needs no bound on gradients, unrolled over the rounds).
 
 **Reading.** The figure shows pow-d with d = 9 candidates and decaying steps. After 30,000 steps the closed forms lie
-3.3 to 7.3 orders of magnitude above the error in all ten runs, because of the drift term :math:`32\tau^2G^2`. With
+3.3 to 7.3 orders of magnitude above the error in all ten runs. The cause is the drift term :math:`32\tau^2G^2`. With
 decaying steps the printed form is 1.0 to 20.8 times the corrected one. Unrolling gains 1.4 to 2.0 orders of magnitude,
-since the drift vanishes in the first step of each round. The round lemma has no drift and gains 2.8 to 3.0 more for
-random selection and 0.3 to 1.8 for biased selection: it ends 1.6 to 2.7 orders of magnitude above the error.
+since the drift vanishes in the first step of each round. The round lemma has no drift term. It gains 2.8 to 3.0 more
+for random selection and 0.3 to 1.8 for biased selection: it ends 1.6 to 2.7 orders of magnitude above the error.
 """
 
 import itertools

@@ -1,33 +1,34 @@
 r"""
-Where between a theorem and the error are orders of magnitude lost?
-===================================================================
+The bound on gradients accounts for most of the gap between theorem and error
+=============================================================================
 
 **For random selection the bound on gradients costs 3.0 of 7.2 orders of magnitude. A lemma without it is close to the
-worst case of its class, and the drawn instances have smaller errors than the worst one.**
+worst case of its class. The errors of the drawn instances are smaller than the worst case.**
 
 **Question.** Theorem 3.1 of Power-of-Choice is orders of magnitude above the measured error. Which steps of its proof
-lose how much, how much do better theorems gain, and how much is lost because a federation is described by its constants
-alone?
+lose how much? How much do better theorems gain? How much is lost because a theorem uses only the constants of a
+federation?
 
-**Method.** Quadratic clients of Appendix F of Cho, Wang and Joshi (2020), steps :math:`1/(\mu(t + \gamma))`,
-:math:`\gamma = 4L/\mu`, two local steps in a round. First part, as gaps by :math:`\frac L2\|w - w^*\|^2`: the *promise*
-of the corrected theorem and its *refined* form; *Theorem P*, the closed form without a bound on gradients; *Lemma W*,
-the inequality of a round, unrolled; the *worst case*, the largest error that any federation and any selection law with
-these constants and skews can reach, from small semidefinite programs with proofs in rational numbers, also among
-quadratic clients alone; and the mean *measured* gap.
+**Method.** The clients are the quadratics of Appendix F of Cho, Wang and Joshi (2020), with step sizes :math:`1/(\mu(t
++ \gamma))`, :math:`\gamma = 4L/\mu`, and two local steps in a round. The first part compares these values, converted to
+gaps by :math:`\frac L2\|w - w^*\|^2`: the value of the corrected theorem (*promise*) and of its *refined* form;
+*Theorem P*, the closed form without a bound on gradients; *Lemma W*, the inequality of a round, unrolled; the *worst
+case*, which is the largest error over all federations and selection laws with these constants and skews, from small
+semidefinite programs with proofs in rational numbers, also for quadratic clients alone; and the mean *measured* gap.
 
-Second part: every side of the 27 inequalities (27) to (67) can be computed on quadratics. The amount that inequality j
-adds at step t is propagated by :math:`\Lambda_{t+1} = (1 - \eta_t\mu B)\Lambda_t + \ell_t`, so that the unrolled bound
-is exactly the error plus the sum of the carried losses. Expectations over cohorts enumerate all of them, so this
+The second part computes both sides of the 27 inequalities (27) to (67) on quadratics. The amount that inequality j adds
+at step t is propagated by :math:`\Lambda_{t+1} = (1 - \eta_t\mu B)\Lambda_t + \ell_t`. The unrolled bound is then
+exactly the error plus the sum of the propagated losses. Expectations over cohorts enumerate all cohorts, so this
 federation is small.
 
-**Reading.** Left: bounds between the theorem and the error after all steps. Lemma W lies within 4% for pow-d at the end
-and 36% above it for full participation and rand, so that no theorem about these constants can be much better, nor one
-about quadratic clients. Right: the largest losses of single inequalities. Nearly all is lost in Lemma B.2, which is
-used twice: squared gradients are replaced by G2, which bounds them at the start of the run and is loose later (factors
-of 198 for ``rand`` and 85 for ``pow-d``), and :math:`\eta_{t_0}` by :math:`2\eta_t` (factor of 6.0). Of the
-inequalities before, (33) costs most: for ``rand`` it alone makes the bound 296 times as large. (54) treats the cohort
-as independent of the model, which is false inside a round: its loss is negative, -18.3 and -0.4 times the error.
+**Reading.** Left: the bounds and the error after all steps. Lemma W lies within 4% for pow-d at the end and 36% above
+it for full participation and rand. A theorem that uses these constants can therefore not be much better, and neither
+can a theorem about quadratic clients. Right: the largest losses of single inequalities. Nearly all is lost in Lemma
+B.2, which is used twice. It replaces squared gradients by G2, which bounds them at the start of the run and is loose
+later (factors of 198 for ``rand`` and 85 for ``pow-d``), and :math:`\eta_{t_0}` by :math:`2\eta_t` (factor of 6.0). Of
+the inequalities before it, (33) costs most: for ``rand`` it alone makes the bound 296 times as large. Inequality (54)
+treats the cohort as independent of the model, which is false inside a round: its loss is negative, -18.3 and -0.4 times
+the error.
 """
 
 from dataclasses import dataclass

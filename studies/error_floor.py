@@ -1,25 +1,26 @@
 r"""
-Where does Power-of-Choice settle?
-==================================
+The error floor of Power-of-Choice is the minimum of one convex function
+========================================================================
 
-**It settles at the minimum of one convex function, which can be computed: simulations end there, and the bias terms of
-the theorems are far above.**
+**The floor can be computed by a convex program. Simulations end at it, and the bias terms of the theorems are far
+above.**
 
 **Question.** Power-of-Choice converges to a model with a larger loss than the minimum (Cho, Wang and Joshi, 2020,
 Figure 2). How high is this error floor, and how does it grow with the number d of candidates?
 
-**Method.** Ranking by the losses maximizes the mean loss of the selected clients over all selection frequencies that
-pow-d can have. So the server descends on the convex function :math:`N(w) = E \frac1m \sum_{k \in S(w)} F_k(w)`, and
-with small steps it settles at the minimizer of N: one convex program, solved with a duality gap, predicts the floor. It
-is compared with long simulations from the optimum, with two fixed step sizes, averaged over the second half of the
-rounds and over replicates; with the *mean field*, the round with its exact expected coefficients; and with the bias
-terms of Theorem 3.1, as printed and as corrected, and :math:`\Gamma(\tilde\rho/\rho_{diagonal} - 1)`, which convexity
-alone gives for small steps.
+**Method.** Ranking by losses maximizes the mean loss of the selected clients over all selection frequencies that pow-d
+can have. The server therefore descends on the convex function :math:`N(w) = E \frac1m \sum_{k \in S(w)} F_k(w)`. With
+small steps it converges to the minimizer of N, so one convex program, solved with a duality gap, predicts the floor.
+The prediction is compared with: long simulations from the optimum, with two fixed step sizes, averaged over the second
+half of the rounds and over replicates; the *mean field*, which is the round with its exact expected coefficients; the
+bias terms of Theorem 3.1, as printed and as corrected; and :math:`\Gamma(\tilde\rho/\rho_{diagonal} - 1)`, which
+follows from convexity for small steps.
 
-**Reading.** The floor, as a share of the objective gap Gamma, against d. Simulations and mean field agree with the
-prediction, and the bias terms 0.65 to 5.19 orders of magnitude above. The ratios of the table approach one as the steps
-get shorter. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly proportional to
-the weights; there the simulation shows the variance of the selection instead, which is proportional to the step size.
+**Reading.** The figure shows the floor, as a share of the objective gap Gamma, against d. Simulations and mean field
+agree with the prediction, and the bias terms 0.65 to 5.19 orders of magnitude above. The ratios in the table approach
+one for shorter steps. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly
+proportional to the weights. There the simulation shows the variance of the selection instead, which is proportional to
+the step size.
 """
 
 import itertools

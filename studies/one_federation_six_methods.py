@@ -1,40 +1,40 @@
 r"""
-Which of six methods reaches the minimizer, and why?
-====================================================
+SCAFFOLD, Scaffnew and EF21 reach the minimizer; averaging, FedProx and FedNova stop at a floor
+===============================================================================================
 
-**SCAFFOLD and Scaffnew reach the minimizer in the fewest communications, EF21 and Scaffnew with the fewest models sent;
-averaging, FedProx and FedNova stop at a floor.**
+**SCAFFOLD and Scaffnew need the fewest communications, and EF21 and Scaffnew send the fewest models.**
 
 **Question.** On the same heterogeneous clients, which method comes closest to the minimizer, per round and per number
-sent? What do their theorems say of the worst round, how tight are they, and what is the fixed point of averaging?
+sent? What do the theorems say about the worst round, how tight are they, and what is the fixed point of averaging?
 
-**Method.** *Race*: all clients of federations of quadratics with unequal curvatures, and of Synthetic(1, 1) with
-softmax regression, take part with exact gradients and the longest step that SCAFFOLD's theorem allows: federated
-averaging, FedProx, FedNova with unequal local steps, SCAFFOLD, Scaffnew, and EF21 with top-k, of one local step.
-*Theorems*: the worst contraction of a round is a semidefinite program, proved from both sides in rationals, for
-SCAFFOLD, for compressed gradients, error feedback and EF21, for a step of one drawn client, and for FedProx (Theorem 4
-of Li et al. (2020), and derived constants); means of Scaffnew are exact over all coins. *Fixed points* of two clients
-in the plane, exact in rationals, for equal and unequal local steps.
+**Method.** *Race*: all clients take part with exact gradients and the longest step that SCAFFOLD's theorem allows. The
+federations are quadratics with unequal curvatures, and Synthetic(1, 1) with softmax regression. The methods are
+federated averaging, FedProx, FedNova with unequal local steps, SCAFFOLD, Scaffnew, and EF21 with top-k and one local
+step. *Theorems*: the worst contraction of a round is the value of a semidefinite program, with both sides proved in
+rational numbers, for SCAFFOLD, for compressed gradients, error feedback and EF21, for a step of one drawn client, and
+for FedProx (Theorem 4 of Li et al. (2020), and derived constants). Means of Scaffnew are exact over all coins. *Fixed
+points* of two clients in the plane are exact rational numbers, for equal and unequal local steps.
 
-**Reading.** Left and middle: gaps over the initial gap on quadratics, geometric means over federations with 95% bands;
-dotted, the bound of SCAFFOLD's theorem; the horizontal line is the fixed point of averaging. Right: the theorem's bound
-over the certified worst case, from the least to the largest over step sizes; for FedProx, certified progress over
-guaranteed progress.
+**Reading.** Left and middle: gaps divided by the initial gap on quadratics, geometric means over federations with 95%
+bands. The dotted line is the bound of SCAFFOLD's theorem, and the horizontal line is the fixed point of averaging.
+Right: the theorem's bound divided by the certified worst case, from the smallest to the largest over step sizes; for
+FedProx, certified progress divided by guaranteed progress.
 
 A millionth of the gap takes a client 29 [26, 32] rounds and 59 [52, 65] models with SCAFFOLD, 31 [28, 34] rounds and 31
 [28, 34] models with Scaffnew, 134 [116, 151] rounds and 27 [23, 30] models with EF21. Averaging stops at 1.1 [0.7,
 1.5]% of the gap, FedProx at 1.1 [0.7, 1.5]%, FedNova at 1.3 [0.7, 1.9]%.
 
-Of rounds, of 9 theorems 5 are the worst cases, up to 3e-08: SCAFFOLD's for :math:`\eta\tau L \le 1`, where a round is
-worth its steps of gradient descent, those of compressed gradients, error feedback and EF21, and that of a step of one
-drawn client, at every step size. SCAFFOLD's bound for longer rounds is 1.0 to 148.5 times the worst case, Scaffnew's
-refined bound 1.54 to 4.50 times the exact mean of its first steps; for FedProx the certified progress is 1.00 to 2.20
-times what derived constants guarantee. As published FedProx's theorem guarantees nothing for 10 drawn clients with B =
-2, and for 1000 from the weight 6 L on. Without a memory three clients with one minimizer diverge; error feedback stops
-where minimizers differ, and EF21 does not. The bias of averaging is of the order of the step size, that of its
-extrapolation of the order of its square, that of FedNova of the order of the step size also for unequal local steps,
-for which the fixed point of averaging is near the minimizer of another objective; SCAFFOLD has no bias. Where drawn
-clients step alone, clients of unequal curvatures settle at 0.15 to 0.19 times the floor.
+For a round, of 9 theorems 5 are the worst cases, up to 3e-08. These are SCAFFOLD's for :math:`\eta\tau L \le 1`, where
+a round equals that number of steps of gradient descent, those of compressed gradients, error feedback and EF21, and
+that of a step of one drawn client, at every step size. SCAFFOLD's bound for longer rounds is 1.0 to 148.5 times the
+worst case, Scaffnew's refined bound 1.54 to 4.50 times the exact mean of its first steps; for FedProx the certified
+progress is 1.00 to 2.20 times what derived constants guarantee. As published FedProx's theorem guarantees nothing for
+10 drawn clients with B = 2, and for 1000 from the weight 6 L on. Compressed gradients without a memory diverge for
+three clients with one minimizer. Error feedback stops if minimizers differ, and EF21 does not. The bias of averaging is
+of the order of the step size, and that of its extrapolation is of the order of its square. The bias of FedNova is of
+the order of the step size also for unequal local steps, for which the fixed point of averaging is near the minimizer of
+another objective. SCAFFOLD has no bias. If each drawn client takes single steps alone, clients of unequal curvatures
+settle at 0.15 to 0.19 times the floor.
 """
 
 from dataclasses import dataclass, field

@@ -1,34 +1,36 @@
 r"""
-What does optimal client sampling gain, per round and per bit?
-==============================================================
+Optimal client sampling allows nearly the step size of full participation and sends fewer bits
+==============================================================================================
 
 **Per round it allows steps nearly as long as full participation does. Per bit it is ahead until its own noise stops
 it.**
 
-**Question.** Chen, Horvath and Richtarik (2022) let every client compute an update and decide by its norm who sends it.
-How close does that come to full participation, what does it cost in bits, and do the theorems predict the gain? Which
-algorithm finds the optimal probabilities, and is independent sampling the best law?
+**Question.** In the method of Chen, Horvath and Richtarik (2022) every client computes an update, and the norms of the
+updates determine the probability of sending. How close does this come to full participation, what does it cost in bits,
+and do the theorems predict the gain? Which algorithm finds the optimal probabilities, and is independent sampling the
+best law?
 
-**Method.** *Runs*: two problems whose constants are known, strongly convex quadratics and the non-convex wells
+**Method.** *Runs*: two problems with known constants, strongly convex quadratics and the non-convex wells
 :math:`f_i(x)=\sum_ja_j\phi(x_j)+\langle b_i,x\rangle` with :math:`\phi(t)=t^2/(1+t^2)`. Few clients matter: data shares
-and distances between the clients' optima are log-normal. DSGD (one local step) and FedAvg. With the longest step that
-the theorems allow to uniform sampling (:math:`\gamma = m/n`) run full participation, independent uniform sampling, OCS
-(optimal probabilities) and AOCS (approximated by sums); full participation and OCS also with the longest steps that the
-theorems allow to them. Bits are 64 for each number sent to the server. *Probabilities*: answers of the closed form, of
-AOCS and of convex solvers, made feasible, against the optimum in exact rational arithmetic, for log-normal norms.
-*Correlation*: two samplings with the same probabilities and another law of pairs: *systematic* (a comb of distance 1 on
-the probabilities placed one after the other, always m clients), and the *best* law for the given updates, by linear
-programming. Updates share a direction to the degree c; for negative c every other client pulls the opposite way.
+and distances between the clients' optima are log-normal. The methods are DSGD (one local step) and FedAvg. Full
+participation, independent uniform sampling, OCS (optimal probabilities) and AOCS (probabilities approximated by sums)
+run with the longest step that the theorems allow for uniform sampling (:math:`\gamma = m/n`). Full participation and
+OCS also run with the longest steps that the theorems allow for them. Each number sent to the server counts 64 bits.
+*Probabilities*: results of the closed form, of AOCS and of convex solvers, made feasible, are compared with the optimum
+in exact rational arithmetic, for log-normal norms. *Correlation*: two samplings with the same probabilities and another
+law of pairs: *systematic* (points at distance 1 on the concatenated probabilities, always m clients), and the *best*
+law for the given updates, by linear programming. Updates share a direction to the degree c; for negative c every second
+client has the opposite direction.
 
-**Reading.** Left: to twice the error that uniform sampling ends with, OCS with its longest steps sends 0.26 to 0.85
-times the bits of its best rival, uniform sampling or full participation with their longest steps; below that error only
-full participation continues. The bounds, Theorems 13, 15, 17 and 18 unrolled over the rounds, order the strategies as
-the runs do. Middle: AOCS is Newton's method: ceil(m) - 1 rescalings always suffice, and the four of the published code
-leave a relative gap below 1e-9 even for norms that spread over five decades. Even with tolerances 1e-12 Clarabel's
-probabilities are off by 0.017 when norms spread widely. Right: when updates agree, a sampling of fixed size has less
-variance than the independent one, though its bound in Lemma 1 is larger; when they oppose each other it tends to have
-more. Over all signs of the updates its mean is exactly the independent variance: independent sampling is minimax, and
-that, not Lemma 1, makes it optimal.
+**Reading.** Left: to reach twice the final error of uniform sampling, OCS with its longest steps sends 0.26 to 0.85
+times the bits of its best rival, uniform sampling or full participation with their longest steps. Below that error only
+full participation continues to improve. The bounds, Theorems 13, 15, 17 and 18 unrolled over the rounds, order the
+strategies as the runs do. Middle: AOCS is Newton's method: ceil(m) - 1 rescalings always suffice, and the four of the
+published code leave a relative gap below 1e-9 even for norms that spread over five decades. Even with tolerances 1e-12
+Clarabel's probabilities are off by 0.017 when norms spread widely. Right: if updates agree, a sampling of fixed size
+has less variance than the independent one, though its bound in Lemma 1 is larger. If they oppose each other, it tends
+to have more. Over all signs of the updates its mean is exactly the independent variance. Independent sampling is
+therefore minimax, and this property, not Lemma 1, makes it optimal.
 """
 
 from dataclasses import dataclass

@@ -1,32 +1,33 @@
 r"""
-What does optimal client sampling gain where few clients hold the data?
-=======================================================================
+Optimal client sampling gains accuracy where few clients hold the data
+======================================================================
 
-**On unbalanced clients it gains some points of accuracy over uniform sampling with three clients per round, on balanced
-ones almost nothing.**
+**On unbalanced clients with three clients per round it gains some points of accuracy over uniform sampling. On balanced
+clients it gains almost nothing.**
 
 **Question.** Figures 3 to 13 of Chen, Horvath and Richtarik (2022) train networks on images and text: of 32 clients, m
 = 3 may send in a round (6 in others). With step sizes tuned for each method, optimal sampling (OCS) follows full
-participation per round, and sends far fewer bits than it or uniform sampling to the same accuracy, the more unbalanced
-the clients the better. What remains of that for a convex model?
+participation per round. To reach the same accuracy it sends far fewer bits than full participation or uniform sampling,
+and the advantage grows with the imbalance of the clients. Does this hold for a convex model?
 
-**Method.** Softmax regression on the digits of scikit-learn, partitioned among 32 clients. Unbalanced: sizes
-proportional to :math:`u^{1/0.2}`, u uniform; balanced: equal sizes; for the two pools of Figures 6 and 7 unbalanced
-ones are also given to three times as many. Classes are skewed in all (Dirichlet shares of concentration 1). As in the
-paper every client takes one epoch of local steps; full participation, independent uniform sampling, OCS and AOCS. The
-step size of each method is the one of a grid of powers of two that has the highest final accuracy on other data sets.
-Bits are 64 for each number sent up: updates, and the norms and sums that (A)OCS needs.
+**Method.** Softmax regression on the digits of scikit-learn, partitioned among 32 clients. Unbalanced clients have
+sizes proportional to :math:`u^{1/0.2}`, u uniform; balanced clients have equal sizes. For the two pools of Figures 6
+and 7, unbalanced data are also divided among three times as many clients. Classes are skewed in all cases (Dirichlet
+shares of concentration 1). As in the paper every client takes one epoch of local steps, with full participation,
+independent uniform sampling, OCS and AOCS. The step size of each method is the power of two with the highest final
+accuracy on other data sets. Each number sent to the server counts 64 bits: updates, and the norms and sums that OCS and
+AOCS need.
 
-**Reading.** Left and middle: accuracy against bits, with 95% intervals over data sets; right: paired leads of OCS over
-uniform sampling. AOCS is OCS, as its rescalings find the optimal probabilities.
+**Reading.** Left and middle: accuracy against bits, with 95% intervals over data sets. Right: paired leads of OCS over
+uniform sampling. AOCS equals OCS, as its rescalings find the optimal probabilities.
 
 On unbalanced clients the paper's result is reproduced. With m = 3, OCS ends less than a point below full participation
 (95.1% against 96.0%) and 5.8 [3.8, 7.8] points above uniform sampling. To 85% it needs 4.9 rounds, full participation
 2.1 and uniform sampling 23.4; to 85% it sends 0.60 megabits where uniform sampling needs 3.05 and full participation
 2.77. With m = 6 the lead over uniform sampling is 1.8 [1.2, 2.4] points, and 0.39 times its bits are enough. OCS allows
-longer steps than uniform sampling, 16 times as long here with m = 3 and 4 times with m = 6. On balanced clients, as the
-paper's CIFAR100, the final accuracies of OCS and uniform sampling differ by 0.4 [-0.2, 1.1] points with m = 3 and by
-0.7 [0.2, 1.2] with m = 6. Three times as many clients make it harder for all: with m = 3 of 96 clients OCS ends at
+longer steps than uniform sampling, 16 times as long here with m = 3 and 4 times with m = 6. On balanced clients, as in
+the paper's CIFAR100, the final accuracies of OCS and uniform sampling differ by 0.4 [-0.2, 1.1] points with m = 3 and
+by 0.7 [0.2, 1.2] with m = 6. In the larger pool all methods are less accurate: with m = 3 of 96 clients OCS ends at
 93.4%, full participation at 95.1%, and uniform sampling 2.8 [1.3, 4.3] points below OCS, which sends 0.10 times the
 bits of full participation to 85%, and 0.80 times those of uniform sampling.
 """

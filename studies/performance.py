@@ -1,63 +1,62 @@
 r"""
-How fast is a round, and how does its time grow?
-================================================
+The time of a round depends on the selected clients, not on the number of clients
+=================================================================================
 
-**The time of a round depends on the clients that it uses, not on the number of clients, except for memory that no cache
-holds. The table says how much longer programs in NumPy, JAX or torch take, and names those that are faster.**
+**Memory that does not fit into a cache is the exception. The table says how much longer programs in NumPy, JAX or torch
+take, and names those that are faster.**
 
-**Question.** How does this library's speed compare with that of programs in NumPy, numba, JAX or torch, what does it
-cost in memory and at start-up, and how do time and memory grow with the clients and other sizes?
+**Question.** How does the speed of this library compare with that of programs in NumPy, numba, JAX or torch, what does
+it cost in memory and at start-up, and how do time and memory grow with the clients and other sizes?
 
 **Method.** fedtheory and the other programs, its peers, run in turn in one process on one thread, several times, so
-that a busy machine slows all of them; the ratio is taken within a repetition and its median over the repetitions is
-shown. Workloads, each in a module beside this one:
+that other load on the machine slows all of them. A ratio is computed within a repetition; the table shows its median
+over the repetitions. The workloads, each in its own module, are:
 
 - pow-d on the quadratics of Power-of-Choice (K = 30 with m = 3, d = 9, and K = 100 with m = 10, d = 30), dimension 5,
   two local steps, the gap recorded in every round; time per round and replicate. Every program runs 20 replicates of
   600 rounds. Peers: a first attempt, which loops over rounds and replicates in Python; NumPy batched over replicates
-  and JAX (scan over rounds, vmap over replicates, double precision) where it is installed, both with the candidates of
-  many rounds drawn ahead and all local steps as one affine map; a loop in numba that draws with NumPy's generator; and
-  ours on two threads. The column floor is the time that the same draws, losses, steps and ranks take in bare loops.
+  and JAX (scan over rounds, vmap over replicates, double precision) if it is installed, both with the candidates of
+  many rounds drawn in advance and all local steps as one affine map; a loop in numba that draws with NumPy's generator;
+  and this library on two threads. The column floor is the time of the same draws, losses, steps and ranks in bare
+  loops.
 - pow-d on softmax regression: Synthetic(1, 1), 30 clients, 60 features, 10 classes, m = 3, d = 6, 30 local steps on
   batches of 50, the global loss in every round; time per round. Peers: NumPy, NumPy batched over the clients of a
-  round, and, where they are installed, JAX (compiled, double precision, batches with replacement) and torch with
-  autograd.
-- optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, checks of the arguments
-  included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, three times and warm: its
-  first call, which imports it, is not counted. For the longest, a sum and a copy in NumPy measure the time of the
-  memory for reading twice and writing once.
+  round, and, if they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
+- optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, including checks of the
+  arguments. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, three times and warm:
+  its first call, which imports it, is not counted. For the longest, a sum and a copy in NumPy measure the memory time
+  of reading twice and writing once.
 - the validation losses of all 2^10 coalitions of ten softmax models (60 features, 10 classes) on 5,000 samples, which
-  exact Shapley values of a round need; time for all. Peers: NumPy with a matrix product per coalition, and NumPy with
-  each client's logits computed once.
+  the exact Shapley values of a round need; time for all. Peers: NumPy with a matrix product per coalition, and NumPy
+  with each client's logits computed once.
 - a step of stochastic gradient descent on perceptrons, 784-200-10 with batches of 32 and 64-32-10 with batches of 10.
-  Ours takes its own kernels for both, so that results do not depend on the threads of BLAS. Peers: NumPy with BLAS and,
-  where they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
-- worst cases with their proofs in rationals: a round of 5 and of 20 local steps of all clients, 1,000 skewed steps in
-  rounds of two; and ten rounds of five steps written down as one program. They are compared with the time that a call
-  may take. Where PEPit is installed, it solves a round of four clients and three steps, gradient descent, the proximal
-  point method and Frank and Wolfe's steps, without proofs.
-- growth: time of a round of pow-d and other strategies on isotropic quadratics, of the processor, that of a run less
-  that of a run without rounds, the smallest of several; one size grows at a time. Memory is the peak that
-  ``tracemalloc`` counts besides the arrays given.
+  The library uses its own kernels for both, so that results do not depend on the threads of BLAS. Peers: NumPy with
+  BLAS and, if they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
+- worst cases with their proofs in rational numbers: a round of 5 and of 20 local steps of all clients, 1,000 skewed
+  steps in rounds of two, and ten rounds of five steps as one program. They are compared with a time limit for a call.
+  If PEPit is installed, it solves a round of four clients and three steps, gradient descent, the proximal point method
+  and Frank and Wolfe's steps, without proofs.
+- growth: processor time of a round of pow-d and other strategies on isotropic quadratics, which is that of a run minus
+  that of a run without rounds, the smallest of several. One size grows at a time. Memory is the peak that
+  ``tracemalloc`` counts in addition to the arguments.
 
 **Reading.** Left: ratios, medians over the repetitions between the lowest and the highest one. In the table a ratio
 above the goal meets it. Goals were set on a machine with AVX-512; without it those of softmax regression are 0.7 of
 that. Middle: time of a round against the number of clients. Right: against other sizes, with fitted exponents. A round
 of Power-of-Choice takes 0.92 µs with 30 clients; other programs take 0.75 to 93 times as long. Other programs kept the
-machine busy. Ours is slower than: numba loop (K = 30: 0.75); PEPit (worst case, Frank-Wolfe, N = 3: 0.04).
+machine busy. This library is slower than: numba loop (K = 30: 0.75); PEPit (worst case, Frank-Wolfe, N = 3: 0.04).
 
 From 1,000 to 1,000,000 clients a round of random selection grows from 0.16 to 0.806 µs (exponent 0.24 [0.02, 0.45]), of
 pow-d from 0.5 to 1.57 µs (exponent 0.16 [-0.03, 0.35]), of optimal sampling that asks all from 16 to 23,900 µs
 (exponent 1.06 [0.98, 1.13]). With the local steps, 2 to 200, it grows from 0.48 to 4.21 µs (exponent 0.47 [0.14,
 0.80]), with the dimension, 10 to 1,000, from 0.48 to 16.9 µs (exponent 0.79 [0.53, 1.04]), with the candidates, 30 to
 500, from 0.47 to 8.31 µs (exponent 1.03 [0.92, 1.15]), with the rounds from 0.49 to 0.488 µs (exponent 0.00 [-0.04,
-0.04]).
-Random selection and pow-d use the clients that they evaluate or select: the work does not depend on K, and time grows
-with K only because memory that no cache holds is slower.
+0.04]). Random selection and pow-d use only the clients that they evaluate or select. Their work does not depend on K,
+and their time grows with K only because memory outside the caches is slower.
 
-Machines differ by tens of percent, which is why speed is shown by this study and never tested. What is tested: every
-program does the same work (mean gaps agree within standard errors, probabilities to 1e-12), two threads give the bits
-of one, a round asks no more than its candidates, and memory is at most linear in K.
+Times differ by tens of percent between machines, so speed is measured by this study and not tested. The tests check
+that every program does the same work (mean gaps agree within standard errors, probabilities to 1e-12), that two threads
+give bit-identical results, that a round evaluates only its candidates, and that memory is at most linear in K.
 """
 
 from dataclasses import dataclass, field

@@ -1,32 +1,32 @@
 r"""
-How much faster is Power-of-Choice on the paper's quadratics, and where does it end?
-====================================================================================
+On quadratics Power-of-Choice is faster at first and ends at a much larger gap
+==============================================================================
 
-**It is up to twice as fast at first, and its final gap is hundreds of times that of random selection, or more; adapow-d
-has no floor once d has come down to m.**
+**It is up to twice as fast at first. Its final gap is hundreds of times that of random selection, or more. adapow-d has
+no floor once d has decreased to m.**
 
 **Question.** Cho, Wang and Joshi (2020) find on quadratics (their Figures 2 and 7) that pow-d, which trains the m of d
-candidate clients with the largest losses, converges faster than random selection and ends on a floor, and that
-adapow-d, which lets d fall to m, is as fast and has no floor. What is gained, and what does it cost?
+candidate clients with the largest losses, converges faster than random selection and ends on a floor. They find that
+adapow-d, which decreases d to m, is as fast and has no floor. What is gained, and what does it cost?
 
 **Method.** Appendix F: :math:`F_k(w) = \tfrac12 h_k |w|^2 - e_k^\top w + \dots` with :math:`h_k \sim U(1, 20)` in
 dimension 5, data shares from a power law, K = 30 and 100 clients of which a tenth is selected, two local steps of size
-:math:`2\cdot10^{-5}`. The paper leaves :math:`e_k`, the start and the number of rounds open: here the first two are
-Gaussian. The speed-up is the ratio of the rounds that random selection and a strategy need to a fraction of the initial
-gap, averaged geometrically over replicates and then over independently drawn instances. The final gap is the mean over
-the last twentieth of the rounds.
+:math:`2\cdot10^{-5}`. The paper does not state :math:`e_k`, the initial model and the number of rounds; here the first
+two are Gaussian. The speed-up is the number of rounds that random selection needs to reach a fraction of the initial
+gap, divided by that of a strategy. It is averaged geometrically over replicates and then over independently drawn
+instances. The final gap is the mean over the last twentieth of the rounds.
 
 **Reading.** Left: the gap of one instance with 95% bands. Middle and right: speed-ups and final gaps over the
 instances, with 95% Student-t intervals. Random selection follows the data shares, pow-d does not, as in Figure 7.
 
-The final gaps of pow-d are 239 to 16,132 times that of random selection, the more candidates the higher. That of
-adapow-d is 1.02 [0.935, 1.12] times as large as that of random selection for K = 30 and 0.846 [0.725, 0.989] times for
-K = 100. On the way adapow-d waits on the floors of d = K, K/2, K/4, ...: from round 6,675 (K = 30) or 9,450 (K = 100)
-on, until some thousand rounds after d has come down to m, its gap is larger than that of random selection.
+The final gaps of pow-d are 239 to 16,132 times that of random selection, and grow with the number of candidates. That
+of adapow-d is 1.02 [0.935, 1.12] times as large as that of random selection for K = 30 and 0.846 [0.725, 0.989] times
+for K = 100. During the run adapow-d stays on the floors of d = K, K/2, K/4, ...: from round 6,675 (K = 30) or 9,450 (K
+= 100) on, until some thousand rounds after d has decreased to m, its gap is larger than that of random selection.
 
 The mean speed-ups lie between 1.2 and 1.9: 1.3 to 1.4 with d = 2m, 1.8 to 1.9 with d = 10m. Far from the optimum the
-losses rank clients by curvature, so that the contraction per step can grow by at most :math:`\max_k h_k / \sum_k p_k
-h_k`, which is 1.9 on average.
+losses rank clients by curvature, so the contraction per step can grow by at most :math:`\max_k h_k / \sum_k p_k h_k`,
+which is 1.9 on average.
 """
 
 from dataclasses import dataclass

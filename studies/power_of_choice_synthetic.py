@@ -1,31 +1,32 @@
 r"""
-How much faster is Power-of-Choice on Synthetic(1, 1)?
-======================================================
+On Synthetic(1, 1) Power-of-Choice is faster with one client per round and not with three
+=========================================================================================
 
-**With one client per round it is faster, by a factor that depends on the criterion; with three clients per round it is
+**With one client per round it is faster, by a factor that depends on the criterion. With three clients per round it is
 no faster.**
 
-**Question.** Figure 4 of Cho, Wang and Joshi (2020): logistic regression on Synthetic(1, 1), 30 clients of which m = 1,
-2 or 3 are selected. The paper reads off that pow-d reaches the global loss 0.7 two times sooner than random selection
-with d = 2m candidates and three times sooner with d = 10m, and that adapow-d (all clients candidates until half-time,
-then d = m) keeps the speed without the higher error floor. Does that hold?
+**Question.** Figure 4 of Cho, Wang and Joshi (2020) shows logistic regression on Synthetic(1, 1) with 30 clients of
+which m = 1, 2 or 3 are selected. According to the paper pow-d reaches the global loss 0.7 two times sooner than random
+selection with d = 2m candidates and three times sooner with d = 10m, and adapow-d (all clients are candidates until
+half-time, then d = m) keeps the speed without the higher error floor. Does that hold?
 
 **Method.** Appendix F: batches of 50, 30 local steps, step size 0.05 halved after 300 and 600 of 800 rounds. Every
-instance is a new data set. The loss jumps from round to round, so that the criterion matters: the loss of a run is
+instance is a new data set. The loss varies strongly between rounds, so the criterion matters: the loss of a run is
 below 0.7 for the first time (*first hit*), its mean over ten rounds is (*trailing mean*), or the loss averaged over
-data sets and runs is (*mean curve*). A speed-up is rounds of random selection over rounds of the strategy, averaged
-geometrically. The floor is the mean loss over the last 50 rounds, as a paired difference to random selection.
+data sets and runs is (*mean curve*). A speed-up is the number of rounds of random selection divided by that of the
+strategy, averaged geometrically. The floor is the mean loss over the last 50 rounds, as a paired difference to random
+selection.
 
 **Reading.** Left: the loss over twenty rounds with one client per round. Middle and right: speed-ups by the first hit,
-and floors. All with 95% Student-t intervals over the data sets; the crosses are the paper's.
+and floors. All have 95% Student-t intervals over the data sets; the crosses are the paper's values.
 
-**Where this differs from the paper.** Its factor depends on the criterion. With m = 1 and d = 10m the speed-up is 2.66
-[2.26, 3.13] by the first hit, 2.23 [1.80, 2.76] by the mean over ten rounds and 3.55 of the mean curve. adapow-d: 2.33,
-1.96 and 3.55. With more clients per round no criterion gives 3: for m = 2 the three are 1.44, 1.09 and 1.79, and for m
-= 3, where all clients are candidates, pow-d is slower than random selection by all of them (0.76, 0.76, 0.73), if not
-significantly. For d = 2m they lie between 1.53 and 2.10 for all m, and 2 is in 5 of 6 intervals. The floor of d = 10m
-is not slightly higher: it lies 0.10 to 0.21 above that of random selection, 0.31 to 0.64 times as much. The paper's
-statement on adapow-d's floor holds: no interval separates it from that of random selection.
+**Where this differs from the paper.** The speed-up depends on the criterion. With m = 1 and d = 10m the speed-up is
+2.66 [2.26, 3.13] by the first hit, 2.23 [1.80, 2.76] by the mean over ten rounds and 3.55 of the mean curve. adapow-d:
+2.33, 1.96 and 3.55. With more clients per round no criterion gives 3: for m = 2 the three are 1.44, 1.09 and 1.79. For
+m = 3, where all clients are candidates, pow-d is slower than random selection by all of them (0.76, 0.76, 0.73),
+although not significantly. For d = 2m they lie between 1.53 and 2.10 for all m, and 2 is in 5 of 6 intervals. The floor
+of d = 10m is not slightly higher: it lies 0.10 to 0.21 above that of random selection, 0.31 to 0.64 times as much. The
+paper's statement on adapow-d's floor holds: no interval separates it from that of random selection.
 """
 
 from dataclasses import dataclass

@@ -1,31 +1,32 @@
 r"""
-What are the selection skews of Power-of-Choice?
-================================================
+The selection skew of Power-of-Choice falls with the number of candidates
+=========================================================================
 
-**rho_bar is below one and falls with the number of candidates, where the paper has it grow. The skew at equal models
-grows.**
+**The skew rho_bar is below one and falls with the number of candidates, where the paper has it grow. The skew at equal
+models grows.**
 
-**Question.** In Figure 3 Cho, Wang and Joshi (2020) estimate the skew :math:`\bar\rho`, which should speed pow-d up,
-and :math:`\tilde\rho/\bar\rho`, which should bias it, for growing numbers d of candidates. Does it?
+**Question.** In Figure 3 Cho, Wang and Joshi (2020) estimate two skews for growing numbers d of candidates:
+:math:`\bar\rho`, which multiplies the speed of pow-d, and :math:`\tilde\rho/\bar\rho`, which determines its bias. Do
+they grow with d?
 
 **Method.** On the quadratics of Appendix F the skew at any two models is a number. Every extreme is an interval with
-two certified sides: :math:`\bar\rho = \inf_{w,w'} \rho(S(w), w')` from below by a bound over all rankings of the
-clients and from above by a search; :math:`\tilde\rho = \sup_w \rho(S(w), w^*)` exactly; the diagonal skew :math:`\inf_w
-\rho(S(w), w)` from below by cutting planes and from above by a search. Beside them stands an estimator as the paper
-describes it, from simulated selections at a sample of models (the paper takes a grid), and the exact extremes on the
-same sample.
+two certified sides. For :math:`\bar\rho = \inf_{w,w'} \rho(S(w), w')` the lower side is a bound over all rankings of
+the clients, and the upper side is found by a search. :math:`\tilde\rho = \sup_w \rho(S(w), w^*)` is exact. For the
+diagonal skew :math:`\inf_w \rho(S(w), w)` the lower side comes from cutting planes and the upper side from a search.
+They are compared with an estimator as the paper describes it, from simulated selections at a sample of models (the
+paper takes a grid), and with the exact extremes on the same sample.
 
-**Reading.** The figure is for K = 30, the table for both sizes. Left: it is 1 for random selection, and for pow-d with
-d > m it lies *below* 1 and falls, from 0.9985 with d = m to 0.050 (K = 30) and at most 0.14 (K = 100) with d = K: by
-definition the models w and w' are chosen against each other, and w' can be where the clients selected at w are nearly
-optimal. With d > m the estimator lies above the upper side, but for K = 100 with 14 candidates, where it lies on it.
-Middle: so :math:`\tilde\rho/\bar\rho` is larger than estimated. Right: the diagonal skew, which is what the corrected
-theorem needs, exceeds 1 with d > m and grows: from 1.1 to between 1.4 and 1.6.
+**Reading.** The figure is for K = 30, the table for both sizes. Left: :math:`\bar\rho`. Here it is 1 for random
+selection, and for pow-d with d > m it lies *below* 1 and falls, from 0.9985 with d = m to 0.050 (K = 30) and at most
+0.14 (K = 100) with d = K. By definition the infimum is over both models w and w', and w' can be a model at which the
+clients selected at w are nearly optimal. With d > m the estimator lies above the upper side, except for K = 100 with 14
+candidates, where it equals it. Middle: as a consequence :math:`\tilde\rho/\bar\rho` is larger than estimated. Right:
+the diagonal skew, which the corrected theorem uses, exceeds 1 with d > m and grows: from 1.1 to between 1.4 and 1.6.
 
 **Where this differs from the paper.** Figure 3 reports :math:`\bar\rho > 1`, growing with d. Both are true of the
 diagonal skew. A minimum over the models of one run, each compared with itself, gives the paper's picture (diamonds): it
-is 1.00 with d = m, 1.3 with d = 2m, 1.5 with d = K/2 and 1.7 to 1.8 with d = K. A run meets w and w' only near the
-diagonal, so that its minimum is no bound over all models, which is what the theorem asks for.
+is 1.00 with d = m, 1.3 with d = 2m, 1.5 with d = K/2 and 1.7 to 1.8 with d = K. A run only visits pairs (w, w') close
+to the diagonal, so its minimum is no bound over all models, which the theorem requires.
 """
 
 import itertools

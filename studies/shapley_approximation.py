@@ -1,29 +1,31 @@
 r"""
-How good are estimates of Shapley values in a round?
-====================================================
+Estimates of Shapley values save few evaluations in rounds of up to ten clients
+===============================================================================
 
-**With up to ten clients the estimators evaluate nearly all coalitions and are still several percent off; with M = 14
-they begin to save evaluations.**
+**With up to ten clients the estimators evaluate nearly all coalitions and still have errors of several percent. With M
+= 14 they begin to save evaluations.**
 
-**Question.** GreedyFed values the clients of a round by GTG-Shapley, truncated walks through random orders. How far are
-its values from the exact ones, what do they cost, and where do plain random orders, or all coalitions, do better?
+**Question.** GreedyFed values the clients of a round by GTG-Shapley, which uses truncated random orders of the clients.
+How far are its values from the exact ones, what do they cost, and when are plain random orders, or all coalitions,
+better?
 
-**Method.** Handwritten digits are dealt to clients by a power law, with label skew of Dirichlet concentration 0.1 or
-100. FedAvg on softmax regression goes on for a few rounds (*early*) or many (*late*); then M clients train once more,
+**Method.** Handwritten digits are distributed to clients by a power law, with label skew of Dirichlet concentration 0.1
+or 100. FedAvg on softmax regression runs for a few rounds (*early*) or many (*late*). Then M clients train once more,
 and all :math:`2^M` coalitions are evaluated on held-out samples. On that table every estimator is run repeatedly:
 
 * *orders*: uniform random orders; *sweeps*: every client is first in one order of each sweep;
-* *truncated*: sweeps whose tails are cut off once a walk is within :math:`\varepsilon` of the utility of all clients;
-* *GTG*: truncated, and stopped when means hardly change, or at once when the round changed nothing.
+* *truncated*: sweeps in which an order stops once its coalition is within :math:`\varepsilon` of the utility of all
+  clients;
+* *GTG*: truncated, and stopped when means hardly change, or at once if the round changed nothing.
 
-The error is the root mean square over clients and repetitions, relative to that of the exact values; the cost is the
-number of coalitions that had to be evaluated, each counted once.
+The error is the root mean square over clients and repetitions, relative to that of the exact values. The cost is the
+number of distinct coalitions that had to be evaluated.
 
-**Reading.** Errors against the share of the coalitions evaluated, geometric means over two skews and two stages with
-95% intervals; at the dotted line exact values cost the same. GTG is the diamond where its own stopping rule ends: with
-M = 3 and 6 it has asked for all coalitions, with M = 10 for 83 to 92% of them, with M = 14 for 21 to 30%, and errs by
-1.6 to 10.5%. For the error of uniform orders sweeps need 0.31 to 0.55 times the coalitions with M = 14 and 0.38 to 0.61
-times with M = 10. For as many coalitions sweeps err less than GTG in 7 of 16 games.
+**Reading.** The figure shows errors against the share of the coalitions evaluated, geometric means over two skews and
+two stages with 95% intervals. At the dotted line exact values cost the same. The diamond is GTG with its own stopping
+rule: with M = 3 and 6 it has asked for all coalitions, with M = 10 for 83 to 92% of them, with M = 14 for 21 to 30%,
+and errs by 1.6 to 10.5%. For the error of uniform orders sweeps need 0.31 to 0.55 times the coalitions with M = 14 and
+0.38 to 0.61 times with M = 10. For as many coalitions sweeps err less than GTG in 7 of 16 games.
 """
 
 from dataclasses import dataclass

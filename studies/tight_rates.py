@@ -1,31 +1,31 @@
 r"""
-Are the rates of six methods attained by a worst function?
-==========================================================
+A worst function attains the rates of four of six methods
+=========================================================
 
-**Those of four methods are, at every step size. For heavy ball the worst quadratic is far from the worst function, and
-for local steps the known lemma is loose where steps are long.**
+**These rates are attained at every step size. For heavy ball the worst quadratic is far from the worst function. For
+local steps the known lemma is loose at long steps.**
 
 **Question.** The rate of a method is an upper bound. How far is it from the error on the worst function, and which step
-size is the best one there?
+size is best for the worst function?
 
-**Method.** Each method is written down in the language of worst-case problems, with one step size after the other, and
-its worst case is proved from both sides in rational numbers. The lines are closed forms, computed apart from that. All
-start at a squared distance of 1, with :math:`L = 1`; but for the fast gradient method :math:`\mu = 1/10`.
+**Method.** Each method is written in the language of worst-case problems, for a range of step sizes. Its worst case is
+proved from both sides in rational numbers. The lines are closed forms, which are computed independently. All methods
+start at a squared distance of 1, with :math:`L = 1`, and :math:`\mu = 1/10` except for the fast gradient method.
 
 * *Gradient descent*, three steps: :math:`\max\{(1 - \eta\mu)^2, (1 - \eta L)^2\}^3`.
 * *Heavy ball*, three steps from rest with momentum 1/4: the worst *quadratic*, a maximum of a polynomial.
-* *Fast gradients*, three steps with momentum :math:`i/(i + 3)`, no :math:`\mu`: the error is the larger one of a
-  function that is a parabola up to some slope and goes on straight, and of the parabola.
+* *Fast gradients*, three steps with momentum :math:`i/(i + 3)`, no :math:`\mu`: the larger of two errors, that of a
+  function that is a parabola up to some slope and linear beyond, and that of the parabola.
 * *Stochastic gradients*, one step of one of ten functions with :math:`\zeta^2 = \frac1n\sum_k|\nabla F_k(w^*)|^2 =
   1/4`: :math:`(k + \sqrt{a^2 + \eta^2\zeta^2})^2` with :math:`k = \eta(L - \mu)/2`, :math:`a = 1 - \eta(L + \mu)/2`.
 * *Local steps*, a round of three at each of ten clients with the same :math:`\zeta^2`: the lemma of one round.
-* *Error feedback*, one step with a compressor that is off by at most half the length: the potential contracts by
+* *Error feedback*, one step with a compressor with a relative error of at most one half: the potential contracts by
   :math:`z^2`, where :math:`z^2 = tz + s` with :math:`s = 1/2` and :math:`t = \max\{1 - s - (1 + s)\eta\mu, (1 + s)\eta
   L - (1 - s)\}`.
 
-**Reading.** Left: theory over the proved worst case, whose two sides are at most 1e-07 of the value apart. It is exact
-for four methods, at every step size and not only for those up to :math:`1/L` that textbooks treat. Middle and right:
-the other two. Of these the best step of heavy ball on quadratics is 2.12, on all functions 1.31, and the worst
+**Reading.** Left: theory divided by the proved worst case, whose two sides are at most 1e-07 of the value apart. For
+four methods the rate is exact at every step size, not only for those up to :math:`1/L`, as in textbooks. Middle and
+right: the other two. For these the best step of heavy ball on quadratics is 2.12, on all functions 1.31, and the worst
 quadratic is 0.11 of the worst function at least. The lemma of a round of local steps is 1.00 to 1.01 times the worst
 case up to the best step, and up to 1.56 times beyond.
 """

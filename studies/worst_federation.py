@@ -1,38 +1,40 @@
 r"""
-Where does Power-of-Choice beat random selection?
-=================================================
+Power-of-Choice beats random selection early, and where clients are similar
+===========================================================================
 
-**Early, and where clients are similar: its error floor decides, sooner the more heterogeneity and candidates there are.
-In the worst federation the larger loss selects the client that pulls past the optimum.**
+**Its error floor is the limit: with more heterogeneity and more candidates it is reached sooner. In the worst
+federation the larger loss selects the client that moves the server past the optimum.**
 
-**Question.** Power-of-Choice (Cho, Wang and Joshi, 2020) descends faster than random selection, and settles at a floor
-above the minimum. Which of the two is ahead depends on the federation, on the number of rounds, and on what is counted:
-rounds, or the floats that are sent to the server and back (candidates are sent the model to evaluate their losses).
+**Question.** Power-of-Choice (Cho, Wang and Joshi, 2020) descends faster than random selection and stops at a floor
+above the minimum. Which of the two has the smaller error depends on the federation, on the number of rounds, and on the
+measure of cost: rounds, or the floats that are sent to the server and back (candidates receive the model to evaluate
+their losses).
 
-**Method.** Random federations of quadratic clients: curvatures, weights and optima are random, and the start is placed
-such that the heterogeneity :math:`\Gamma / (F(w_0) - F^*)` is log-uniform over four orders of magnitude. On each, eight
-selection rules, several numbers of local steps, and the same step size. Random selection needs no simulation: its
-expected error is exact. The others are means over replicates. At equal cost each gets as many rounds as what random
-selection sends pays for. The grid, half an hour of processor, is run by ``ft.sweep``: on processes by default, or on a
-Dask cluster, and continues after a stop.
+**Method.** Random federations of quadratic clients have random curvatures, weights and optima. The initial model is
+placed such that the heterogeneity :math:`\Gamma / (F(w_0) - F^*)` is log-uniform over four orders of magnitude. On each
+federation eight selection rules run with several numbers of local steps and the same step size. The expected error of
+random selection is exact and needs no simulation. The others are means over replicates. At equal cost a rule runs for
+the number of rounds in which it sends as many floats as random selection. The grid, half an hour of processor, is run
+by ``ft.sweep``: on processes by default, or on a Dask cluster, and continues after a stop.
 
 *Worst federations*: the primal solution of a worst case's semidefinite program is a federation of two clients that
 attains it in two rounds from distance 1, with :math:`\mu = 1/10, L = 1, \Gamma = 1/2`. It is trained through all
-outcomes of the selection, and drawn in the plane that holds most of the start, of the minimizers and of the server's
-models.
+outcomes of the selection, and drawn in the plane that contains most of the initial model, of the minimizers and of the
+server's models.
 
-**Reading.** Left: the share of federations in which Power-of-Choice is ahead of random selection, with exact 95%
-limits, against their heterogeneity. There with one local step and all clients as candidates pow-d is ahead in 95% after
-8 rounds, in 7% after 256, and in 2% at equal floats; dotted, the share in which random selection is still above the
-exact floor. The *mean field* is the round with its exact expected coefficients: after 256 rounds of four and eight
-local steps it has pow-d ahead in 66% and 91% of the federations, the simulation in 31% and 52%, since it leaves out the
-chance by which candidates are drawn. Where random selection falls below the floor Power-of-Choice cannot catch up.
+**Reading.** Left: the share of federations in which Power-of-Choice has a smaller error than random selection, with
+exact 95% limits, against their heterogeneity. There with one local step and all clients as candidates pow-d is ahead in
+95% after 8 rounds, in 7% after 256, and in 2% at equal floats. The dotted line is the share in which random selection
+is still above the exact floor. The *mean field* is the round with its exact expected coefficients: after 256 rounds of
+four and eight local steps it has pow-d ahead in 66% and 91% of the federations, the simulation in 31% and 52%. It
+leaves out the randomness of the candidates. If random selection is below the floor, Power-of-Choice cannot have the
+smaller error later.
 
-Middle and right: lines are level sets of the two clients, solid and dashed, :math:`w_1^*, w_2^*` their minimizers, the
-star is the optimum of F, and black lines lead from the start through the server's models. With one client at random it
-is the disagreement of the minimizers, across the way to the optimum, that moves the server. The larger loss selects the
-client that pulls past the optimum; the losses are tied at the start, so that no rule that looks at losses could tell
-the clients apart. From distance 1 it gets to 1.44 by chance, and to 2.07 by the larger loss.
+Middle and right: lines are level sets of the two clients, solid and dashed, :math:`w_1^*, w_2^*` are their minimizers,
+the star is the optimum of F, and black lines connect the server's models. With one random client, the server moves by
+the disagreement of the minimizers, at a right angle to the direction of the optimum. The larger loss selects the client
+that moves the server past the optimum. The losses are tied at the initial model, so no rule that uses only losses can
+distinguish the clients. From distance 1 it gets to 1.44 by chance, and to 2.07 by the larger loss.
 """
 
 from dataclasses import dataclass, field, fields

@@ -16,7 +16,7 @@ from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS
 from tests.test_readme import read
 from tests.test_reproduction import PAGE as FIGURES
-from tests.test_reproduction import PAPERS, named, numbers, section
+from tests.test_reproduction import PAPERS, named, numbers, section, status
 
 PAGE = " ".join(read("docs/lessons.md").split())
 
@@ -74,14 +74,9 @@ def test_the_counts_of_figures_are_those_of_the_page_of_figures() -> None:
     found: Counter[str] = Counter()
     for paper in PAPERS:
         for row in section(paper, FIGURES):
-            what = row.split(" | ")[2]
-            count = sum(len(numbers([row], kind)) for kind in ("Figure", "Table"))
-            found[re.split(r"\*\*|[:;]| \|", what.removeprefix("**"))[0]] += count
-    shown = dict(re.findall(r"\| ([a-z][^|]*?) \| (\d+) \|", PAGE))
-    words = {name: re.split(r"[:,] (?:with|data|one)", name)[0] for name in shown}
-    short = {words[name].replace(", and another result", ", other result"): int(shown[name]) for name in shown}
-    short["illustration"] = short.pop("illustrations")
-    assert short == dict(found)
+            found[status(row)[0]] += sum(len(numbers([row], kind)) for kind in ("Figure", "Table"))
+    shown = {word: int(count) for word, count in re.findall(r"\| ([a-z ]+) \| (\d+) \|", PAGE)}
+    assert shown == dict(found)
 
 
 def test_the_underflow_of_all_ten_classes_is_computed_by_two_roads() -> None:

@@ -28,12 +28,14 @@ def text_of(name: str) -> str:
 
 
 def rows() -> list[tuple[str, set[str]]]:
-    """What each row of the page of figures says of ours, and the studies that it names; the paper's numbers go."""
+    """What the page of figures says of ours, with the studies that it names: cells of its tables, and measurements."""
+    page = PAGES["docs/reproduction.md"]
     found = []
-    for row in re.findall(r"^\| ((?:Figure|Table).*) \|$", PAGES["docs/reproduction.md"], flags=re.MULTILINE):
-        cell = row.split(" | ")[2]
-        found.append((cell, set(re.findall(r"<gallery/(\w+)>", row))))
-    return found
+    for row in re.findall(r"^\| ((?:Figure|Table).*) \|$", page, flags=re.MULTILINE):
+        found.append((row.split(" | ")[2], row))
+    for item in re.findall(r"^- \*\*(?:Figure|Table).*?(?=^\S|\Z)", page, flags=re.MULTILINE | re.DOTALL):
+        found.append((item, item))
+    return [(text, set(re.findall(r"<gallery/(\w+)>", source))) for text, source in found]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -42,7 +42,7 @@ PAGES = [
         )
     ),
     "docs/api/conformance.md",
-    *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
+    *(f"docs/theory/{page}.md" for page in ("rounding", "verdicts", "softmax", "worst_cases", "greedyfed")),
 ]
 # Its blocks are files of the library: tests/test_adding.py puts them into a copy.
 CONTRIBUTING = "docs/contributing.md"
@@ -152,7 +152,7 @@ def test_every_shell_command_uses_what_exists(name: str) -> None:
 
 OTHERS = (
     *("theory/power_of_choice", "theory/claims", "reproduction", "lessons", "comparison"),
-    *("howto/index", "howto/flower", "api/words"),
+    *("howto/index", "howto/flower", "terms"),
 )
 
 

@@ -27,7 +27,8 @@ for fed in (
         validation = fed if isinstance(strategy, ft.selection.GreedyShapley) else None
         if validation is None or isinstance(fed, ft.SoftmaxFederation):
             ft.fedavg(fed, strategy, num_rounds=3, step_size=0.1, record=("loss",), validation=validation)
-ft.sampling.optimal_probabilities(np.ones(7), 3.0)
+ft.sampling.optimal_probabilities(np.ones(20), 3.0)
+ft.sampling.power_of_choice_inclusion(np.ones(20), np.arange(20.0), num_selected=2, num_candidates=3)
 print(compiled)
 """
 

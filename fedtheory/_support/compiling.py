@@ -15,6 +15,7 @@ from typing import Any, TypeVar, final
 import numba
 from numba.core import environment, runtime
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.types.misc import unliteral
 
 from fedtheory.errors import CacheWarning
 
@@ -76,7 +77,14 @@ def _never_stale(dispatcher: Any) -> Any:
     if is_compiled(dispatcher):
         function = dispatcher.py_func
         dispatcher._cache = _LateCache(partial(_cache_of, function, _stamp(Path(function.__code__.co_filename))))
+        dispatcher.get_call_template = partial(_for_any_value, dispatcher.get_call_template)
     return dispatcher
+
+
+def _for_any_value(get_call_template: Callable[..., Any], args: Any, kws: Any) -> Any:
+    """Look up a compiled function by the types of its arguments; numba compiles it again for each constant passed."""
+    plain = {name: unliteral(kind) for name, kind in kws.items()}
+    return get_call_template(tuple(unliteral(kind) for kind in args), plain)
 
 
 def _cache_of(function: Callable[..., Any], stamp: str) -> Any:

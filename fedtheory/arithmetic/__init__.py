@@ -1,4 +1,4 @@
-"""Arithmetic that keeps its digits: functions of numbers, rationals, arrays and symbols, and doubles with an error."""
+"""Arithmetic for bounds: functions of numbers, rationals, arrays and symbols, and floats with rounding-error bounds."""
 
 from fedtheory.arithmetic.functions import geometric as geometric
 from fedtheory.arithmetic.functions import logarithm as logarithm

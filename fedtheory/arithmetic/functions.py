@@ -1,4 +1,4 @@
-"""The words of a formula beyond sums, products, quotients and powers, for numbers, arrays, rationals and symbols."""
+"""Functions used in formulas of bounds, for numbers, arrays, exact rationals and symbols."""
 
 import math
 from fractions import Fraction
@@ -91,7 +91,7 @@ def logarithm(value: Any) -> Any:
 
 
 def square_root(value: Any) -> Any:
-    """Square root of a number from 0 on, an array or a SymPy expression.
+    """Square root of a nonnegative number, an array or a SymPy expression.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def square_root(value: Any) -> Any:
 
 
 def short_of_one(left: Any, right: Any) -> Any:
-    """One minus a product, with all its digits where the product is close to one.
+    """One minus a product, accurate for products close to one.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def short_of_one(left: Any, right: Any) -> Any:
 
 
 def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
-    r"""Return what is left after n steps that each take away the share ``rate``, and what is gone.
+    r"""Return ``(1 - rate)^n`` and ``1 - (1 - rate)^n``.
 
     .. math::
         (1-x)^n,\quad 1-(1-x)^n
@@ -279,7 +279,7 @@ def total(values: Any) -> Any:
 
 
 def mean(values: Any) -> Any:
-    """Mean of an array's entries over its last axis, or of a tuple of exact rationals; of one number the number.
+    """Mean of an array's entries over its last axis, of a tuple of exact rationals, or of a single number.
 
     Parameters
     ----------

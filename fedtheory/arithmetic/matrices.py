@@ -1,4 +1,4 @@
-"""Linear algebra in exact rationals, by python-flint: fractions go in, and fractions come out."""
+"""Linear algebra with exact rationals, by python-flint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floating-point numbers that know how far rounding may have taken them from the exact result."""
+"""Floating-point numbers with bounds on their rounding errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

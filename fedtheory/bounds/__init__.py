@@ -1,13 +1,38 @@
-"""Right-hand sides of published theorems: a folder for each paper, or a file for a single theorem."""
+"""Bounds of published theorems, one package for each paper.
 
-from fedtheory.bounds import error_feedback as error_feedback
-from fedtheory.bounds import fedalign as fedalign
-from fedtheory.bounds import fedavg as fedavg
-from fedtheory.bounds import fedprox as fedprox
-from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
-from fedtheory.bounds import power_of_choice as power_of_choice
-from fedtheory.bounds import proxskip as proxskip
-from fedtheory.bounds import recursion as recursion
-from fedtheory.bounds import scaffold as scaffold
-from fedtheory.bounds import sgd as sgd
-from fedtheory.bounds import stationary as stationary
+Papers are imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=[
+        "error_feedback",
+        "fedalign",
+        "fedavg",
+        "fedprox",
+        "optimal_client_sampling",
+        "power_of_choice",
+        "proxskip",
+        "recursion",
+        "scaffold",
+        "sgd",
+        "stationary",
+    ],
+)
+
+if TYPE_CHECKING:
+    from fedtheory.bounds import error_feedback as error_feedback
+    from fedtheory.bounds import fedalign as fedalign
+    from fedtheory.bounds import fedavg as fedavg
+    from fedtheory.bounds import fedprox as fedprox
+    from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
+    from fedtheory.bounds import power_of_choice as power_of_choice
+    from fedtheory.bounds import proxskip as proxskip
+    from fedtheory.bounds import recursion as recursion
+    from fedtheory.bounds import scaffold as scaffold
+    from fedtheory.bounds import sgd as sgd
+    from fedtheory.bounds import stationary as stationary

@@ -1,4 +1,4 @@
-"""One-step recursions of a theorem, unrolled over any sequence of step sizes: tighter than the closed forms."""
+"""One-step recursions of theorems, unrolled over any sequence of step sizes."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _against_the_run(recursion: Bound, constants: dict[str, Any], sizes: Array, 
 def unrolled_gap(
     recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, L: float, **constants
 ) -> Array:
-    """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, eq. (67)).
+    """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, (67)).
 
     Parameters
     ----------

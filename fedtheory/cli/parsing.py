@@ -33,9 +33,9 @@ class _Command(NamedTuple):
 
 _LIST = _Command(
     "list",
-    "list the claims and the bounds",
-    "[PATTERN] [--from SOURCE] [--json]",
-    ("list", "list lemma", "list 'fedavg.*' --json"),
+    "list the bounds and the claims",
+    "[PATTERN | --for WORD ...] [--from SOURCE] [--json]",
+    ("list", "list partial participation", "list 'fedavg.*' --json", "list --for non-convex independent stochastic"),
 )
 _SHOW = _Command(
     "show",
@@ -87,7 +87,12 @@ _HUNT = _Command(
     "KEY [--from SOURCE] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
     ("hunt power-of-choice:theorem-3.1-refined --seconds 60", "hunt fedalign:theorem-1-as-printed --evaluations 2000"),
 )
-_CHECK = _Command("check", "check a saved certificate of a worst case", "FILE", ("check certificate.json",))
+_CHECK = _Command(
+    "check",
+    "check a saved certificate of a worst case",
+    "FILE [--coq]",
+    ("check certificate.json", "check --coq certificate.json"),
+)
 _STUDY = _Command(
     "study",
     "run one of the library's studies; without NAME, list them",
@@ -138,7 +143,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _worst_options(_added(add, _WORST, with_help=False))
     _verify_options(_added(add, _VERIFY))
     _hunt_options(_added(add, _HUNT))
-    _added(add, _CHECK).add_argument("file", type=Path, metavar="FILE", help="file written by worst.save")
+    _check_options(_added(add, _CHECK))
     study = _added(add, _STUDY)
     study.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or a prefix of it")
     study.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="options of the study")
@@ -167,9 +172,21 @@ def _added(
     return own
 
 
+def _check_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="file written by worst.save")
+    command.add_argument("--coq", action="store_true", help="have Coq check its upper side, as a formal theorem")
+
+
 def _list_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "pattern", nargs="?", default="", metavar="PATTERN", help="part of a key or title, or a pattern with *"
+        "pattern", nargs="*", default=[], metavar="PATTERN", help="words or part of a key or title, or a pattern with *"
+    )
+    command.add_argument(
+        "--for",
+        nargs="+",
+        dest="setting",
+        metavar="WORD",
+        help="bounds that cover a setting, such as non-convex uniform",
     )
     _from_option(command)
     command.add_argument("--json", action="store_true", help="as JSON")

@@ -1,6 +1,7 @@
 """``list``: the claims and the bounds; ``show``: claims with their verdicts, and bounds with their formulas."""
 
 import argparse
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_p
 from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
 from fedtheory.theorem._letters import formula
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.instances import reproduce
@@ -23,10 +25,14 @@ __all__ = ["list_all", "show"]
 
 Pairs = list[tuple[str, str]]
 
+_ENDING = re.compile(r"(ations?|ating|ates?|ities|ity|ions?|ings?|ed|es|s)$")
+
 
 def list_all(arguments: argparse.Namespace) -> int:
     """List what a pattern, or a part of a key or title, names."""
-    pattern, (known, all_bounds) = arguments.pattern, known_in(arguments.source)
+    pattern, (known, all_bounds) = " ".join(arguments.pattern), known_in(arguments.source)
+    if arguments.setting:
+        return _list_for(arguments.setting, all_bounds, as_json=arguments.json)
     claims, bounds = _claims(pattern, known), _bounds(pattern, all_bounds)
     if not claims and not bounds:
         close = close_to(pattern, [*known, *all_bounds])
@@ -36,10 +42,33 @@ def list_all(arguments: argparse.Namespace) -> int:
         print_json(document(claims=claims, bounds=bounds, elsewhere=elsewhere))
         return 0
     marked = [{**row, "printed form differs": "yes" if row["printed form differs"] else ""} for row in bounds]
-    for table in filter(None, (claims, marked)):
+    for table in filter(None, (marked, claims)):
         show_table(table)
     # Named, not imported: one that is broken must not keep the others from being listed.
     say(*(f"claims of {value}: {program()} list --from {name}" for name, value in elsewhere.items()))
+    return 0
+
+
+def _list_for(words: list[str], bounds: Mapping[str, Bound], *, as_json: bool) -> int:
+    """List all bounds with a verdict for a setting: those that cover it first."""
+    known = {word.replace("-", "").replace(" ", ""): word for word in SETTINGS}
+    asked = []
+    for word in words:
+        key = re.sub(r"[-_ ]", "", word.casefold())
+        if key not in known:
+            refuse(f"--for must be followed by words among {', '.join(map(repr, SETTINGS))}, got {word!r}")
+        asked.append(known[key])
+    rows = []
+    for name, bound in bounds.items():
+        reason, setting = obstacle(bound, asked), setting_of(bound)
+        needs = "bounded gradients" if setting.bounded_gradients else ""
+        verdict = "does not apply" if reason else "applies"
+        rows.append({"bound": name, "verdict": verdict, "of": setting.horizon, "needs": needs, "reason": reason or ""})
+    rows.sort(key=lambda row: (row["verdict"], row["of"] != "whole run"))
+    if as_json:
+        print_json(document(bounds=rows))
+    else:
+        show_table(rows)
     return 0
 
 
@@ -55,13 +84,31 @@ def _bounds(pattern: str, known: Mapping[str, Bound]) -> list[dict[str, Any]]:
     return [
         {"bound": name, "source": str(bound.statement), "printed form differs": bound.printed is not bound}
         for name, bound in known.items()
-        if _named(pattern, name, str(bound.statement))
+        if _named(pattern, name, str(bound.statement), _about(bound))
     ]
 
 
-def _named(pattern: str, key: str, text: str) -> bool:
+def _about(bound: Bound) -> str:
+    """Title of the paper, setting and hypotheses of a bound, in which words are searched."""
+    setting = setting_of(bound)
+    words = f"{setting.convexity} functions, {setting.participation} participation, {setting.gradients} gradients"
+    title = (bound.__doc__ or "").partition("\n")[0]
+    assumed = "; ".join(each.text for each in bound.hypotheses)
+    return f"{title} {bound.statement.paper.title} {words} {setting.selection} {setting.horizon} {assumed}"
+
+
+def _named(pattern: str, key: str, text: str, more: str = "") -> bool:
     part = pattern.casefold()
-    return part in f"{key} {text}".casefold() or bool(catalogue.matching(pattern, [key]))
+    if part in f"{key} {text}".casefold() or catalogue.matching(pattern, [key]):
+        return True
+    known = _stems(f"{key} {text} {more}")
+    return all(any(word.startswith(stem) for word in known) for stem in _stems(pattern))
+
+
+def _stems(text: str) -> set[str]:
+    """Return the words of a text without hyphens and common endings."""
+    words = re.findall(r"[a-z0-9]+", re.sub(r"[-_]", "", text.casefold()) + " " + re.sub(r"[-_]", " ", text.casefold()))
+    return {_ENDING.sub("", word) if len(word) > 5 else word for word in words}
 
 
 def show(arguments: argparse.Namespace) -> int:

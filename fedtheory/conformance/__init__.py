@@ -18,6 +18,7 @@ from fedtheory.conformance.flower_strategies import flower as flower
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.methods import check_method as check_method
 from fedtheory.conformance.own_bounds import check_bound as check_bound
+from fedtheory.conformance.partitions import check_partition as check_partition
 from fedtheory.conformance.probabilities import check_probabilities as check_probabilities
 from fedtheory.conformance.results import Conformance as Conformance
 from fedtheory.conformance.shapley import check_shapley as check_shapley

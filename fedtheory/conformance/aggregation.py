@@ -1,4 +1,4 @@
-"""Checks of estimators of a weighted mean of vectors (bias and variance) and of exact aggregation rules."""
+"""Checks of aggregation: unbiased estimators of a weighted mean, and exact aggregation rules."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

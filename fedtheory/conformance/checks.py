@@ -1,4 +1,4 @@
-"""Single checks of the conformance kit, for pytest. See the page *Conformance*."""
+"""Single checks of the conformance kit, for use in pytest."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ def checks_of(
     exceptions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> list[Check]:
-    """Return the named checks of a function of the conformance kit, to be run one by one.
+    """Return the single checks of a function of the conformance kit, by name.
 
     Each is a function without arguments: it raises an AssertionError with one sentence if the code does not pass, and,
     if it is excepted, ``unittest.SkipTest`` with the reason, which pytest shows. The name becomes the id of a test.

@@ -1,4 +1,4 @@
-"""Constants that some federation could have, as exact rationals, and a Hypothesis strategy for those of a bound.
+"""Consistent constants for bounds, as exact rationals: a Hypothesis strategy.
 
 Every world satisfies the hypotheses of every bound of its paper, and what follows from them: mu <= L, sigma^2 <= G^2,
 gaps between mu/2 and L/2 times squared distances, G^2 at least the gradients that strong convexity forces. Nothing is
@@ -22,7 +22,7 @@ World = dict[str, Any]
 
 
 def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
-    """Arguments of a bound, by name, that satisfy its hypotheses and those of all bounds of its paper; none is zero.
+    """Nonzero arguments of a bound, by name, that satisfy its hypotheses and those of all bounds of its paper.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for numbers, finite laws, games, random sets of clients, and federations."""
+"""Hypothesis strategies for numbers, finite laws, games, samplings and federations."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -37,7 +37,7 @@ _FORMS = ("isotropic", "diagonal", "matrix")
 def rationals(
     low: float | Fraction = 0, high: float | Fraction = 10, max_denominator: int = 20
 ) -> SearchStrategy[Fraction]:
-    """Fractions between two limits, with denominators that stay readable when examples shrink.
+    """Fractions between two limits, with small denominators in shrunk examples.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def seeds() -> SearchStrategy[int]:
 def quadratic_federations(
     form: str | None = None, min_clients: int = 1, max_clients: int = 6, min_dim: int = 1, max_dim: int = 4
 ) -> SearchStrategy[QuadraticFederation]:
-    """Quadratic federations of condition number at most 10, with minima and weights of their own.
+    """Quadratic federations of condition number at most 10, with random minima and weights.
 
     Sizes shrink; the numbers come from a seed, so that they are of moderate size and in general position.
 
@@ -339,7 +339,7 @@ def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) ->
 
 
 def prioritized_federations(max_clients: int = 6) -> SearchStrategy[Prioritized]:
-    """Quadratic federations of which some clients, at least one, have priority (FedALIGN).
+    """Quadratic federations with at least one priority client (FedALIGN).
 
     Parameters
     ----------

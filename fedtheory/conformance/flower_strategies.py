@@ -1,4 +1,4 @@
-"""Adapters of Flower's server strategies for the kit: whole rounds with clients that send given vectors.
+"""Adapters that connect server strategies of Flower to the conformance kit.
 
 Flower (``flwr``) is not needed to import this; ``pip install "fedtheory[flower]"`` brings it.
 """
@@ -25,7 +25,7 @@ Metrics = Callable[..., Mapping[str, Any]]
 
 
 class FlowerRounds(NamedTuple):
-    """The rounds of a Flower strategy as functions for the kit.
+    """Selection and aggregation of a Flower strategy as functions for the kit.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FlowerRounds(NamedTuple):
 def flower(
     strategy: Any, *, num_rounds: int = 1, metrics: Metrics | None = None, dtype: Any = np.float64
 ) -> FlowerRounds:
-    """Wrap a strategy of ``flwr.serverapp.strategy`` for the checks of the kit.
+    """Wrap a strategy of ``flwr.serverapp.strategy`` for the conformance checks.
 
     Each call starts with a copy of the strategy and with the model 0, so that calls do not remember each other. Replies
     arrive in an order that is drawn anew. What Flower draws from the global generators of Python and NumPy is made to

@@ -1,4 +1,4 @@
-r"""Checks of generators of Synthetic(alpha, beta): the law of the data, and the interpretation of beta.
+r"""Checks of generators of Synthetic(alpha, beta).
 
     entries of W_k and b_k ~ N(u_k, 1),   y = argmax(W_k x + b_k),
     B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),   x ~ N(v_k, diag(j^-1.2)).

@@ -1,4 +1,4 @@
-"""Checks of methods with control variates, normalized averaging and coins: limits, first rounds, rates."""
+"""Checks of methods with control variates, normalized averaging or random communication."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ def check_method(
     like: Method | None,
     rng: RNGLike = 0,
     *,
+    proximal_weight: float = 0.0,
     exceptions: Mapping[str, str] | None = None,
 ) -> Conformance:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
@@ -102,6 +103,9 @@ def check_method(
         ``like`` begins with; memories are empty at first.
     rng
         Seed or SeedSequence.
+    proximal_weight
+        mu of FedProx: the method should add ``mu (y - x)`` to the gradients, x being the server's model at the start of
+        the round. With ``like=None`` only.
     exceptions
         Names of checks to leave out, each with its reason.
 
@@ -145,10 +149,12 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    return conformance(named(method), method_checks(method, like, rng), exceptions)
+    return conformance(named(method), method_checks(method, like, rng, proximal_weight=proximal_weight), exceptions)
 
 
-def method_checks(method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0) -> list[Check]:
+def method_checks(
+    method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0, *, proximal_weight: float = 0.0
+) -> list[Check]:
     """Return the checks of ``check_method``, to be run one by one; the arguments are the same.
 
     >>> from fedtheory.methods import FedNova
@@ -164,8 +170,12 @@ def method_checks(method: Method | Callable[..., Any], like: Method | None, rng:
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
         message = f"method must be a function or a value with method_rules, got {short(method)}"
         raise TypeError(message)
+    weight = validate.double("proximal_weight", validate.nonnegative("proximal_weight", proximal_weight))
+    if weight and like is not None:
+        message = f"proximal_weight must be 0 unless like is None, got {weight} for {short(like)}"
+        raise ValueError(message)
     seeds = validate.seed_sequence(rng)
-    asked = _Asked(method if callable(method) else partial(_as_function, method), like)
+    asked = _Asked(method if callable(method) else partial(_as_function, method), like, weight)
     cases = [_case(like, 2), _case(like, 1)]
     works: dict[str, Callable[[np.random.SeedSequence], Any]] = {
         "runs": lambda seeds: asked.raw(cases[0], 1, generator(seeds)),
@@ -199,6 +209,7 @@ class _Asked(NamedTuple):
 
     function: Callable[..., Any]
     like: Any
+    proximal_weight: float
 
     def raw(self, case: _Case, num_rounds: int, rng: np.random.Generator) -> Any:
         """Ask for a model, whatever it is."""
@@ -219,13 +230,13 @@ class _Asked(NamedTuple):
 
     def reference(self, case: _Case, num_rounds: int) -> Array:
         """Return the models of ``like``, a row for each round."""
-        return _trained(self.like, case, num_rounds)
+        return _trained(self.like, case, num_rounds, proximal_weight=self.proximal_weight)
 
 
-def _trained(method: Method | None, case: _Case, num_rounds: int, rng: RNGLike = 0) -> Array:
+def _trained(method: Method | None, case: _Case, num_rounds: int, rng: RNGLike = 0, **options: Any) -> Array:
     run = fedavg(
         case.fed, Full(), method=method, num_rounds=num_rounds, local_steps=list(case.local_steps),
-        step_size=case.step_size, initial=case.initial, record=("models",), rng=rng,
+        step_size=case.step_size, initial=case.initial, record=("models",), rng=rng, **options,
     )  # fmt: skip
     models: Array = run.models[0]
     return models

@@ -1,4 +1,4 @@
-"""Check a user-supplied bound against the instances of a claim."""
+"""Checks of user-supplied bounds against the instances of a claim."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ def check_bound(
     num_instances: int = 40,
     exceptions: Mapping[str, str] | None = None,
 ) -> Conformance:
-    """Check a user-supplied bound: a claim must hold with the function in the place of its bound.
+    """Check a user-supplied bound: a claim must hold with the function in place of its bound.
 
     Parameters
     ----------

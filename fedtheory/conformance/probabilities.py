@@ -1,4 +1,4 @@
-"""Checks of the probabilities of an independent sampling of least variance, by a certificate."""
+"""Checks of sampling probabilities with minimal variance, by a certificate of optimality."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Results of conformance checks: the failures, each with its check, one sentence, and the smallest case found."""
+"""Results of conformance checks: failed checks with the smallest case found."""
 
 import html
 import textwrap

@@ -1,4 +1,4 @@
-"""Checks of Shapley values: exact values by axioms and by all coalitions, estimates by their means."""
+"""Checks of exact and estimated Shapley values."""
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Checks of client selection: returned values, behavior under permutations of the clients, and the selection law."""
+"""Checks of client selection: returned values, permutations of the clients, and the selection law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems to study: generated, partitioned or read."""
+"""Data and federations: generated, partitioned, or read from files."""
 
 from fedtheory.datasets.bundled import breast_cancer as breast_cancer
 from fedtheory.datasets.bundled import diabetes as diabetes

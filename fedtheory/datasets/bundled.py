@@ -1,4 +1,4 @@
-"""Real data that comes with scikit-learn, dealt to clients; nothing is downloaded."""
+"""Data sets of scikit-learn, partitioned among clients."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def digits(
     min_samples: int = 10,
     test_fraction: float = 0.1,
 ) -> FederatedData:
-    """1797 images of handwritten digits, 8 x 8 pixels divided by 16, 10 classes.
+    """Handwritten digits: 1797 images, 8 x 8 pixels divided by 16, 10 classes.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def breast_cancer(
     min_samples: int = 10,
     test_fraction: float = 0.1,
 ) -> FederatedData:
-    """569 tumors, malignant or benign, 30 features scaled to mean 0 and standard deviation 1; arguments as ``digits``.
+    """Breast cancer: 569 tumors, 2 classes, 30 features with mean 0 and standard deviation 1; arguments as ``digits``.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def wine(
     min_samples: int = 10,
     test_fraction: float = 0.1,
 ) -> FederatedData:
-    """178 wines of 3 cultivars, 13 features scaled to mean 0 and standard deviation 1; arguments as ``digits``.
+    """Wine: 178 wines, 3 classes, 13 features with mean 0 and standard deviation 1; arguments as ``digits``.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def wine(
 def diabetes(
     num_clients: int = 10, rng: RNGLike = 0, *, l2: float = 0.1, sorted_by: str | None = "bmi", min_samples: int = 10
 ) -> QuadraticFederation:
-    """Ridge regression of disease progression on 10 measurements of 442 patients: a real federation of quadratics.
+    """Diabetes: ridge regression of disease progression on 10 measurements of 442 patients, a quadratic federation.
 
     Features and target are scaled to mean 0 and standard deviation 1; a constant feature is appended, so that v = 11.
     The zero model has the loss 1/2.

@@ -1,4 +1,4 @@
-"""A partition in which every client keeps the class shares that were drawn for it, as in GreedyFed's public code."""
+"""Partition with given class shares for each client, as in GreedyFed's public code."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def class_shares_partition(
     underflow: bool = False,
     rng: RNGLike = 0,
 ) -> list[Labels]:
-    r"""Deal ``floor(D q_i p_ij)`` samples of class j to client i, D as large as the classes allow.
+    r"""Assign ``floor(D q_i p_ij)`` samples of class j to client i, with the largest possible D.
 
     The sizes q come from the density ``3 x^2``, and the class shares p_i of each client from the
     symmetric Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again

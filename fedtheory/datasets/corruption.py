@@ -1,4 +1,4 @@
-"""Noisy and irrelevant samples: clients misaligned with the others to a chosen degree (FedALIGN, Appendix B.2).
+"""Noisy and irrelevant samples for misaligned clients (FedALIGN, Appendix B.2).
 
 The appendix names, for each kind of noise, a factor (the noise of the worst client) and a skew factor (a larger one
 puts more clients near the worst), with the values 2.5 for label noise, 1 for irrelevant points, and skews 0.5 / 1.5 / 5

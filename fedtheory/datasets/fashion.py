@@ -1,4 +1,4 @@
-"""FashionMNIST, where it is on this machine: of a package of the system, or in another library's cache."""
+"""FashionMNIST from a system package or from the cache of another library."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ _HOW = (
 
 
 def fashion_mnist(path: str | Path | None = None) -> tuple[tuple[Features, Labels], tuple[Features, Labels]]:
-    """60,000 and 10,000 images of clothes, 28 x 28 pixels divided by 255, 10 classes; nothing is downloaded.
+    """FashionMNIST: 60,000 and 10,000 images, 28 x 28 pixels divided by 255, 10 classes; nothing is downloaded.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""IDX files, raw or gzipped, as MNIST, FashionMNIST and EMNIST are distributed; nothing is downloaded.
+"""Reader of IDX files, the format of MNIST, FashionMNIST and EMNIST.
 
 A file is a magic number (two zero bytes, the type, the number of dimensions), the dimensions as big-endian 32-bit
 numbers, and the entries. What the header declares is compared with the file before anything of that size is allocated.

@@ -1,4 +1,4 @@
-"""LEAF's JSON files: a folder with ``train/*.json`` and, if there are held-out samples, ``test/*.json``.
+"""Reader of LEAF's JSON files.
 
 Each file holds some of the users,
 ``{"users": [...], "num_samples": [...], "user_data": {user: {"x": [...], "y": [...]}}}``,
@@ -29,7 +29,7 @@ class _Samples(NamedTuple):
 
 
 def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> FederatedData:
-    """Clients of a LEAF folder, one per user, in the order of the files' names and of the users in each.
+    """Clients of a LEAF folder, one per user, sorted by file name and by order within a file.
 
     Parameters
     ----------

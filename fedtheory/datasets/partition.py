@@ -1,4 +1,4 @@
-"""Partitions of pooled samples among clients, and how far apart the clients' label distributions are.
+"""Partitions of pooled samples among clients, and the heterogeneity of their labels.
 
 A partition is a list of index arrays, one per client, disjoint and covering every sample;
 ``FederatedData.from_partition`` makes clients of it.
@@ -36,7 +36,7 @@ def dirichlet_partition(
     underflow: bool = False,
     rng: RNGLike = 0,
 ) -> list[Labels]:
-    """Split each class among the clients in shares drawn from the symmetric Dirichlet law ``Dir_K(concentration)``.
+    """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
     A small concentration gives clients of unequal sizes with few classes each. Clients that end with fewer than
     ``min_samples`` are filled up with random samples of the client that is largest at that moment.
@@ -95,7 +95,7 @@ def dirichlet_partition(
 def shard_partition(
     labels: npt.ArrayLike, num_clients: int, shards_per_client: int = 2, *, rng: RNGLike = 0
 ) -> list[Labels]:
-    """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and deal them at random.
+    """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and assign them at random.
 
     No shard holds two classes; each class gets a number of shards in proportion to its samples (at least one), of sizes
     that differ by at most 1.
@@ -154,7 +154,7 @@ def power_law_partition(
     min_samples: int = 1,
     rng: RNGLike = 0,
 ) -> list[Labels]:
-    """Deal the samples into parts of sizes proportional to draws from the density ``power x^(power-1)``.
+    """Split the samples into parts with sizes proportional to draws from the density ``power x^(power-1)``.
 
     Of the N samples each client first gets ``min_samples``; the rest is shared in proportion to the draws, rounded by
     the largest remainders.
@@ -223,7 +223,7 @@ def _counts_by_class(left: Labels, size: int, concentration: float, draw: np.ran
 
 
 class Heterogeneity(NamedTuple):
-    """How the clients' labels differ.
+    """Heterogeneity of the clients' labels.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ _MOST_DRAWS = 1000
 def capped_dirichlet_partition(
     labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 10, rng: RNGLike = 0
 ) -> list[Labels]:
-    """Split one class after the other in Dirichlet shares among the clients that have fewer than N/K samples so far.
+    """Split each class in turn, with Dirichlet shares, among the clients that still have fewer than N/K samples.
 
     The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are left out and
     the others lengthened to sum 1. All is drawn again until every client has ``min_samples``. Clients are less unequal

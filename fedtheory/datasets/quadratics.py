@@ -1,4 +1,4 @@
-"""Quadratic federations: random ones of Power-of-Choice, and least squares on data."""
+"""Quadratic federations: the random ones of Power-of-Choice, and least squares on data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synthetic(alpha, beta): clients with softmax models and features of their own (Shamir et al., Sahu et al.).
+"""Synthetic(alpha, beta): labels from a different softmax model for each client (Shamir et al., Sahu et al.).
 
     u_k ~ N(0, alpha),  entries of W_k and b_k ~ N(u_k, 1),       y = argmax(softmax(W_k x + b_k)),
     B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),               x ~ N(v_k, diag(j^-1.2)).
@@ -28,7 +28,7 @@ _Streams = dict[str, np.random.SeedSequence]
 
 
 class SyntheticClients(NamedTuple):
-    """What the clients of Synthetic(alpha, beta) are made of, before any sample is drawn.
+    """Models, feature means and sample sizes of the clients of Synthetic(alpha, beta).
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ _NO_CORRECTION = np.empty(0)
 
 
 class LocalWork(NamedTuple):
-    """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all).
+    """Settings of local training: sigma^2 and M of the gradient noise, FedProx weight, momentum, batch size (0 = all).
 
     ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step;
     with ``num_batches`` an epoch has so many of them, of sizes that differ among clients. ``correction``, shape (v,) or
@@ -44,7 +44,7 @@ class LocalWork(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A problem in the layout of the loop: a NamedTuple of arrays, three kernels, and the reference value of excess.
+    """Layout of a problem for the round loop: a NamedTuple of arrays, three kernels, and the reference value of excess.
 
     ``mistakes``, with the arguments of ``losses``, writes shares of wrongly classified samples; None where nothing is
     classified. ``sharing``, from this family and the most clients of a round, makes one with the kernel ``coalition``,

@@ -1,4 +1,4 @@
-"""Layout of a federation for the round loop: its arrays and three compiled kernels.
+"""Arrays and compiled kernels of a federation for the round loop.
 
 A loss of your own is a ``LossFederation``. A family of your own, with kernels written for it, registers a function,
 ``@families.layout.register``, that lays one of its federations out; the federation itself knows nothing of the engine.

@@ -1,4 +1,4 @@
-"""Clients that differ in speed and in privacy noise, for ``fedavg``."""
+"""Heterogeneous clients for ``fedavg``: numbers of local steps, and privacy noise."""
 
 from dataclasses import dataclass
 from typing import final
@@ -15,7 +15,7 @@ __all__ = ["Stragglers", "privacy_noise"]
 @final
 @dataclass(frozen=True)
 class Stragglers:
-    """Local steps of clients, a random fraction of which completes only some epochs, for ``fedavg(local_steps=...)``.
+    """Numbers of local steps with stragglers: a random fraction of the clients completes fewer epochs.
 
     ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E; the others take E.
 

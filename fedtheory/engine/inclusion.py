@@ -1,4 +1,4 @@
-"""Clients that were included in each round of a run of FedALIGN."""
+"""Included clients in each round of a FedALIGN run."""
 
 from dataclasses import dataclass
 from typing import final
@@ -49,7 +49,7 @@ class Inclusions:
 
 
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
-    """Return the clients that were included in each round of a run.
+    """Return the included clients of each round of a run.
 
     Parameters
     ----------

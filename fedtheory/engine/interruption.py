@@ -1,4 +1,4 @@
-"""Interruption of a run by Ctrl-C."""
+"""Exception for a run that is interrupted by Ctrl-C."""
 
 import atexit
 import contextlib
@@ -14,7 +14,7 @@ __all__ = ["Interrupted"]
 
 @final
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a run.
+    """Exception raised if Ctrl-C interrupts a run.
 
     A script that does not catch it ends by the signal, as by any KeyboardInterrupt: a shell ends its loop, too.
 

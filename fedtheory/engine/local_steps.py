@@ -1,4 +1,4 @@
-"""One local step of a client: noise, FedProx, momentum, descent; the family computes the gradient.
+"""One local step of a client: noise, proximal term, momentum and descent.
 
 A family's ``train`` kernel loops over the chosen clients and the local steps: ``begin``, then in each step a gradient
 into ``slope`` and ``descend``, at last ``finish``.
@@ -38,7 +38,7 @@ def begin(server_model, velocity, model):
 
 @inlined
 def descend(slope, step_size, work, rng, server_model, velocity, model):
-    """Take one step against the gradient ``slope`` of the client's loss, as ``work`` says (see ``LocalWork``).
+    """Take one step along the negative gradient ``slope`` of the client's loss, with the settings ``work``.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
 
 @inlined
 def finish(server_model, model):
-    """Turn the client's model into its update, the difference from the server's.
+    """Replace the client's model by its update, the difference from the server's model.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A round in plain Python: the calls of a strategy's rules that the compiled loop makes."""
+"""One round in plain Python, with the same calls of a strategy's rules as the compiled loop."""
 
 from __future__ import annotations
 

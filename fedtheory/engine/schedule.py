@@ -1,4 +1,4 @@
-"""Step-size schedules: one step size for every local step of the run."""
+"""Step-size schedules: a step size for every local step of a run."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, final
@@ -48,7 +48,7 @@ class InverseTime:
 @final
 @dataclass(frozen=True)
 class Halving:
-    """A step size that halves when each of the given rounds begins.
+    """Step size that halves at the start of each of the given rounds.
 
     >>> Halving(0.8, at_rounds=(1, 2)).step_sizes(num_rounds=3, local_steps=2)
     array([0.8, 0.8, 0.4, 0.4, 0.2, 0.2])

@@ -1,4 +1,4 @@
-"""The validated arguments of ``fedavg`` that determine its result, and the job that they define."""
+"""Validated arguments of ``fedavg``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Federated averaging, or another method, with any strategy on any problem family."""
+"""Simulation of federated averaging and other methods."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def fedavg(
     checkpoint: str | Path | None = None,
     checkpoint_every: float = 30.0,
 ) -> Trajectory:
-    """Run federated averaging.
+    """Run federated averaging or another method.
 
     In each round the strategy selects clients; each takes ``local_steps`` gradient steps from the server's model; the
     server adds ``server_step_size`` times the weighted sum of their model differences (with weights 1/m and step 1 that

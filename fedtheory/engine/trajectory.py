@@ -44,7 +44,7 @@ class Band(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """Replicates of one run.
+    """Results of a run: recorded quantities of all replicates.
 
     Attributes
     ----------

@@ -1,5 +1,8 @@
 """Exact and estimated quantities of a run without simulation."""
 
+from fedtheory.exact.applicability import Applicability as Applicability
+from fedtheory.exact.applicability import ApplicableBounds as ApplicableBounds
+from fedtheory.exact.applicability import applicable as applicable
 from fedtheory.exact.estimated_skews import estimated_selection_skew as estimated_selection_skew
 from fedtheory.exact.estimated_skews import sampled_models as sampled_models
 from fedtheory.exact.estimated_skews import selection_skew_at as selection_skew_at

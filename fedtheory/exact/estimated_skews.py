@@ -1,4 +1,4 @@
-r"""The selection skew by Monte Carlo over sampled models, for any strategy whose rules can be called.
+r"""Monte Carlo estimates of the selection skew over sampled models.
 
 A minimum over sampled models can only be too large and a maximum only too small, so that these are estimates from one
 side, besides their standard errors. Where ``exact.selection_skew`` applies it is preferable: it gives both sides.
@@ -136,7 +136,7 @@ def selection_skew_at(
 def estimated_selection_skew(
     fed: Federation, strategy: Strategy, models: npt.ArrayLike, *, num_draws: int = 10_000, rng: RNGLike = 0
 ) -> SampledSkew:
-    """Estimate rho_bar, rho_tilde and rho_diagonal over sampled models, each from one side.
+    """One-sided estimates of rho_bar, rho_tilde and rho_diagonal over sampled models.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def estimated_selection_skew(
 
 
 def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: RNGLike = 0) -> Array:
-    """Models around w*, normal with standard deviation ``spread`` times the farthest local minimizer; shape (P, v).
+    """Models around w*, normal with deviation ``spread`` times the distance of the farthest local minimizer.
 
     Where all clients share their minimizer the standard deviation is ``spread``.
 

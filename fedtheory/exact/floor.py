@@ -1,4 +1,4 @@
-r"""The error floor of biased selection: the limit of federated averaging with small steps.
+r"""Error floor of biased selection: the limit of federated averaging with small steps.
 
 Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of selection frequencies. So pow-d follows
 subgradients of the convex function ``N(w) = max_{q in B} sum_k q_k F_k(w)``, and with small or decaying steps it
@@ -30,7 +30,7 @@ _MOST_VERTICES = 300
 
 
 class ErrorFloor(NamedTuple):
-    """The limit of small steps.
+    """Limit of federated averaging for small steps: error, minimizer and duality gap.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""An approximation of the error of loss-dependent selection: replace the random round by its conditional mean."""
+"""Mean-field approximation of the error of loss-dependent selection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mean_field_gap(
     *,
     server_step_size: float = 1.0,
 ) -> Array:
-    r"""Objective gap ``F(w_t) - F*`` of the mean-field recursion: an APPROXIMATION of the expected gap.
+    r"""Objective gap ``F(w_t) - F*`` of the mean-field recursion, an APPROXIMATION of the expected gap.
 
     ``w+ = w + sum_k q_k(w) (w_k - w)`` with the exact selection frequencies q(w) and noise-free local work. It ignores
     the variance of the selection and of the gradients, so it is good for small steps, and no bound of either sign.

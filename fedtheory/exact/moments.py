@@ -1,4 +1,4 @@
-r"""Exact expected error of federated averaging on quadratics, without Monte Carlo.
+r"""Exact expected error of federated averaging on quadratics.
 
 A round is ``w+ = w + sum_k omega_k (D_k (c_k - w) + noise_k)`` with random coefficients omega. If these do not depend
 on w, the first two moments of w obey a closed recursion, and for quadratics the expected objective gap is a linear
@@ -87,7 +87,7 @@ def expected_gap(
     server_step_size: float = 1.0,
     aggregation: str = "difference",
 ) -> Array:
-    r"""Objective gap in expectation, ``E F(w_t) - F*``, after 0, 1, ..., num_rounds rounds, exact up to rounding.
+    r"""Return the expected gap ``E F(w_t) - F*`` after 0, 1, ..., num_rounds rounds, exact up to rounding.
 
     Parameters
     ----------

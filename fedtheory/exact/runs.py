@@ -31,7 +31,11 @@ from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS
 
-__all__ = ["for_run"]
+__all__ = ["UnknownConstant", "for_run"]
+
+
+class UnknownConstant(AssumptionViolated):
+    """A constant of a theorem is not known for a run and must be given as an argument."""
 
 
 # How often a run is made and what is kept of it change nothing that a theorem speaks about. Every other option does: a
@@ -76,7 +80,7 @@ def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run, with a property for each argument of a bound that can be read off it.
+    """A run, with a property for each argument of a bound that the run determines.
 
     ``options`` are all of ``fedavg``, ``given`` the arguments of the bound that are known otherwise; ``steps_of_round``
     is the largest number of local steps where clients have their own.
@@ -225,7 +229,7 @@ class Run:
         """``sum_k p_k |grad F_k(w*)|^2``."""
         if not isinstance(self.fed, QuadraticFederation):
             message = f"zeta2 of a {type(self.fed).__name__} is not known: give zeta2="
-            raise AssumptionViolated(message)
+            raise UnknownConstant(message)
         gradients = self.fed.gradients(self.fed.minimizer)
         return float(self.fed.weights @ np.sum(np.square(gradients), axis=-1))
 
@@ -316,7 +320,7 @@ class Run:
         if not isinstance(self.fed, QuadraticFederation) or steps is None or not is_plain:
             what = f"a {type(self.fed).__name__}" + ("" if is_plain else " in such a run")
             message = f"a bound on the gradients of {what} is not known: give G2="
-            raise AssumptionViolated(message)
+            raise UnknownConstant(message)
         return gradient_bound(self.fed, self.options["initial"], steps, self.sigma2).G2
 
     @cached_property
@@ -326,7 +330,7 @@ class Run:
             return selection_skew(self.fed, self.strategy, num_models=1)
         except TypeError as error:
             message = f"the skews are not known ({error}): give rho_tilde= and the others"
-            raise AssumptionViolated(message) from error
+            raise UnknownConstant(message) from error
 
     @property
     def rho_bar(self) -> float:
@@ -359,7 +363,7 @@ class Run:
             message = (
                 f"the improvement of {short(self.strategy)} over uniform sampling is not known: give gamma= or the like"
             )
-            raise AssumptionViolated(message)
+            raise UnknownConstant(message)
         return float(self.strategy.expected_size / self.num_clients)
 
     @property
@@ -374,7 +378,7 @@ class Run:
             known = getattr(fed, "dissimilarity", None)
             if known is None:
                 message = f"dissimilarity of a {type(fed).__name__} is not known: give dissimilarity="
-                raise AssumptionViolated(message)
+                raise UnknownConstant(message)
             return float(known)
         if np.ptp(fed.matrices, axis=0).any():
             message = "dissimilarity is unbounded unless all clients have one curvature, got a federation of several"
@@ -461,26 +465,32 @@ def for_run(
     """
     validate.instance("bound", bound, Bound, "one of fedtheory.bounds")
     if isinstance(fed, Trajectory):
-        return for_run(bound, **{**_made_with(fed, strategy), **settings})
+        return for_run(bound, **{**made_with(fed, strategy), **settings})
     run = described(
         bound, federation_given(fed), strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings}
     )
-    reasons = (check(run) for check in (_other_scheme, _broken_hypothesis, _other_option, _other_steps, _other_count))
-    reason = next(filter(None, reasons), None)
+    reason = refusal(run)
     if reason is not None:
         message = f"{bound.statement.number} {reason}"
         raise AssumptionViolated(message)
-    defaults = {name for name, one in inspect.signature(bound).parameters.items() if one.default is not one.empty}
-    arguments = {
-        name: run.argument(name)
-        for name in bound.domains
-        if name in run.given or run.is_readable(name) or name not in defaults
-    }
+    arguments = {name: run.argument(name) for name in wanted(run)}
     bound.terms(**arguments)
     return arguments
 
 
-def _made_with(run: Trajectory, strategy: Strategy | None) -> dict[str, Any]:
+def refusal(run: Run) -> str | None:
+    """Say why a theorem does not apply to a run, as far as its constants do not matter."""
+    checks = (_other_scheme, _broken_hypothesis, _other_option, _other_steps, _other_count)
+    return next(filter(None, (check(run) for check in checks)), None)
+
+
+def wanted(run: Run) -> list[str]:
+    """Return the arguments of the bound that are given, are known, or have no default."""
+    defaults = {name for name, one in inspect.signature(run.bound).parameters.items() if one.default is not one.empty}
+    return [name for name in run.bound.domains if name in run.given or run.is_readable(name) or name not in defaults]
+
+
+def made_with(run: Trajectory, strategy: Strategy | None) -> dict[str, Any]:
     """Return the arguments of ``fedavg`` that a run was made with, its strategy perhaps as it is given."""
     if run.settings is None:
         message = (

@@ -1,4 +1,4 @@
-r"""The selection skews of a strategy on a quadratic federation, each with a certified lower and upper side."""
+r"""Certified selection skews of a strategy on a quadratic federation."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace

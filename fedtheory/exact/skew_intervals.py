@@ -1,4 +1,4 @@
-"""The skews of a strategy as intervals with certified sides."""
+"""Certified intervals for the selection skews of a strategy."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ _FREQUENCIES = 1e-13
 
 
 class SelectionSkew(NamedTuple):
-    r"""The skews of a selection strategy on a federation, models where losses tie included.
+    r"""Certified skews of a selection strategy on a federation, over all models, including those with tied losses.
 
     Attributes
     ----------

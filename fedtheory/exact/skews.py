@@ -1,4 +1,4 @@
-r"""The selection skew of quadratic federations at a model, and its extremes over all models.
+r"""Selection skew of quadratic federations at a model, and its extremes over all models.
 
 Source: Cho, Wang, Joshi (2020), Definition 3.2, with ``sum_k p_k (F_k(w) - F_k*)`` in the denominator.
 """

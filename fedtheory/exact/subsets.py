@@ -1,4 +1,4 @@
-r"""Smallest ratio of the mean excess loss of n clients to that of all, over all subsets and all models.
+r"""Smallest ratio of the mean excess loss of n clients to that of all clients.
 
 ``l_n = min over |U| = n, inf over w of (1/n) sum_{k in U} (F_k(w) - F_k*) / sum_k p_k (F_k(w) - F_k*)``.
 """

@@ -1,4 +1,4 @@
-"""Labeled samples that belong to clients: one record that generators, partitions and readers all return."""
+"""Labeled samples of the clients of a federation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_CLASSES = 100_000
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class FederatedData:
-    """Samples of K clients in one table: client k owns the rows ``offsets[k]:offsets[k + 1]``.
+    """Samples of K clients in one table; the rows ``offsets[k]:offsets[k + 1]`` belong to client k.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Constants of the theory that need a proof: a bound G2 on stochastic gradients, and the region on which it holds."""
+"""Proved bounds G2 on stochastic gradients, and the regions on which they hold."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Ball:
 @final
 @dataclass(frozen=True, eq=False)
 class GradientBound:
-    """A bound on stochastic gradients that holds along every run.
+    """Bound on the stochastic gradients of every run, with the region on which it holds.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Federations of smooth wells: non-convex, with every constant of the non-convex theorems known."""
+"""Non-convex federations of smooth wells with known constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["NonconvexFederation"]
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class NonconvexFederation:
-    r"""Clients that are sums of wells, tilted: ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
+    r"""Clients with non-convex objectives, ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
 
     Here ``phi(t) = t^2 / (1 + t^2)``, with ``-1/2 <= phi'' <= 2`` and ``phi'^2 <= 27/64``. The tilts cancel in the sum:
     their weighted mean is subtracted from each, so that ``F(w) = sum_k p_k sum_j a_kj phi(w_j - c_kj)`` is at least 0.

@@ -1,4 +1,4 @@
-"""Federations with user-defined losses: two functions and their data."""
+"""Federations with user-defined losses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ROUNDINGS = 64
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class LossFederation:
-    """Clients with losses ``F_k(w) = client_loss(data, k, w)``, which the user defines.
+    """Clients with user-defined losses, ``F_k(w) = client_loss(data, k, w)``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Federations of multilayer perceptrons on the clients' samples."""
+"""Federations of multilayer perceptrons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Federations whose objective is that of some priority clients, while others may contribute (FedALIGN)."""
+"""Federations with priority clients, whose objective is that of these clients (FedALIGN)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Prioritized", "prioritize"]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Prioritized:
-    """A federation of all clients whose objective weights are zero except for the priority clients.
+    """Federation with priority clients; all other clients have objective weight zero.
 
     ``prioritize`` makes it, and ``fedavg`` runs it as its ``federation``. What the objective alone determines (F, its
     minimizer, its minimum, the objective gap) is found there; smoothness and strong convexity hold for all clients.
@@ -59,7 +59,7 @@ class Prioritized:
 
 
 def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
-    r"""Make the objective of a federation that of its priority clients alone.
+    r"""Return a federation with the objective of its priority clients.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The interface of problem families for bounds, strategies and the engine."""
+"""Interface of problem families."""
 
 from __future__ import annotations
 

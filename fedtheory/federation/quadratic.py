@@ -1,4 +1,4 @@
-"""Federations of quadratics, where every constant of the theory is known in closed form."""
+"""Federations of quadratic losses, with all constants in closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Federations of softmax (multinomial logistic) regression on the clients' samples."""
+"""Federations of softmax (multinomial logistic) regression."""
 
 from __future__ import annotations
 

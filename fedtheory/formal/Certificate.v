@@ -11,7 +11,7 @@ Open Scope R_scope.
 
 (** ** Expressions *)
 
-Inductive vexpr := VVar (i : nat) | VAdd (a b : vexpr) | VSub (a b : vexpr) | VScale (q : Q) (a : vexpr).
+Inductive vexpr := VZero | VVar (i : nat) | VAdd (a b : vexpr) | VSub (a b : vexpr) | VScale (q : Q) (a : vexpr).
 Inductive expr :=
   | Ip (a b : vexpr) | Sq (a : vexpr) | Value (i : nat) | Const (q : Q)
   | Plus (a b : expr) | Minus (a b : expr) | Times (q : Q) (a : expr).
@@ -25,6 +25,7 @@ Variables (vec_of : nat -> V) (value_of : nat -> R).
 
 Fixpoint vector (e : vexpr) : V :=
   match e with
+  | VZero => zero
   | VVar i => vec_of i
   | VAdd a b => (vector a + vector b)%V
   | VSub a b => (vector a - vector b)%V
@@ -44,8 +45,18 @@ End Meaning.
 
 (** ** Coordinates: sums of lists, entry by entry; a list that ends is continued by zeros *)
 
-Definition qadd (a b : Q) : Q := Qred (a + b).
-Definition qmul (a b : Q) : Q := Qred (a * b).
+(** Whole numbers and zeros, of which there are most, need no common divisor. *)
+Definition qadd (a b : Q) : Q :=
+  match Qnum a, Qnum b with
+  | Z0, _ => b
+  | _, Z0 => a
+  | n, m => match Qden a, Qden b with xH, xH => (n + m)%Z # 1 | _, _ => Qred (a + b) end
+  end.
+Definition qmul (a b : Q) : Q :=
+  match Qnum a, Qnum b with
+  | Z0, _ | _, Z0 => 0
+  | n, m => match Qden a, Qden b with xH, xH => (n * m)%Z # 1 | _, _ => Qred (a * b) end
+  end.
 
 Fixpoint ladd (a b : list Q) : list Q :=
   match a, b with
@@ -57,6 +68,7 @@ Definition lscale (q : Q) (a : list Q) : list Q := map (qmul q) a.
 Fixpoint unit (i : nat) : list Q := match i with O => [1%Q] | S i => 0%Q :: unit i end.
 Fixpoint coords (e : vexpr) : list Q :=
   match e with
+  | VZero => []
   | VVar i => unit i
   | VAdd a b => ladd (coords a) (coords b)
   | VSub a b => ladd (coords a) (lscale (-1) (coords b))
@@ -121,10 +133,20 @@ Definition check (cs : list condition) (goal : expr) (ms : list Q) (ss : list (Q
 
 Lemma real_Q2R q : real q = Q2R q.
 Proof. unfold real, Q2R. destruct (Qden q); unfold Rdiv; try reflexivity. now rewrite Rinv_1, Rmult_1_r. Qed.
+Lemma qadd_correct a b : (qadd a b == a + b)%Q.
+Proof.
+  destruct a as [n d], b as [m e]. unfold qadd. cbn [Qnum Qden].
+  destruct n, m, d, e; try apply Qred_correct; unfold Qeq, Qplus; cbn [Qnum Qden]; lia.
+Qed.
+Lemma qmul_correct a b : (qmul a b == a * b)%Q.
+Proof.
+  destruct a as [n d], b as [m e]. unfold qmul. cbn [Qnum Qden].
+  destruct n, m, d, e; try apply Qred_correct; unfold Qeq, Qmult; cbn [Qnum Qden]; lia.
+Qed.
 Lemma Q2R_qadd a b : Q2R (qadd a b) = Q2R a + Q2R b.
-Proof. unfold qadd. rewrite (Qeq_eqR _ _ (Qred_correct (a + b))). apply Q2R_plus. Qed.
+Proof. rewrite (Qeq_eqR _ _ (qadd_correct a b)). apply Q2R_plus. Qed.
 Lemma Q2R_qmul a b : Q2R (qmul a b) = Q2R a * Q2R b.
-Proof. unfold qmul. rewrite (Qeq_eqR _ _ (Qred_correct (a * b))). apply Q2R_mult. Qed.
+Proof. rewrite (Qeq_eqR _ _ (qmul_correct a b)). apply Q2R_mult. Qed.
 Lemma Q2R_zero : Q2R 0 = 0.
 Proof. unfold Q2R. cbn. lra. Qed.
 Lemma Q2R_one : Q2R 1 = 1.
@@ -168,7 +190,8 @@ Proof.
 Qed.
 Lemma coords_sound e : same (vector vec_of e) (lin 0 (coords e)).
 Proof.
-  induction e as [i | a IHa b IHb | a IHa b IHb | q a IHa]; intro v; cbn [vector coords].
+  induction e as [| i | a IHa b IHb | a IHa b IHb | q a IHa]; intro v; cbn [vector coords].
+  - reflexivity.
   - symmetry. apply (lin_unit i 0).
   - rewrite (lin_add _ _ 0 v), !ip_add, (IHa v), (IHb v). reflexivity.
   - rewrite (lin_add _ _ 0 v), ip_add, (lin_scale _ _ 0 v), ip_scale, ip_sub, (IHa v), (IHb v), Q2R_minus_one. ring.
@@ -274,6 +297,14 @@ Proof.
   assert (r : 0 <= eval rest).
   { unfold eval. rewrite zero_quad, zero_vals by easy. pose proof (Q2R_pos _ H). lra. }
   lra.
+Qed.
+
+(** The same for a multiple of the goal, so that all multipliers may be whole numbers. *)
+Corollary check_sound_scaled (unit : positive) cs goal ms ss :
+  check cs (Times (Zpos unit # 1) goal) ms ss = true -> Forall holds cs -> number vec_of value_of goal <= 0.
+Proof.
+  intros h conditions. pose proof (check_sound cs _ ms ss h conditions) as c. cbn [number] in c.
+  change (real (Zpos unit # 1)) with (IZR (Zpos unit)) in c. pose proof (IZR_lt 0 (Zpos unit) eq_refl). nra.
 Qed.
 End Soundness.
 Transparent Q2R.

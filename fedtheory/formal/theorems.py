@@ -1,4 +1,4 @@
-"""The table of theorems, by the bounds that they are about."""
+"""Table of the theorems proved in Coq."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +23,16 @@ class Theorem(NamedTuple):
 
 
 FOLDER = Path(__file__).parent
+FOUNDATION = ("Space", "Functions", "Operators", "Certificate", "Conditions", "Calls", "Laws", "Families")
+"""The files that an exported theorem needs, in the order in which they are compiled."""
+AXIOMS = frozenset(
+    {
+        "ClassicalDedekindReals.sig_forall_dec",
+        "ClassicalDedekindReals.sig_not_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+    }
+)
+"""The axioms of Coq's classical real numbers, on which the theorems rest."""
 
 # The bounds of each file; a theorem has the name of its bound, with _ for the dot.
 _FILES = {

@@ -1,4 +1,4 @@
-"""Small federations in exact arithmetic, on which claims are checked: rounds are followed along every path."""
+"""Small federations in exact arithmetic, with rounds enumerated over all random outcomes."""
 
 from fedtheory.instances.control_variates import ScaffnewState as ScaffnewState
 from fedtheory.instances.control_variates import disagreement_map as disagreement_map

@@ -1,4 +1,4 @@
-"""SCAFFOLD and Scaffnew on quadratics in exact arithmetic: rounds and steps, potentials, and limits."""
+"""SCAFFOLD and Scaffnew on quadratics in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def mean_potentials(
 
 
 def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, Vector, Vector]:
-    """Return how the second moments (E u^2, E uv, E v^2) of clients of one curvature move in a step.
+    """Return the linear map of the second moments (E u^2, E uv, E v^2) in one step, for clients of equal curvature.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, V
 
 
 def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
-    """Return the spectral radius of ``disagreement_map``: the exact rate of the mean potential in the long run.
+    """Return the spectral radius of ``disagreement_map``, which is the asymptotic rate of the mean potential.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Random numbers, models, noises and federations in exact arithmetic, small enough to be followed along every path."""
+"""Random numbers, models, noises and federations in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vecto
 
 
 def draw_model(rng: np.random.Generator, dim: int) -> Vector:
-    """Draw a model with entries in quarters between -4 and 4.
+    """Draw a model whose entries are multiples of 1/4 between -4 and 4.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Federations in exact arithmetic: diagonal quadratics, and non-convex clients on the line."""
+"""Federations in exact arithmetic: diagonal quadratics and non-convex clients."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Smallest constants for which a theorem's hypotheses hold along a run: they give the sharpest form of its bound."""
+"""Smallest constants that satisfy a theorem's hypotheses along a run."""
 
 import itertools
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Random runs of federated averaging and of FedALIGN, short enough to be followed along every path."""
+"""Random short runs of federated averaging and of FedALIGN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of federated averaging and of FedALIGN, followed along every path: expectations without sampling.
+"""Runs of federated averaging and of FedALIGN, enumerated over all random outcomes.
 
 A round begins with the choice of its clients, goes on with their local steps, and ends with the server's next model.
 """

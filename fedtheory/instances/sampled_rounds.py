@@ -1,4 +1,4 @@
-"""One round of DSGD or FedAvg with independent sampling, followed along every noise path and every set of clients."""
+"""One round of DSGD or FedAvg with independent sampling, enumerated over all random outcomes."""
 
 from __future__ import annotations
 

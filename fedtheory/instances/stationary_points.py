@@ -1,4 +1,4 @@
-"""Limits of averaging on quadratics with a fixed step size, in closed form and rational arithmetic."""
+"""Stationary points of averaging on quadratics with a fixed step size, in exact arithmetic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Matrix = tuple[Vector, ...]
 @final
 @dataclass(frozen=True)
 class StationaryPoints:
-    r"""Clients ``F_k(w) = 1/2 (w - a_k)' H_k (w - a_k)``, and the limits of methods that average their local steps.
+    r"""Quadratic clients ``F_k(w) = 1/2 (w - a_k)' H_k (w - a_k)`` and the limits of averaging methods on them.
 
     ``hessians`` (K, v, v), ``centers`` (K, v), ``weights`` (K,). With ``Q_k(t) = sum_{s<t} (I - eta H_k)^s H_k``,
     client k comes from w to ``w - eta Q_k(t) (w - a_k)`` in t steps, so that weights q_k rest at ``(sum q_k Q_k)^-1 sum

@@ -1,4 +1,4 @@
-"""Step sizes of the theorems, and random ones within their conditions, as exact rationals."""
+"""Step sizes of the theorems, as exact rationals."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def norm2(x: Sequence[Fraction]) -> Fraction:
 
 
 def combination(coefficients: Sequence[Fraction], vectors: Sequence[Vector]) -> Vector:
-    """Sum of coefficient times vector; there must be at least one vector.
+    """Linear combination of at least one vector.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Methods beyond averaging: control variates, error memories, compressed messages, random communication."""
+"""Methods beyond averaging: control variates, error feedback, compressed messages, random communication."""
 
 from fedtheory.methods.compressed import EF21 as EF21
 from fedtheory.methods.compressed import Compressed as Compressed

@@ -38,7 +38,7 @@ class Compressor(Protocol):
 @final
 @dataclass(frozen=True)
 class TopK:
-    """Send the k coordinates of largest size, with their places: 2k floats; of ties the first.
+    """Send the k coordinates of largest absolute value and their indices: 2k floats. Ties are broken by index.
 
     ``|C(v) - v|^2 <= (1 - k/d) |v|^2``.
 
@@ -62,7 +62,7 @@ class TopK:
 @final
 @dataclass(frozen=True)
 class RandK:
-    """Send k coordinates drawn at random, all sets of k equally likely: k floats, as both sides know the places.
+    """Send k coordinates drawn uniformly without replacement: k floats, since both sides know the indices.
 
     As they are, ``E|C(v) - v|^2 = (1 - k/d) |v|^2``. ``scaled`` by d/k, C(v) has the mean v and ``E|C(v) - v|^2 = (d/k
     - 1) |v|^2``, which is no contraction for k <= d/2.
@@ -90,7 +90,7 @@ class RandK:
 @final
 @dataclass(frozen=True)
 class ScaledSign:
-    """Send the signs and the mean size: ``C(v) = |v|_1 / d sign(v)``; d bits and one float, ``d/64 + 1`` floats.
+    """Send signs and the mean absolute value, ``C(v) = |v|_1 / d sign(v)``: d bits and one float, ``d/64 + 1`` floats.
 
     ``|C(v) - v|^2 = |v|^2 - |v|_1^2 / d <= (1 - 1/d) |v|^2``.
 

@@ -16,7 +16,7 @@ __all__ = ["FedNova"]
 @final
 @dataclass(frozen=True)
 class FedNova:
-    r"""Move by ``tau_eff sum_k p_k (y_k - x) / tau_k``: normalized averaging of unequal local steps.
+    r"""Normalized averaging of unequal local steps, ``tau_eff sum_k p_k (y_k - x) / tau_k``.
 
     Client k takes tau_k steps to y_k, ``tau_eff = sum_k p_k tau_k``, and the p_k are the strategy's coefficients.
 

@@ -1,4 +1,4 @@
-"""The interface of methods: parameters and up to four compiled rules with fixed signatures.
+"""Interface of methods.
 
 Federated averaging is the method without rules: who is chosen starts at the server's model, descends along its own
 gradients, sends how far it came, and the server adds the weighted sum. ``METHOD_RULES`` declares where a method may do
@@ -135,7 +135,7 @@ class MethodRules:
 
 
 class Method(Protocol):
-    """A method: a frozen dataclass of parameters that makes its rules on demand."""
+    """Interface of methods: a frozen dataclass of parameters with a method that returns rules."""
 
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Check the parameters against the clients' weights (K,) and the initial model (v,); return the rules."""

@@ -19,7 +19,7 @@ __all__ = ["Scaffnew"]
 @final
 @dataclass(frozen=True)
 class Scaffnew:
-    r"""Take a corrected local step, and average the clients' models where one common coin falls.
+    r"""Corrected local steps, with averaging of the clients' models at random times (one common coin per step).
 
     Client k has a model x_k and a control variate h_k. A round is one local step ``x_k <- x_k - gamma (g_k(x_k) -
     h_k)``; with probability p the server then takes the weighted mean x of the models, and every client sets ``h_k <-

@@ -19,7 +19,7 @@ __all__ = ["Scaffold"]
 @final
 @dataclass(frozen=True)
 class Scaffold:
-    r"""Correct every local gradient of client k by ``c - c_k``, the difference of the control variates.
+    r"""Control variates: every local gradient of client k is corrected by ``c - c_k``.
 
     From ``y = x``, client k takes its local steps ``y <- y - eta (g_k(y) - c_k + c)`` and sets ``c_k+ = c_k - c +
     (x - y) / (tau eta)`` (Option II), where ``tau eta`` is the sum of the step sizes it took. The server moves x by the

@@ -1,4 +1,4 @@
-"""Plots of errors and bounds: arrays and an Axes in, the Axes out."""
+"""Plots of errors, bounds and certified intervals."""
 
 from fedtheory.plotting.bound import bound_versus_error as bound_versus_error
 from fedtheory.plotting.bound import measured as measured

@@ -1,4 +1,4 @@
-"""Measured curves with confidence bands, theory lines without, and the two in one panel."""
+"""Plots of measured curves with confidence bands, and of theory lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measured(
     color: str = _MEASURED,
     marker: str = "o",
 ) -> Axes:
-    """Draw a measured mean as a solid line with markers over its shaded confidence band; return the Axes.
+    """Plot a measured mean with markers and its confidence band; return the Axes.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def measured(
 
 
 def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, rank: int = 0) -> Axes:
-    """Draw a line of theory, dashed and without markers; ``rank`` chooses its color and dashes; return the Axes.
+    """Plot a theory line, dashed and without markers; ``rank`` selects color and dashes; return the Axes.
 
     Infinite values say nothing and are left out.
 
@@ -124,7 +124,7 @@ def bound_versus_error(
     exact: npt.ArrayLike | None = None,
     floor: float | None = None,
 ) -> Axes:
-    """Draw a measured error under the bounds on it; return the Axes.
+    """Plot a measured error and bounds on it; return the Axes.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def certified(
     color: str = "#0072B2",
     marker: str = "o",
 ) -> Axes:
-    """Draw intervals as a band whose two edges have markers; return the Axes.
+    """Plot certified intervals as a band with markers on both edges; return the Axes.
 
     Parameters
     ----------

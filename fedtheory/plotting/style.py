@@ -1,4 +1,4 @@
-"""The style of all figures: colors for color-blind readers, markers, and legends."""
+"""Style of all figures: colors for color-blind readers, markers and legends."""
 
 import contextlib
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def appearance() -> Iterator[None]:
 
 
 def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
-    """Make both axes logarithmic and name them, units included; return the Axes.
+    """Set logarithmic axes with labels; return the Axes.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
 
 
 def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
-    """Put one legend for all panels below them, every label once; return the figure.
+    """Add one legend below all panels, with each label once; return the figure.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
 
 
 def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
-    """At most ``count`` distinct indices in 0 .. length-1, evenly spaced on a logarithmic axis, ends included.
+    """At most ``count`` distinct indices from 0 to length - 1, evenly spaced on a logarithmic axis, with both ends.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ _RECORDED = {"gap": "F(w) - F^*", "loss": "F(w)"}
 
 
 def label_of(name: str, paper: Paper | None = None) -> str:
-    r"""Return a name as figures write it: its letter in the glossary, as formulas have it, or the words it is made of.
+    r"""Return the label of a name in figures: its letter in the glossary, or its words.
 
     Parameters
     ----------

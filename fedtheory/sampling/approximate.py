@@ -1,4 +1,4 @@
-"""Probabilities by a few rounds of sums only (AOCS), which is Newton's method for the optimal ones."""
+"""Approximate optimal probabilities from sums (AOCS), computed by Newton's method."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_RESCALINGS = 10**5
 
 
 class Approximation(NamedTuple):
-    """Probabilities of the approximate sampling and what they took.
+    """Approximate probabilities and the number of rescalings.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Optimal sampling when only a random part of the clients is available (Optimal Client Sampling, Appendix E)."""
+"""Optimal sampling among randomly available clients (Optimal Client Sampling, Appendix E)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A certificate of optimality for sampling probabilities, from the conditions of Karush, Kuhn and Tucker."""
+"""Certificates of optimality for sampling probabilities, from the KKT conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of whole cohorts: finite laws of tuples of clients, in increasing order and repeated where copies are."""
+"""Laws of cohorts: finite laws of tuples of clients."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def cohort_law(
     num_selected: int,
     num_candidates: int,
 ) -> Law[frozenset[int]]:
-    r"""Probability of every cohort that Power-of-Choice can select: the m largest losses among d candidates.
+    r"""Probability of every cohort of Power-of-Choice: the m largest losses among d candidates.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Samplings of clients, correlated or not: how they are drawn and with which probabilities."""
+"""Independent and correlated samplings of clients."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class JointLaw:
-    """Any sampling, as a list of sets with their probabilities.
+    """Sampling given by a list of sets with their probabilities.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class JointLaw:
 @final
 @dataclass(frozen=True, eq=False)
 class ExactlyOne:
-    """One client per round, client i with probability p_i.
+    """Sampling of one client per round, client i with probability p_i.
 
     >>> ExactlyOne([0.25, 0.75]).matrix
     array([[0.25, 0.  ],
@@ -146,7 +146,7 @@ class ExactlyOne:
 @final
 @dataclass(frozen=True)
 class NiceSampling:
-    """m of n clients, every set of m equally likely (the m-nice sampling).
+    """Uniform sampling of m of n clients without replacement (m-nice sampling).
 
     >>> NiceSampling(3, 2).matrix * 3
     array([[2., 1., 1.],
@@ -188,7 +188,7 @@ class NiceSampling:
 @final
 @dataclass(frozen=True, eq=False)
 class IndependentSampling:
-    """Client i with probability p_i, independently of the others.
+    """Independent sampling of each client i with probability p_i.
 
     >>> IndependentSampling([0.5, 1.0]).matrix
     array([[0.5, 0.5],

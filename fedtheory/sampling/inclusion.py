@@ -1,4 +1,4 @@
-r"""Exact inclusion probabilities of Power-of-Choice, and with as many selected as asked of successive sampling.
+r"""Exact inclusion probabilities of Power-of-Choice and of successive sampling.
 
 Let client i arrive at an exponential time of rate p_i. The order of arrivals is the order of draws without replacement
 with probability proportional to p, so the d candidates of a round are the clients that have arrived between the d-th
@@ -11,7 +11,8 @@ probability is accurate relative to its own size.
 from __future__ import annotations
 
 # mypy: allow-untyped-calls
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,9 @@ def power_of_choice_inclusion(
     >>> (power_of_choice_inclusion([1, 2, 3], [3.0, 2.0, 1.0], num_selected=1, num_candidates=2) * 12).round(12)
     array([5., 7., 0.])
     """
-    by_losses = inclusion_by_losses(weights, num_selected, num_candidates)
-    return by_losses(validate.array("losses", losses, shape=(np.size(weights),)))
+    p, m, d = _arguments(weights, num_selected, num_candidates)
+    ranking = validate.array("losses", losses, shape=(np.size(weights),))
+    return _inclusion(p, ranking, m, d, _with_numpy if np.count_nonzero(p) <= _FEW_CLIENTS else integrate)
 
 
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
@@ -90,17 +92,17 @@ def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidate
     >>> (inclusion_by_losses([1, 2, 3], 1, 2)(np.array([3.0, 2.0, 1.0])) * 12).round(12)
     array([5., 7., 0.])
     """
-    p = _positive_sum(weights)
+    p, m, d = _arguments(weights, num_selected, num_candidates)
+    return lambda losses: _inclusion(p, losses, m, d, integrate)
+
+
+def _arguments(weights: Any, num_selected: int, num_candidates: int) -> tuple[Array, int, int]:
+    p = validate.probability_vector("weights", weights, normalize=True)
     d = validate.count("num_candidates", num_candidates)
-    m = validate.count("num_selected", num_selected, high=d)
-    return lambda losses: _inclusion(p, losses, m, d)
+    return p, validate.count("num_selected", num_selected, high=d), d
 
 
-def _positive_sum(weights: Any) -> Array:
-    return validate.probability_vector("weights", weights, normalize=True)
-
-
-def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:
+def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[..., None]) -> Array:
     drawable = np.flatnonzero(p)
     if d > drawable.size:
         got = shown(d)
@@ -155,10 +157,48 @@ def _solve_for_z(log_time: float) -> float:
     return float(z)
 
 
+def _with_numpy(
+    p: Array,
+    starts: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    m: int,
+    d: int,
+    times: Array,
+    time_weights: Array,
+    out: Array,
+) -> None:
+    """Compute what ``integrate`` computes, at all nodes at once and for each client from the start."""
+    arrived, waiting = -np.expm1(-np.outer(p, times)), np.exp(-np.outer(p, times))
+
+    def law(clients: Iterable[int], counts: int) -> Array:
+        # Row 0: the probability that c clients arrived. Row 1: the expected rate of the others on that event.
+        found = np.zeros((2, counts, times.size))
+        found[0, 0] = 1.0
+        for k in clients:
+            stays = np.stack([found[0], found[1] + p[k] * found[0]]) * waiting[k]
+            stays[:, 1:] += found[:, :-1] * arrived[k]
+            found = stays
+        return found
+
+    for first, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        above, below = law(range(first), min(m, first + 1)), law(range(end, p.size), min(d, p.size - end + 1))
+        for k in range(first, end):
+            equal = law((i for i in range(first, end) if i != k), min(d, end - first))
+            integrand = np.zeros(times.size)
+            for a, g in product(range(above.shape[1]), range(equal.shape[1])):
+                b = d - 1 - a - g
+                if 0 <= b < below.shape[1]:
+                    x, y, z = above[:, a], equal[:, g], below[:, b]
+                    rate = x[1] * y[0] * z[0] + x[0] * y[1] * z[0] + x[0] * y[0] * z[1]
+                    integrand += min(1.0, (m - a) / (g + 1)) * rate
+            out[k] = (time_weights * arrived[k]) @ integrand
+
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled kernels take what their docstrings say)
 
 
+_FEW_CLIENTS = 10  # up to which NumPy needs at most milliseconds, and compiling would take seconds
 _BLOCK = 16  # groups whose laws are kept at a time: 256 kB at a thousand candidates, which a cache holds
 
 

@@ -1,4 +1,4 @@
-"""Inclusion probabilities of the independent sampling with the least variance (Optimal Client Sampling)."""
+"""Inclusion probabilities with minimal variance for independent sampling (Optimal Client Sampling)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variance of the estimator of a sampling from its probability matrix (Lemma 1)."""
+"""Variance of a sampling's estimator from its probability matrix (Lemma 1)."""
 
 from __future__ import annotations
 

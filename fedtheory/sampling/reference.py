@@ -1,4 +1,4 @@
-"""Reference solutions for the closed form: a convex solver with a certificate, and exact rationals."""
+"""Reference solutions for the optimal probabilities: a convex solver, and exact rationals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_ATTEMPTS, _SMALLEST_UNIT = 6, 1e-12
 
 
 def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
-    """Minimizer of ``sum_i t_i^2 / p_i`` over the budget and the unit box, by cvxpy and with our own certificate.
+    """Minimizer of ``sum_i t_i^2 / p_i`` over the budget and the unit box, by cvxpy, with the library's certificate.
 
     The norms are divided by their maximum (solvers have absolute tolerances), the solver is Clarabel with tolerances
     1e-12, and the answer is returned only if ``certificate`` finds a relative duality gap and an infeasibility of at
@@ -163,7 +163,7 @@ def _answer(costs: Array, units: Array, budget: float, solver: str, settings: di
 
 
 def rational_probabilities(norms: Numbers, expected_size: float | Fraction) -> list[Fraction]:
-    """Return the closed form in exact arithmetic, as the paper writes it: sorted norms and the largest valid l.
+    """Return the closed form of the paper in exact arithmetic: sorted norms and the largest valid l.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Variance of the independent sampling, its optimal value, and how much of that of the uniform law is left."""
+"""Variance of independent sampling, its optimal value, and improvement factors."""
 
 from __future__ import annotations
 

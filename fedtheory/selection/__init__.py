@@ -1,4 +1,4 @@
-"""Client selection strategies; those of one paper that share a rule share a file."""
+"""Client selection strategies, selection laws and availability models."""
 
 from fedtheory.selection.active_federated import ActiveFederated as ActiveFederated
 from fedtheory.selection.active_federated import ActiveFederatedByReports as ActiveFederatedByReports

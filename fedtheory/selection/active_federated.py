@@ -1,4 +1,4 @@
-"""Active federated learning: clients sampled by the losses of their last participation."""
+"""Active federated learning: sampling by the losses of the last participation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["ActiveFederated", "ActiveFederatedByReports"]
 @final
 @dataclass(frozen=True)
 class ActiveFederated:
-    r"""Draw most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; average their models.
+    r"""Sampling of most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; plain mean.
 
     Of the K clients the ``floor(dropped K)`` of smallest valuation are dropped, ties at random. Of those kept,
     ``(1 - explored) m`` (rounded, at least 1, at most as many as are kept) are drawn without replacement, each
@@ -184,7 +184,7 @@ def _take_all_and_remember(round_index, table, memory, weights, candidates, loss
 @final
 @dataclass(frozen=True)
 class ActiveFederatedByReports:
-    r"""Draw ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; average them.
+    r"""Sampling of ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; plain mean.
 
     A client's report is its mean loss over the local steps of its last participation, which it sends along with its
     update; before the first one it is minus infinity. Each round the ``floor(dropped K)`` smallest reports, ties at

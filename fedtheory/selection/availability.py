@@ -1,4 +1,4 @@
-"""Availability of clients (alternating groups, independent coins, Markov chains), for any strategy."""
+"""Availability of clients: alternating groups, independent coins, Markov chains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["AlternatingGroups", "Availability", "Available", "BernoulliAvailabil
 
 
 class AvailabilityRule(NamedTuple):
-    """The attend rule (see ``fedtheory.selection.rules``), its constants, and its state before round 0."""
+    """Attend rule (see ``fedtheory.selection.rules``) with its constants and its state before round 0."""
 
     rule: Any
     table: Array
@@ -30,7 +30,7 @@ class AvailabilityRule(NamedTuple):
 
 
 class Availability(Protocol):
-    """A random process of the available clients of each round.
+    """Interface of availability models: random processes of the available clients in each round.
 
     One that draws anew in each round, always from the same law, says so by an attribute ``memoryless`` that is true.
     """
@@ -42,7 +42,7 @@ class Availability(Protocol):
 @final
 @dataclass(frozen=True)
 class AlternatingGroups:
-    """Fixed groups alternate, round by round; a random share of the present group drops out.
+    """Availability in which fixed groups alternate by round, and a random share of the present group drops out.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class AlternatingGroups:
 @final
 @dataclass(frozen=True)
 class BernoulliAvailability:
-    """Client k is available with probability ``probability`` (a number, or one per client), independently."""
+    """Independent availability of each client with probability ``probability`` (a number, or one per client)."""
 
     probability: float | npt.ArrayLike
     memoryless: ClassVar[bool] = True
@@ -99,7 +99,7 @@ class BernoulliAvailability:
 @final
 @dataclass(frozen=True)
 class MarkovAvailability:
-    """In each round an available client leaves with probability ``leave``, and an absent one returns with ``join``.
+    """Markov availability: available clients leave with probability ``leave``, absent clients return with ``join``.
 
     Both are numbers, or one per client. The chains start in their stationary laws: there with probability
     ``join / (leave + join)``; with both zero every client keeps its state.
@@ -194,7 +194,7 @@ def _step_chains(round_index, table, memory, rng, present):
 @final
 @dataclass(frozen=True)
 class Available:
-    """Apply a strategy in each round to the clients that are available then; no other client is selected.
+    """Strategy restricted to the available clients of each round.
 
     The strategies of this package choose among those who are there, with weights renormalized to sum 1 over them. One
     that does not look at availability loses the absent clients that it proposes or chooses.

@@ -1,4 +1,4 @@
-"""Selection by Shapley values of updates: GreedyFed, upper confidence bounds, and S-FedAvg."""
+"""Selection by Shapley values: GreedyFed, upper confidence bounds, and S-FedAvg."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -112,7 +112,7 @@ def _fill_uniformly(counts, weights, wants_seen, left, filled, size, rng, chosen
 @final
 @dataclass(frozen=True)
 class GreedyShapley:
-    """Select the ``num_selected`` clients of largest cumulative Shapley value; average by size.
+    """GreedyFed: the ``num_selected`` clients with the largest cumulative Shapley values; average by sample counts.
 
     First each client has a turn, in random order; the last group is filled up with clients that had theirs. Each
     round's values come from the game of that round and change the cumulative values of its clients only. Ties are
@@ -160,7 +160,7 @@ class GreedyShapley:
 @final
 @dataclass(frozen=True)
 class UpperConfidenceShapley:
-    r"""Select the ``num_selected`` clients of largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by size.
+    r"""Clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by sample counts.
 
     Here t rounds are done, of which client k was selected in N_k, with the mean value v_k. First turns are those of
     ``GreedyShapley``.
@@ -235,7 +235,7 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 @final
 @dataclass(frozen=True)
 class SoftmaxShapley:
-    r"""Draw ``num_selected`` different clients, one by one by ``exp(phi_k)`` among those left; average by size.
+    r"""S-FedAvg: sampling of ``num_selected`` clients without replacement, by ``exp(phi_k)``; average by sample counts.
 
     phi starts at 1/K; that of a selected client becomes ``a phi_k + (1 - a) v_k``, v_k being its Shapley value in the
     round.

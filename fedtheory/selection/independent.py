@@ -1,4 +1,4 @@
-"""Independent sampling of updates, one coin per client (Optimal Client Sampling)."""
+"""Independent sampling of updates (Optimal Client Sampling)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
@@ -28,7 +28,7 @@ LAWS = ("optimal", "approximate", "uniform")
 @final
 @dataclass(frozen=True)
 class Independent:
-    r"""Send the update of client i with probability p_i, independently of the others, with coefficient ``w_i / p_i``.
+    r"""Independent sampling of updates, client i with probability p_i and coefficient ``w_i / p_i``.
 
     The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model stays.
 

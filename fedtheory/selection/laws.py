@@ -1,4 +1,4 @@
-r"""Selection laws of strategies as values for exact computations.
+r"""Selection laws of strategies, for exact computations.
 
 A strategy's ``law(weights)`` returns one of the four values below, or None if its law is not known: because it looks
 at updates or at noisy losses, has a memory, or depends on who is available.
@@ -17,7 +17,7 @@ __all__ = ["Fixed", "Moments", "Ranked", "Scheduled"]
 
 
 class Moments(NamedTuple):
-    """Moments of the coefficients omega_k of the clients' updates when they do not depend on the model.
+    """Moments of the coefficients omega_k of the clients' updates, if they do not depend on the model.
 
     ``E omega_k = mean_k``, ``E omega_k omega_l = alpha mean_k mean_l`` for k != l,
     ``E omega_k^2 = alpha mean_k^2 + delta_k``; ``noise_k`` multiplies the covariance of the client's own gradient noise
@@ -31,7 +31,7 @@ class Moments(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """Mean coefficients q_k that do not depend on the model, shape (K,), where second moments are not known."""
+    """Mean coefficients q_k that do not depend on the model, shape (K,), with unknown second moments."""
 
     mean: Array
 
@@ -39,7 +39,7 @@ class Fixed(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    r"""Mean coefficients q_k that depend on the model through the order of the losses only.
+    r"""Mean coefficients q_k that depend on the model only through the order of the losses.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Ranked:
 @final
 @dataclass(frozen=True, eq=False)
 class Scheduled:
-    """A law that changes from round to round: ``over(num_rounds)`` returns those of all rounds."""
+    """Law that changes over the rounds: ``over(num_rounds)`` returns the laws of all rounds."""
 
     over: Callable[[int], Sequence[Fixed | Ranked]]
 

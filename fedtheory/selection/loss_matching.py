@@ -1,4 +1,4 @@
-"""FedALIGN: selection of all priority clients and of other clients with a loss close to the priority objective."""
+"""FedALIGN: all priority clients, and other clients with a matching loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["AnnealedThreshold", "LossMatching", "matches"]
 
 
 class Matches(NamedTuple):
-    """Clients that would send, and clients that the server would use; booleans of shape (..., T, K)."""
+    """Willing and matched clients, booleans of shape (..., T, K)."""
 
     willing: Mask
     matched: Mask
@@ -75,7 +75,7 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
 @final
 @dataclass(frozen=True)
 class AnnealedThreshold:
-    """A threshold that falls linearly from ``initial`` to 0 at the fraction ``end`` of all rounds and stays there.
+    """Threshold that decreases linearly from ``initial`` to 0 at the fraction ``end`` of all rounds.
 
     >>> AnnealedThreshold(1.0, end=0.5).thresholds(8)
     array([1.  , 0.75, 0.5 , 0.25, 0.  , 0.  , 0.  , 0.  ])
@@ -148,7 +148,7 @@ _ASKED = {"loss": "exact", "accuracy": "mistakes", "minibatch accuracy": "miniba
 @final
 @dataclass(frozen=True)
 class LossMatching:
-    r"""Train all priority clients, and each other client with ``|F_k(w) - F(w)| < eps`` at the round's start.
+    r"""FedALIGN: all priority clients, and each other client with ``|F_k(w) - F(w)| < eps`` at the start of the round.
 
     The included clients' updates have the renormalized weights ``p'_k = p_k/(1 + s)``, s the shares of the included
     non-priority clients. The threshold 0 gives federated averaging on the priority clients, infinity gives it on all.

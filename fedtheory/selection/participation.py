@@ -30,7 +30,7 @@ class Participation(Protocol):
 @final
 @dataclass(frozen=True)
 class Everyone:
-    """All priority clients; each other client attends by its own coin, or in given rounds.
+    """Participation of all priority clients, and of every other client by a coin or in given rounds.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Everyone:
 @final
 @dataclass(frozen=True)
 class PriorityDraws:
-    """``num_draws`` priority clients drawn with replacement, client k with probability p_k (FedALIGN, eq. (56)).
+    """Participation of ``num_draws`` priority clients drawn with replacement by their weights p_k (FedALIGN, (56)).
 
     Each draw has the weight ``1/num_draws`` in the place of p_k; copies act as different clients.
 
@@ -100,7 +100,7 @@ class PriorityDraws:
 @final
 @dataclass(frozen=True)
 class UniformFraction:
-    """A uniform subset of the priority clients and one of the others, each that fraction of its group (Appendix C.3).
+    """Participation of the same fraction of the priority clients and of the others, drawn uniformly (Appendix C.3).
 
     Sizes are rounded, with one priority client at least. Weights p_k are renormalized over those that take part, which
     is unbiased only when all are equal: no theorem of the paper speaks about it.

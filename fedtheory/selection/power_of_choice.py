@@ -1,4 +1,4 @@
-"""Power-of-Choice: the m largest losses among d candidates sampled by weight; d may be a schedule."""
+"""Power-of-Choice: the m clients with the largest losses among d candidates."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CandidateSchedule(Protocol):
 @final
 @dataclass(frozen=True)
 class HalvingCandidates:
-    """adapow-d of the quadratic experiments: d starts at all clients and halves every ``every`` rounds, down to m.
+    """adapow-d of the quadratic experiments: d starts at K and halves every ``every`` rounds, down to m.
 
     >>> HalvingCandidates(every=2).counts(num_rounds=7, num_selected=3, num_clients=10)
     array([10, 10,  5,  5,  3,  3,  3])
@@ -66,7 +66,7 @@ class HalvingCandidates:
 @final
 @dataclass(frozen=True)
 class HalfTimeCandidates:
-    """adapow-d of the synthetic experiments: all clients during the first half of the rounds, then d = m.
+    """adapow-d of the synthetic experiments: d = K during the first half of the rounds, then d = m.
 
     >>> HalfTimeCandidates().counts(num_rounds=4, num_selected=3, num_clients=10)
     array([10, 10,  3,  3])
@@ -81,7 +81,7 @@ class HalfTimeCandidates:
 @final
 @dataclass(frozen=True)
 class DecayingCandidates:
-    """GreedyFed's baseline: d starts at all clients and becomes ``max(ceil(factor d), m)`` every round.
+    """Schedule of GreedyFed's baseline: d starts at K and becomes ``max(ceil(factor d), m)`` in every round.
 
     >>> DecayingCandidates(0.9).counts(num_rounds=5, num_selected=7, num_clients=10)
     array([10,  9,  9,  9,  9])
@@ -139,7 +139,7 @@ _CLIPPED, _FAIR = 1.0, 2.0
 
 
 class LossTransform(Protocol):
-    """A way to rank candidates by their losses."""
+    """Interface of transformed losses that rank the candidates."""
 
     def code(self) -> tuple[float, float]:
         """Return the kind and the parameter that compiled rules understand; kind 0 leaves the losses alone."""
@@ -148,7 +148,7 @@ class LossTransform(Protocol):
 @final
 @dataclass(frozen=True)
 class ClippedLoss:
-    """``min(F_k, level)``: beyond the level candidates are tied, so that outliers are not preferred."""
+    """Clipped losses ``min(F_k, level)``; candidates above the level are tied."""
 
     level: float
 
@@ -163,7 +163,7 @@ class ClippedLoss:
 @final
 @dataclass(frozen=True)
 class FairLoss:
-    """``p_k F_k^(q + 1) / (q + 1)``, client k's share of the q-fair objective (Li et al. 2019), for losses at least 0.
+    """Terms ``p_k F_k^(q + 1) / (q + 1)`` of the q-fair objective (Li et al. 2019), for nonnegative losses.
 
     A negative loss ends the run with a ValueError. Without the factor p_k the transform would be increasing, and select
     the same clients as the losses do. The larger q, the less the weights count; q = 0 ranks by ``p_k F_k``.
@@ -213,7 +213,7 @@ def transform(kind, parameter, weights, candidates, losses):
 @final
 @dataclass(frozen=True)
 class PowerOfChoice:
-    """Draw d candidates without replacement, proportional to weight, and select the m with the largest local losses.
+    """Selection of the m largest losses among d candidates, sampled without replacement by their weights.
 
     Parameters
     ----------

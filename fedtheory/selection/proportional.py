@@ -23,7 +23,7 @@ __all__ = ["Proportional"]
 @final
 @dataclass(frozen=True)
 class Proportional:
-    """Draw ``num_selected`` clients with replacement, client k with probability p_k; average their models.
+    """Sampling of ``num_selected`` clients with replacement, proportional to the weights p_k; plain mean.
 
     Copies of one client act as different clients (their gradient noise is independent). The update is unbiased.
 

@@ -1,4 +1,4 @@
-"""The interface of client selection strategies: parameters and compiled rules with fixed signatures.
+"""Interface of client selection strategies.
 
 ``RULES`` declares the rules in the order of a round and ``ARGUMENTS`` what they are handed. Signatures, buffers, error
 texts and the page *Contracts* of the documentation are read off these two.
@@ -31,7 +31,7 @@ Rule = Callable[..., Any]
 
 
 class Argument(NamedTuple):
-    """An argument of a function of the round: the type of a number, the shape if there are many, and the meaning.
+    """Argument of a rule: type, shape and meaning.
 
     Shapes are made of K clients, at most d candidates and m chosen clients, and v coordinates; L is any length.
     """
@@ -42,7 +42,7 @@ class Argument(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A place of the round that calls a function: its arguments in order, those it writes, the type of its result."""
+    """Signature of a rule: its arguments in order, those that it writes, and the type of its result."""
 
     arguments: tuple[str, ...]
     writes: tuple[str, ...]
@@ -197,7 +197,7 @@ def _flat(name: str, value: Any) -> None:
 
 
 class Strategy(Protocol):
-    """A client selection strategy: a frozen dataclass of parameters that makes its rules on demand.
+    """Interface of strategies: a frozen dataclass of parameters with a method that returns rules.
 
     Those of this package also have ``scheme``, the pair (selection law, aggregation weights) that a bound may assume;
     ``law(weights)``, what is known of their law as a value (``selection.laws``), or None; and

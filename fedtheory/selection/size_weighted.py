@@ -1,4 +1,4 @@
-"""Averaging by size for any strategy."""
+"""Averaging by sample counts, for any strategy."""
 
 from dataclasses import dataclass, replace
 from typing import final
@@ -14,7 +14,7 @@ __all__ = ["SizeWeighted"]
 @final
 @dataclass(frozen=True)
 class SizeWeighted:
-    """Select as a strategy does; the chosen clients' models count by their objective weights, ``p_k / sum of them``.
+    """Selection by another strategy, with aggregation weights proportional to the objective weights p_k.
 
     Weights are proportional to sample counts by default, so that ``SizeWeighted(Uniform(m))`` is FedAvg as McMahan et
     al. (2017) run it.

@@ -1,4 +1,4 @@
-"""Finite laws, intervals, limits of means, and sequential tests."""
+"""Finite laws, intervals, confidence limits of means, and sequential tests."""
 
 from fedtheory.statistics.evidence import against_equality as against_equality
 from fedtheory.statistics.evidence import against_law as against_law

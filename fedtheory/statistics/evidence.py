@@ -1,4 +1,4 @@
-r"""Sequential evidence against a law: test martingales and Ville's inequality.
+r"""Sequential tests of a law, by test martingales and Ville's inequality.
 
 A test martingale is a process ``E_0 = 1, E_1, E_2, ... >= 0`` with ``E[E_n | the past] <= E_(n-1)`` under the
 hypothesis: the capital of a bettor against it at fair odds. By Ville's inequality
@@ -39,7 +39,7 @@ _STAKES = np.array([sign * 2.0**-power for sign in (1, -1) for power in range(1,
 
 
 def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
-    """Whether the evidence reaches ``1/level`` at some time; under the hypothesis, with probability at most ``level``.
+    """Whether the evidence ever reaches ``1/level``, which has probability at most ``level`` under the hypothesis.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def mixed(log_evidences: Sequence[Array]) -> Array:
 
 
 def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
-    r"""Evidence that draws do not come from a finite law, shape (n,) for n draws.
+    r"""Evidence against the hypothesis that draws come from a finite law, shape (n,) for n draws.
 
     The next outcome x is predicted with probability ``q_n(x) = (c p(x) + n_x) / (c + n)``, ``n_x`` of n draws so far
     having shown x, and the capital is multiplied with ``q_n(x) / p(x)``. Under the hypothesis, whatever came before,
@@ -136,7 +136,7 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
 
 
 def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
-    r"""Evidence that two samples, drawn in pairs, do not have the same law, whatever that is; shape (n,) for n pairs.
+    r"""Evidence against the hypothesis that two samples, drawn in pairs, have the same law; shape (n,) for n pairs.
 
     Bet on which of the two is which. Given the past and the unordered pair {x, y}, both orders are equally likely under
     the hypothesis. With scores ``a(x) = c + (times that x came first so far)`` and b for the second places, the capital
@@ -189,7 +189,7 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
 
 
 def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, upper: float) -> Array:
-    r"""Evidence that bounded samples do not have a given (conditional) mean, of the shape of the samples.
+    r"""Evidence against a given (conditional) mean of bounded samples, of the shape of the samples.
 
     The capital is multiplied with ``1 + s (x - mean)``, of mean 1 under the hypothesis, and never negative for stakes s
     between ``-1/(upper - mean)`` and ``1/(mean - lower)``. The result is the mean over stakes of both signs, from half

@@ -1,4 +1,4 @@
-"""Intervals with the method by which each side is known."""
+"""Intervals with the method that certifies each side."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Side = TypeVar("Side")
 @final
 @dataclass(frozen=True)
 class Interval(Generic[Side]):
-    """The numbers from ``lower`` to ``upper``, one of which is meant; unpacks as (lower, upper).
+    """Interval that contains a value; unpacks as (lower, upper).
 
     Parameters
     ----------

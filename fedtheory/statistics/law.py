@@ -1,4 +1,4 @@
-"""Finite probability laws, which can be mapped, continued and averaged exactly."""
+"""Finite probability laws with exact expectations."""
 
 from __future__ import annotations
 

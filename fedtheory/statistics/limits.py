@@ -1,4 +1,4 @@
-"""Confidence intervals of means, for a fixed sample size or valid at every sample size."""
+"""Confidence limits of means, for a fixed sample size or for all sample sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common functions of study scripts."""
+"""Command line, progress, checks, tables and output files of study scripts."""
 
 from fedtheory.study.scripts import Check as Check
 from fedtheory.study.scripts import Progress as Progress

@@ -12,14 +12,14 @@ __all__ = ["Check", "Result", "Table", "from_records"]
 
 
 class Check(NamedTuple):
-    """Whether something that the study must show holds, and the numbers that decide it."""
+    """A check of a study's result: whether it holds, and the numbers that decide it."""
 
     holds: bool
     detail: str
 
 
 class Table(NamedTuple):
-    """Rows of one table: mappings from column title (with its unit) to a number or a word."""
+    """Table of a study: one mapping per row from column title (with its unit) to a number or a word."""
 
     rows: Sequence[Mapping[str, Any]]
     title: str = ""
@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a study found, as it was computed or as it was read back from its folder."""
+    """Result of a study, computed or read from its folder."""
 
     data: Dataset
     table: Table

@@ -56,7 +56,7 @@ class Progress(Protocol):
 
 
 def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: ARG001
-    """Yield the items and show nothing.
+    """Yield the items without a progress display.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def nothing_said(data: Dataset) -> Sequence[str]:  # noqa: ARG001
 
 @dataclass(frozen=True)
 class Study:
-    """A question at two sizes, with the functions that compute and show its answer.
+    """A study: two configurations (full size and quick) and the functions that compute and display its results.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ def produce(
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
-    """Read the results of a study again.
+    """Read the stored results of a study.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sweeps: a function or a study at every point of a grid, on processes, on threads or on a cluster."""
+"""Sweeps of a function or a study over a grid, in processes, in threads or on a cluster."""
 
 from fedtheory.sweeps.results import Sweep as Sweep
 from fedtheory.sweeps.results import SweepWarning as SweepWarning

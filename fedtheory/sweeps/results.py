@@ -1,4 +1,4 @@
-"""Results of a sweep: outcomes of configurations, one labeled data set over the grid, a table and a plot."""
+"""Results of a sweep: outcomes, data set, table and plot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FAILED, _TRACEBACK, _SIDES = "failed", "traceback", ("mean", "lower", "upper", 
 
 
 class SweepWarning(UserWarning):
-    """Something in a sweep's folder cannot be read or written."""
+    """Warning that a file in a sweep's folder cannot be read or written."""
 
 
 class Failure(NamedTuple):
@@ -190,7 +190,7 @@ def _interval(values: Any, confidence: float) -> tuple[float, float, float, int]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one configuration gave: arrays by name, or an error with its traceback; why a worker would not run it."""
+    """Outcome of one configuration: arrays by name, or an error with its traceback."""
 
     variables: Mapping[str, Variable] = field(default_factory=dict)
     error: str = ""

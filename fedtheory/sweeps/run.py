@@ -1,4 +1,4 @@
-"""Run a function or a study at every point of a grid, by joblib, and keep what is finished.
+"""Evaluation of a function or a study on a grid, with joblib and resume.
 
 A result is kept under the identity of what it was made from: the function with all that it refers to, the values of the
 point, the seed, and versions. It is read again only under that name.

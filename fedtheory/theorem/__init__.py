@@ -1,4 +1,4 @@
-"""Theorems as functions: formulas with their source, their hypotheses and the symbols of their arguments."""
+"""Theorems as functions: formulas with their source, hypotheses and symbols."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
 from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights
@@ -26,5 +26,10 @@ from fedtheory.theorem.domains import Domain as Domain
 from fedtheory.theorem.paper import Paper as Paper
 from fedtheory.theorem.paper import Statement as Statement
 from fedtheory.theorem.scheme import Scheme as Scheme
+from fedtheory.theorem.setting import SETTINGS as SETTINGS
+from fedtheory.theorem.setting import Setting as Setting
+from fedtheory.theorem.setting import obstacle as obstacle
+from fedtheory.theorem.setting import setting_of as setting_of
+from fedtheory.theorem.step_sizes import largest_step_size as largest_step_size
 from fedtheory.theorem.symbols import SYMBOLS as SYMBOLS
 from fedtheory.theorem.symbols import Symbol as Symbol

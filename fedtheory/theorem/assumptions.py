@@ -1,4 +1,4 @@
-r"""Assumptions of theorems as values that can be printed and checked.
+r"""Assumptions of theorems.
 
 A bound lists them in ``bound.hypotheses``. Each has a ``text``, finds its ``violation`` in the arguments of a bound, by
 name, and that by a run, ``violation_by``, where a bound is asked what it promises a run of ``fedavg`` (``for_run``):
@@ -84,7 +84,7 @@ _ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
 
 
 class DescribedRun(Protocol):
-    """Properties of a run of ``fedavg`` that a hypothesis can check.
+    """Interface of the properties of a run that hypotheses check.
 
     ``changed`` has the options that are not as they are by default, ``given`` the arguments of the bound that were not
     read off the run; ``step_sizes`` are those of all local steps, None where the theorem's own are meant.
@@ -181,7 +181,7 @@ EXACT_GRADIENTS = Hypothesis("gradients are exact", of_run=_noise_of)
 
 
 def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
-    """Return the check ``of_run`` that clients are selected by a law.
+    """Return a check of a run: clients are selected by a given law.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
 
 
 def method_is(name: str) -> Callable[[DescribedRun], str | None]:
-    """Return the check ``of_run`` that clients and server run a method of this package.
+    """Return a check of a run: clients and server run a given method of this package.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def method_is(name: str) -> Callable[[DescribedRun], str | None]:
 
 
 def knows(name: str) -> Callable[[DescribedRun], str | None]:
-    """Return the check ``of_run`` that a federation has a number and knows it.
+    """Return a check of a run: a constant of the federation exists and is known.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ class StronglyConvex:
 @final
 @dataclass(frozen=True)
 class Convex:
-    """Convexity, which has no constant."""
+    """Convexity."""
 
     of: str = "every F_k"
 
@@ -345,7 +345,7 @@ class Convex:
 @final
 @dataclass(frozen=True)
 class BoundedGradients:
-    """Bounded stochastic gradients, of every client for itself or of the active clients on average.
+    """Bounded stochastic gradients, for each client or on average over the active clients.
 
     Attributes
     ----------
@@ -462,7 +462,7 @@ class Noise:
 @final
 @dataclass(frozen=True)
 class AggregationWeights:
-    """Weights that are not negative and sum to one, so that the server's model is a mean; ``parameter`` names them."""
+    """Nonnegative aggregation weights of sum one; ``parameter`` names them."""
 
     of: str = "aggregation weights q_k"
     parameter: str = "weights"
@@ -489,7 +489,7 @@ class AggregationWeights:
 @final
 @dataclass(frozen=True)
 class HalvingSteps:
-    """Step sizes of which none, within its round, is longer than the one before or shorter than half of the first.
+    """Step sizes that do not increase within a round and stay at least half of the round's first step size.
 
     It is read off ``step_sizes`` of all steps together with ``local_steps``; one step's size says nothing.
     """

@@ -1,4 +1,4 @@
-"""Citations attached to functions: a bound stays a plain function and carries the statement it evaluates.
+"""Bounds: functions with a cited statement and its hypotheses.
 
 A bound is written as a function of scalars that returns its named summands; ``states`` turns it into a function that
 checks its arguments and the theorem's hypotheses and returns their sum.
@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, final, overload
 
 from fedtheory._support.validate import Array, choice
+from fedtheory.formal import PROVED
 from fedtheory.theorem._docstring import parameters_of
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem._letters import formula
@@ -44,7 +45,7 @@ else:
 
 @final
 class Bound(Generic[P]):
-    """A function of scalars with its source attached, made by ``states``.
+    """A bound: a function of scalars with its statement and hypotheses, created by ``states``.
 
     A call returns the value: a Fraction if some arguments are Fractions and the others ints, an array if some are
     arrays, a float otherwise. With ``strict=False`` it returns the pair (value, unmet hypotheses).
@@ -224,9 +225,17 @@ def states(
         known = {name: row.domain for name, row in paper.glossary.items() if row.domain} | dict(domains or {})
         allowed = {name: known[name] for name in names if name in known}
         formula = Formula(number, summands, allowed, assumes, side)
-        return Bound(summands, formula, statement, printed, step_sizes, worst_case)
+        own = replace(statement, formal_proof=_formal_proof(summands))
+        return Bound(summands, formula, own, printed, step_sizes, worst_case)
 
     return attach  # type: ignore[return-value] # P has a default
+
+
+def _formal_proof(summands: Callable[..., Any]) -> str:
+    """Return the file with the theorem about a bound of this library, if Coq has checked one."""
+    library, _, rest = summands.__module__.partition(".bounds.")
+    theorem = PROVED.get(f"{rest.partition('.')[0]}.{summands.__name__}") if library == "fedtheory" else None
+    return theorem.file if theorem else ""
 
 
 def _refuse_unread(summands: Callable[..., Any], assumes: tuple[Assumption, ...], names: tuple[str, ...]) -> None:

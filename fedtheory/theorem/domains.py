@@ -12,7 +12,7 @@ __all__ = ["COUNT", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"]
 
 
 class Domain(NamedTuple):
-    """Domain of a named constant of a theorem.
+    """Domain of a constant of a theorem.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Inequalities between constants that hold for every problem that satisfies given assumptions.
+"""Inequalities between constants that follow from assumptions.
 
 Where one of them fails, a theorem speaks about no problem at all. A client that is mu-strongly convex has gradients of
 at least ``mu |w_0 - w*|`` somewhere among its fellows, which a bound on gradients has to allow:

@@ -1,4 +1,4 @@
-"""How clients are selected and their models weighed: a theorem assumes such a pair, and a strategy has one."""
+"""Pairs of selection law and aggregation weights."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The glossary of symbols: meaning, domain, units and letters.
+"""Symbols of constants: meaning, domain, unit and letter.
 
 A bound takes what it says of its arguments from here: their domains, the section Parameters of its help, the letters of
 its formula. A paper may have rows of its own, ``Paper(..., symbols=...)``, for what only it knows or names otherwise.
@@ -17,7 +17,7 @@ CURVATURE, LENGTH, GRADIENT2 = "loss / distance^2", "distance^2 / loss", "(loss 
 
 @dataclass(frozen=True)
 class Symbol:
-    r"""A row of the glossary.
+    r"""Symbol of a constant: meaning, domain, unit and letter.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The worst-case problem of a bound: its exact worst case, constants to try, and how close the bound comes to it."""
+"""Worst-case problem of a bound."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Shapley values: what each player adds to a game, exact and estimated, and the axioms that single them out."""
+"""Shapley values, exact and estimated, and their axioms."""
 
 from fedtheory.valuation.axioms import efficiency as efficiency
 from fedtheory.valuation.axioms import linearity as linearity

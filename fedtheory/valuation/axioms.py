@@ -1,4 +1,4 @@
-"""The axioms of Shapley values, as residuals: zero where the axiom holds."""
+"""Residuals of the axioms of Shapley values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
 
 
 def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
-    """Differences ``v_i - v_j`` over the pairs i < j of players who add the same to every coalition.
+    """Differences ``v_i - v_j`` over the pairs i < j of players with equal contributions to every coalition.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Array
 
 
 def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
-    """Values of the players who add nothing to any coalition.
+    """Values of the players with contribution zero to every coalition.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
 
 
 def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, a: Any = 1, b: Any = 1) -> Values:
-    """Values of the game ``a U_1 + b U_2`` less the combination of the values of U_1 and U_2.
+    """Values of the game ``a U_1 + b U_2`` minus the combination of the values of U_1 and U_2.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cooperative games, a number for every coalition of players, and their exact Shapley values."""
+"""Cooperative games and their exact Shapley values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_PLAYERS = 20
 
 @final
 class Game:
-    """A utility function that is evaluated once per coalition and whose values are validated.
+    """A cooperative game: a utility function that is evaluated once per coalition and validated.
 
     >>> asked = []
     >>> game = Game(lambda players: asked.append(sorted(players)) or len(players))

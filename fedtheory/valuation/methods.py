@@ -1,4 +1,4 @@
-"""Methods of valuing the clients of a round, with their parameters."""
+"""Valuation methods for the clients of a round."""
 
 from dataclasses import dataclass
 from typing import final
@@ -11,7 +11,7 @@ __all__ = ["Valuation"]
 @final
 @dataclass(frozen=True)
 class Valuation:
-    """A method that divides the gain of a round among its clients.
+    """A valuation method for the clients of a round.
 
     The value of a coalition of the round's clients is the negative loss, on the server's validation samples, of the
     average of its members' models with the coefficients of the aggregation. That of the empty coalition is the negative

@@ -1,4 +1,4 @@
-"""Shapley values estimated from random orders of the players: all of each order, or truncated (GTG-Shapley)."""
+"""Estimates of Shapley values from random orders of the players, complete or truncated (GTG-Shapley)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
 def permutation_shapley(
     utility: Utility, num_players: int, *, num_permutations: int = 1000, first: str = "any", rng: RNGLike = 0
 ) -> Estimate:
-    """Estimate Shapley values as means of what players add over random orders; unbiased.
+    """Unbiased estimates of Shapley values: mean contributions over random orders of the players.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ _MOST_PER_PLAYER = 50
 
 
 def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng: RNGLike = 0) -> Estimate:
-    """Estimate the Shapley values of a round of federated learning, and stop when they hardly change.
+    """GTG-Shapley: truncated estimates of the Shapley values of a round, stopped when they change little.
 
     Read as Algorithm 2 of GreedyFed must be: as printed its mean divides by a counter that begins at 0 and that all
     orders of a sweep share; here the mean runs over orders seen. Where it allows 50 n sweeps of n

@@ -1,4 +1,4 @@
-"""The game of one round of softmax regression, all coalitions at once."""
+"""Utilities of all coalitions in a round of softmax regression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims by key and bounds by name, of this package or of a user's file."""
+"""Claims by key and bounds by name."""
 
 from __future__ import annotations
 

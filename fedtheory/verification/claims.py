@@ -29,7 +29,7 @@ Check = Callable[[np.random.Generator], Finding]
 @final
 @dataclass(frozen=True)
 class Claim:
-    """A statement that can be checked, instance by instance.
+    """A claim: a statement with a check that decides it on one instance.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def claim(
     looseness: float | None = None,
     remark: str = "",
 ) -> Callable[[Callable[..., Finding]], Claim]:
-    """Make the claim that a check decides: ``@claim(key, title, source)`` stands above the check.
+    """Turn a check into a claim, as a decorator: ``@claim(key, title, source)``.
 
     A check without an argument draws nothing, and has a single instance.
 

@@ -1,4 +1,4 @@
-"""Results of single instances: two sides, compared exactly, up to rounding, or by confidence limits."""
+"""Results of single instances: comparisons by exact numbers, with a rounding tolerance, or by confidence limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ that matters is orders of magnitude larger. It stands for rounding only; exact r
 @final
 @dataclass(frozen=True)
 class Finding:
-    """Result of one instance. ``holds`` must be consistent with the two sides.
+    """Result of one instance: two sides, the relation between them, and whether it holds.
 
     Attributes
     ----------
@@ -330,7 +330,7 @@ def _compared(
 
 
 def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
-    """Say that the hypotheses do not hold on this instance, and why.
+    """Return the finding that the hypotheses do not hold on this instance, with a reason.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
 def mean_at_most(
     interval: Interval[Any], predicted: float, *, confidence: float, instance: Mapping[str, Any] | None = None
 ) -> Finding:
-    """Compare an expectation with a bound: it holds if the upper limit does, fails if the lower limit exceeds it.
+    """Compare an expectation with a bound: holds if the upper limit is at most the bound, fails if the lower is above.
 
     The limits cover the expectation with the given confidence; what is left is the risk of the finding.
 
@@ -411,7 +411,7 @@ def mean_at_most(
 
 
 def worst_of(findings: Iterable[Finding]) -> Finding:
-    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain.
+    """Return the finding closest to a violation: failures first, then undecided findings, then by ratio.
 
     Of equals it is the first, where floats are equal to nine decimals of their strain: beyond, every processor would
     choose another one. Its risk is that of all of them together.

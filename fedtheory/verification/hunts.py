@@ -1,4 +1,4 @@
-"""Hunts for counterexamples: change the choices behind a claim's instances towards those nearest to breaking it."""
+"""Searches for counterexamples."""
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -58,7 +58,7 @@ def hunt(
     jobs: int = 1,
     small: bool = True,
 ) -> Hunt:
-    """Search for the instance nearest to breaking a claim: the ratio measured/predicted is maximized.
+    """Search for a counterexample to a claim by maximizing the ratio measured/predicted.
 
     The search climbs from many random instances by changes of single numbers and of blocks, and by an evolution
     strategy where numbers are continuous. The first counterexample ends it and is shrunk: fewer numbers (clients,

@@ -1,4 +1,4 @@
-"""Instances of a claim: drawn from a seed by number, or read from a sequence of choices that a search recorded."""
+"""Instances of a claim, drawn from a seed or read from a choice sequence."""
 
 import json
 import math
@@ -24,7 +24,7 @@ EXAMPLE = -1
 
 @cache
 def regression_examples() -> Mapping[str, tuple[float, ...]]:
-    """Return the choices of the worst known instance of each inequality, by key of the claim.
+    """Return the choice sequence of the worst known instance of each inequality, by key of the claim.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def regression_examples() -> Mapping[str, tuple[float, ...]]:
 
 
 def reproduce(claim: Claim, rng: validate.RNGLike, index: int) -> Finding:
-    """Check one numbered instance of a claim again, -1 for the regression example.
+    """Check one numbered instance of a claim again; -1 is the regression example.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _checked(finding: Any) -> Finding:
 
 
 class Choice(NamedTuple):
-    """One number that a check read, and between how many whole numbers it decided; 0 for a number used as it is."""
+    """One random number of an instance, and the number of integers that it selects from (0 for a real number)."""
 
     number: float
     levels: int
@@ -169,7 +169,7 @@ _DRAWN_BY_A_CHILD = (
 
 @final
 class Choices(np.random.Generator):
-    """A generator that reads its uniform numbers from a record; numbers beyond its end are drawn and added to it."""
+    """Random generator that reads its numbers from a choice sequence, and draws and appends further numbers."""
 
     def __init__(self, numbers: Iterable[float], rng: np.random.Generator) -> None:
         np.random.Generator.__init__(self, np.random.PCG64(0))

@@ -1,4 +1,4 @@
-"""Verdicts as rows of plain data, which JSON can hold; every output is made from them."""
+"""Verdicts as rows of plain data."""
 
 import math
 import re
@@ -20,7 +20,7 @@ LOOSE = 2.0
 
 
 def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
-    """Return everything that can be shown of verdicts as plain data.
+    """Return verdicts as rows of plain data.
 
     Numbers are numbers, where JSON has them; exact fractions and infinities are text (``1/3``, ``inf``), as are exact
     numbers of thousands of digits (``about 0.25``). Missing values are None, such as a ratio without applicable

@@ -1,4 +1,4 @@
-"""Texts made from rows: the table and the notes of the command line, descriptions, and a table in Markdown."""
+"""Text renderings of verdicts: console tables, descriptions and Markdown."""
 
 import math
 import re
@@ -107,7 +107,7 @@ def summary(found: Sequence[Row]) -> str:
 
 
 def false_alarms(found: Sequence[Row]) -> str:
-    """Return how many instances, at most, are expected to contradict true claims by bad luck.
+    """Return an upper limit for the expected number of false alarms.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def ratio_text(ratio: Any) -> str:
 
 
 def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
-    """Return a Markdown table, with keys shortened by a prefix.
+    """Return a Markdown table of verdicts, with a common prefix removed from the keys.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Verdicts as one page of HTML: a template rendered from rows, with measured and predicted drawn as bars."""
+"""HTML report of verdicts."""
 
 import math
 from collections.abc import Iterable, Mapping

@@ -152,7 +152,7 @@ def verify(
     kind: str | None = None,
     jobs: int = 1,
 ) -> list[Verdict]:
-    """Return the verdict on every claim that the keys name.
+    """Return the verdicts on the claims with the given keys.
 
     Parameters
     ----------

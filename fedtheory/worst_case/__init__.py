@@ -1,4 +1,4 @@
-"""Exact worst cases over a theorem's whole class, as semidefinite programs with certificates in rationals.
+"""Worst cases over a theorem's class: semidefinite programs with rational certificates.
 
 Modules are imported on first use, so that bounds, each of which names its worst case, stay light.
 """
@@ -23,6 +23,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "problem": ["Problem"],
         "proofs": ["Proof"],
         "proximal_rounds": ["fedprox"],
+        "rates": ["Rate", "rate"],
         "skewed_selection": ["skew_class", "skew_class_horizon"],
         "worst_cases": ["WorstCase"],
     },
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from fedtheory.worst_case.problem import Problem as Problem
     from fedtheory.worst_case.proofs import Proof as Proof
     from fedtheory.worst_case.proximal_rounds import fedprox as fedprox
+    from fedtheory.worst_case.rates import Rate as Rate
+    from fedtheory.worst_case.rates import rate as rate
     from fedtheory.worst_case.skewed_selection import skew_class as skew_class
     from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon
     from fedtheory.worst_case.worst_cases import WorstCase as WorstCase

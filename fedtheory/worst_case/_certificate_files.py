@@ -117,6 +117,8 @@ class _Writer:
     def function(self, one: Declared) -> dict[str, Any]:
         """Return a function or an operator with its calls: points, gradients and numbers of values, -1 for 0."""
         of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
+        if of.get("restricted_secant") is not None:  # which says nothing of convexity
+            del of["mu"]
         kept = {name: c if isinstance(c, bool) else str(c) for name, c in of.items() if c is not None}
         calls = [
             [
@@ -124,6 +126,7 @@ class _Writer:
                 self.vector(call.at),
                 self.vector(call.gradient),
                 self.values.get(call.value, -1),
+                *([str(call.epsilon)] if call.epsilon else []),
             ]
             for call in one.calls
         ]

@@ -85,7 +85,8 @@ class _Called:
 
         Of two outcomes of a noise they compare the points of smooth functions, of two clients no points.
         """
-        return not elsewhere or (self.of.compares_outcomes and elsewhere <= {*self.record.noises})
+        own = self.record.differences_of(self.name)
+        return not elsewhere or (self.of.compares_outcomes and elsewhere <= {*self.record.noises, *own})
 
 
 class Term(ABC):
@@ -111,19 +112,26 @@ class Term(ABC):
         found = reduce(add, (c * part.call(x).gradient for c, part in self.parts()))
         return self.record.named(found, name)
 
-    def step(self, x: Vector, step_size: Any, *, variance: Any = 0, name: str = "gradient_noise") -> Vector:
+    def step(
+        self, x: Vector, step_size: Any, *, variance: Any = 0, relative: Any = 0, name: str = "gradient_noise"
+    ) -> Vector:
         """Return the model after a gradient step; each client makes a step of its own."""
         size, most = positive_number("step_size", step_size), nonnegative_number("variance", variance)
-        slope = self.stochastic_gradient(x, variance=most, name=name) if most else self.gradient(x)
+        share = nonnegative_number("relative", relative)
+        is_random = most or share
+        slope = self.stochastic_gradient(x, variance=most, relative=share, name=name) if is_random else self.gradient(x)
         return x - size * slope
 
-    def stochastic_gradient(self, x: Vector, *, variance: Any, name: str = "") -> Vector:
-        """Return the gradient plus a new noise of mean 0 and of a mean square of at most ``variance``.
+    def stochastic_gradient(self, x: Vector, *, variance: Any = 0, relative: Any = 0, name: str = "") -> Vector:
+        """Return the gradient plus a new noise, of mean 0 whatever was drawn before.
 
-        The noise has mean 0 whatever was drawn before. Each client draws a noise, independently of the others; a
-        function that is no client's draws one for all. Products are means over the noises.
+        Its mean square is at most ``variance`` plus ``relative`` times the squared gradient. Each client draws a noise,
+        independently of the others; any other function draws one for all clients. Products are means over the noises.
         """
-        most = nonnegative_number("variance", variance)
+        most, share = nonnegative_number("variance", variance), nonnegative_number("relative", relative)
+        if not (most or share):
+            message = f"variance or relative must be above 0 (gradient(x) is without noise), got 0 for {self.name}"
+            raise ValueError(message)
         parts = [part for _, part in self.parts()]
         clients = [part for part in parts if isinstance(part, Clients)]
         if clients and len(parts) > 1:
@@ -131,7 +139,7 @@ class Term(ABC):
             raise ValueError(message)
         slope = self.gradient(x)
         noise = self.record.noise(clients[0].name if clients else "", x, parts[0].blocks)
-        self.record.at_most(noise.square, most, name)
+        self.record.at_most(noise.square - share * slope.square if share else noise.square, most, name if most else "")
         return slope + noise
 
     def value(self, x: Vector) -> Form:
@@ -178,10 +186,11 @@ class Term(ABC):
         """Return ``y = x - step g`` with g a (sub)gradient at y: the minimizer of ``f + |. - x|^2 / (2 step)``."""
         [(c, part)] = self._alone("proximal")
         length = positive_number("step", step) * c
-        if c < 0 or length * part.of.mu < -1:
+        if c < 0 or length * part.of.mu < -1 or part.of.restricted_secant is not None:
+            curvature = f"mu = {shown(part.of.mu)}" if part.of.restricted_secant is None else "a restricted secant only"
             message = (
                 f"proximal must minimize a convex function, f + |. - x|^2 / (2 step), got the factor {shown(c)} and "
-                f"the step {shown(length / c)} for {part.name} with mu = {shown(part.of.mu)}"
+                f"the step {shown(length / c)} for {part.name} with {curvature}"
             )
             raise ValueError(message)
         slope = part.slope(x, "proximal", [length])
@@ -237,6 +246,22 @@ class Term(ABC):
         closing.call(x, -1 / Fraction(last) * direction.within((0,)) + closing.deviation())
         return x
 
+    def epsilon_subgradient(self, x: Vector, epsilon: Any, *, name: str = "") -> Vector:
+        """Return a vector g with ``f(z) >= f(x) + <g, z - x> - epsilon`` for all z.
+
+        That is what an inexact evaluation of a convex function returns, and what an inexact proximal step has at its
+        end.
+        """
+        [(c, part)] = self._alone("epsilon_subgradient")
+        size = positive_number("epsilon", epsilon)
+        if c != 1 or not part.of.encloses:
+            message = (
+                "epsilon_subgradient must be asked of a function that is convex, and perhaps smooth or Lipschitz, or "
+                f"an indicator without a diameter, got {self.name}"
+            )
+            raise ValueError(message)
+        return self.record.named(part.enlarged(x, size), name)
+
     def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None, name: str = "") -> Vector:
         """Return a vector that is off the gradient by at most a share of it, or by at most a length."""
         if (relative is None) == (absolute is None):
@@ -269,7 +294,7 @@ class Term(ABC):
 
     def _refuse_unless_convex(self, verb: str) -> None:
         for c, part in self.parts():
-            if c < 0 or part.of.mu < 0:
+            if c < 0 or not part.of.is_convex:
                 message = f"{verb}() must be asked of a sum of convex functions, got {part.name} (stationary_point())"
                 raise ValueError(message)
 
@@ -376,14 +401,18 @@ class Function(_Called, Term):
         found = self.record.vector(blocks=own, verb="deviation", of=self._of) if own else _ZERO
         return self.record.named(found, name)
 
-    def level(self, x: Any) -> Value:
-        """Return the value at a point; a point of a set has the normal vector 0 until another one is asked for."""
+    def level(self, x: Any) -> Value | Form:
+        """Return the value at a point, of a support function as a product.
+
+        A point of a set has the normal vector 0 until another one is asked for.
+        """
         if self.of.indicator and isinstance(x, Vector) and x.key not in self._places:
             self.call(x, _ZERO)
             self._with_normal_0.add(x.key)
         if isinstance(x, Vector) and x.key in self._with_normal_0:
             return self.declared.calls[self._places[x.key]].value
-        return self.call(x).value
+        found = self.call(x)
+        return found.gradient @ found.at if self.of.support else found.value
 
     def call(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Call:
         """Return the call at a point, with a normal vector of its own where it had none."""
@@ -394,8 +423,22 @@ class Function(_Called, Term):
             self.declared = self.declared._replace(calls=tuple(calls))
         return super().call(x, gradient, level)
 
+    def enlarged(self, x: Vector, epsilon: Fraction) -> Vector:
+        """Return a new epsilon-subgradient at a point, where the function has a value."""
+        value = self.call(x).value
+        slope, known = self.slope(x, "epsilon-subgradient", [epsilon]), self.declared
+        exact = known.exact and not slope.blocks.difference(self.blocks)
+        self.declared = known._replace(calls=(*known.calls, Call(x, slope, value, epsilon)), exact=exact)
+        return slope
+
     def _compares(self, elsewhere: set[int]) -> bool:
         """Whether the conditions are still sufficient: those of a quadratic function are, block by block."""
+        if self.of.quadratic and elsewhere & {*self.record.differences_of(self.name)}:
+            message = (
+                f"clients with quadratic functions must be asked where no noise of the server moves them, got "
+                f"another point for {self.name} (quadratic=False is an upper bound)"
+            )
+            raise ValueError(message)
         return self.of.quadratic or super()._compares(elsewhere)
 
 
@@ -444,7 +487,13 @@ class Linear(Operator):
 
     def __init__(self, record: Record, name: str, of: OperatorClass) -> None:
         super().__init__(record, name, of)
-        self.adjoint = Operator(record, f"{name}.adjoint", of, adjoint_of=name)
+        is_own = of.least is not None or of.skew
+        self._adjoint = None if is_own else Operator(record, f"{name}.adjoint", of, adjoint_of=name)
+
+    def adjoint(self, u: Vector, *, name: str = "") -> Vector:
+        """Return the value of the adjoint, which is the operator itself if that is symmetric, less that if skew."""
+        found = self(u) if self._adjoint is None else self._adjoint(u)
+        return self.record.named(-found if self.of.skew else found, name)
 
     def _compares(self, elsewhere: set[int]) -> bool:  # noqa: ARG002
         """Whether the conditions are still sufficient, as they are block by block."""
@@ -482,16 +531,23 @@ class Clients(Function):
     def mean(self, term: Form | Value) -> Form: ...
 
     def mean(self, term: Any) -> Any:
-        """Return the mean of a vector over the clients; products and values are means already."""
+        """Return the mean of a vector over the clients; products and values are means already.
+
+        The mean of independent noises of the clients is a noise of the server.
+        """
         if not isinstance(term, Vector):
             return Form.of(term)
-        if term.blocks & {*self.record.noises_of(self.name)}:
+        noises = own_vector("mean", term, self.record).blocks & {*self.record.noises_of(self.name)}
+        used = {0}.union(*(call.at.blocks | call.gradient.blocks for one in self.record.declared for call in one.calls))
+        if noises & used or any(self.record.sizes[block] > 1 for block in noises):
             message = (
-                f"mean must be given a vector without noise of the clients, got one with "
+                f"mean must be given noises of the clients at whose outcomes nothing is computed, got others "
                 f"({self.name}.sample(m).square(v) is the expected square of an average)"
             )
             raise ValueError(message)
-        return own_vector("mean", term, self.record).within(term.blocks.difference(self.blocks[1:]))
+        found = term.within(term.blocks.difference(self.record.differences_of(self.name), noises))
+        means = ((term[block, 0], self.record.mean_noise(block, self.num_clients)) for block in sorted(noises))
+        return reduce(add, (c * mean for c, mean in means), found)
 
     def sample(self, num_selected: int, how: str = "distinct") -> Sample:
         """Return a sample of clients: ``distinct`` ones, or ``independent`` draws with replacement."""
@@ -521,9 +577,10 @@ class Sample:
 
         What does not differ among these clients, noise of the server for example, is in the average as it is.
         """
-        record, deviations = self.clients.record, self.clients.blocks[1:]
+        record, deviations = self.clients.record, self.clients.record.differences_of(self.clients.name)
+        record.refuse_dependent(own_vector("square", vector, record))
         noises = record.noises_of(self.clients.name)
-        shared = own_vector("square", vector, record).blocks.difference(deviations, noises)
+        shared = vector.blocks.difference(deviations, noises)
         found = vector.within(shared).square
         for blocks, share in ((deviations, self.share), (noises, Fraction(1, self.num_selected))):
             part = vector.within(blocks)

@@ -19,11 +19,21 @@ __all__: list[str] = []
 
 
 class Call(NamedTuple):
-    """A point at which a function is known, the gradient there, and the value there."""
+    """A point at which a function is known, the gradient there, and the value there.
+
+    With an ``epsilon`` above 0 the vector is no gradient there, but an epsilon-subgradient.
+    """
 
     at: Vector
     gradient: Vector
     value: Value
+    epsilon: Fraction = Fraction(0)
+
+
+class Noise(int):
+    """The block of a noise; ``crossed`` are the blocks of what it adds to the differences between clients."""
+
+    crossed: tuple[int, ...] = ()
 
 
 class Condition(NamedTuple):
@@ -55,6 +65,12 @@ class FunctionClass:
         Largest gradient.
     indicator, diameter
         Whether the function is 0 on a convex set and infinite outside, and the diameter of that set, if it is bounded.
+    support
+        Whether it is the largest product with a point of a convex set, whose points are no longer than ``lipschitz``
+        (Taylor, Hendrickx, Glineur 2017, composite convex optimization).
+    restricted_secant, error_bound
+        m with ``<grad f(x), x - x*> >= m |x - x*|^2``, of a function that need not be convex, and M with
+        ``|grad f(x)| <= M |x - x*|`` (Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022).
     quadratic_growth
         G with ``f(x) - f* <= G/2 |x - x*|^2`` (Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022).
     polyak
@@ -71,10 +87,18 @@ class FunctionClass:
     quadratic_growth: Fraction | None = None
     polyak: Fraction | None = None
     quadratic: bool = False
+    support: bool = False
+    restricted_secant: Fraction | None = None
+    error_bound: Fraction | None = None
 
     @property
     def exact(self) -> bool:
-        """Whether the conditions are also sufficient, as they are for each hypothesis beside convexity alone."""
+        """Whether the conditions are also sufficient, as they are for each hypothesis beside convexity alone.
+
+        Those of a restricted secant are sufficient for gradients, not for values. For gradients strictly inside of the
+        conditions, of points that differ, bumps that are steep nowhere lead from a parabola to each of them, and the
+        conditions are convex in the gradient. So the supremum of what depends on gradients only is approached.
+        """
         others = (self.lipschitz, self.diameter, self.quadratic_growth, self.polyak)
         beside = sum(one is not None for one in others)
         if self.quadratic:
@@ -84,9 +108,14 @@ class FunctionClass:
         return self.polyak is None and beside <= (1 if self.mu == 0 else 0)
 
     @property
+    def is_convex(self) -> bool:
+        """Whether all functions of the class are convex."""
+        return self.mu >= 0 and self.restricted_secant is None
+
+    @property
     def compares_outcomes(self) -> bool:
-        """Whether there are conditions on points of two outcomes of a noise."""
-        return self.L is not None
+        """Whether conditions on points of two outcomes of a noise are known, or there need be none."""
+        return self.L is not None or self.restricted_secant is not None
 
     @property
     def has_minimizer(self) -> bool:
@@ -96,26 +125,71 @@ class FunctionClass:
     @property
     def names_minimizer(self) -> bool:
         """Whether the class is described by the minimizer."""
-        return self.quadratic_growth is not None or self.polyak is not None
+        return any(one is not None for one in (self.quadratic_growth, self.polyak, self.restricted_secant))
 
     @property
     def compares_no_gradients(self) -> bool:
         """Whether conditions know gradients by their products with points only, never by their squares."""
-        return self.L is None and self.lipschitz is None and self.quadratic_growth is None
+        others = (self.L, self.lipschitz, self.quadratic_growth, self.error_bound)
+        return all(one is None for one in others)
+
+    @property
+    def encloses(self) -> bool:
+        """Whether conditions on epsilon-subgradients are known, which are sufficient, too."""
+        beside = (self.diameter, self.quadratic_growth, self.polyak, self.restricted_secant)
+        return self.mu == 0 and not (self.quadratic or self.support) and all(one is None for one in beside)
 
     def requirements(
-        self, calls: Sequence[Call], minimum: int | None, own: Sequence[int], noises: Sequence[int]
+        self, calls: Sequence[Call], minimum: int | None, own: Sequence[int], noises: Sequence[Noise]
     ) -> Iterator[Condition | Semidefinite]:
         """Yield what must hold for a function to take these values; one call may be known to be at the minimizer."""
+        if self.restricted_secant is not None:
+            yield from self._seen_from_the_minimizer(calls, minimum)
+            return
         yield from self._between_points(calls, minimum)
+        yield from self._above_minorants(calls)
         yield from self.between_runs(calls, noises)
         if self.quadratic and self.L is not None and calls:
             yield from of_quadratic(calls, minimum, (self.mu, self.L), own)
 
+    def _seen_from_the_minimizer(self, calls: Sequence[Call], minimum: int | None) -> Iterator[Condition]:
+        """Yield the conditions of a restricted secant and an error bound; integrals along rays bound the values."""
+        least, m, M = minimum or 0, self.restricted_secant or Fraction(0), self.error_bound
+        best = calls[least]
+        for i, one in enumerate(calls) if minimum is not None else ():
+            if i != least:
+                away, gap = one.at - best.at, Form.of(one.value) - best.value
+                yield Condition((i, least), m * away.square - one.gradient @ away)
+                yield Condition((i, least), m / 2 * away.square - gap)
+                if M is not None:
+                    yield Condition((i, least), one.gradient.square - M**2 * away.square)
+                    yield Condition((i, least), gap - M / 2 * away.square)
+
+    def _above_minorants(self, calls: Sequence[Call]) -> Iterator[Condition]:
+        """Yield what epsilon-subgradients demand: affine functions below this one (Brondsted, Rockafellar 1965).
+
+        An L-smooth convex function is above such a minorant of slope g by ``|grad f(x) - g|^2 / (2 L)``. That is
+        sufficient: of all conjugate functions with given values and subgradients the least one is the largest of
+        parabolas of curvature 1/L, and its value at g is not above what the minorant allows.
+        """
+        enlarged = [(number, call) for number, call in enumerate(calls) if call.epsilon]
+        for k, (j, (at, gradient, value, epsilon)) in enumerate(enlarged, start=1):
+            for i, one in _exact(calls):
+                above = gradient @ (one.at - at)
+                if not self.indicator:
+                    above = above + value - one.value
+                if self.L is not None:
+                    above = above + 1 / (2 * self.L) * (one.gradient - gradient).square
+                yield Condition((i, j), above, epsilon, f"epsilon {k}")
+            if self.lipschitz is not None:
+                yield Condition((j,), gradient.square, self.lipschitz**2, "lipschitz^2")
+
     def _between_points(self, calls: Sequence[Call], minimum: int | None) -> Iterator[Condition]:
-        for (i, one), (j, other) in permutations(enumerate(calls), 2) if not self.quadratic else ():
+        for (i, one), (j, other) in permutations(_exact(calls), 2) if not self.quadratic else ():
             if self.L is not None:
                 yield Condition((i, j), of_pair(one, other, self.mu, self.L))
+            elif self.support:
+                yield Condition((i, j), one.at @ (other.gradient - one.gradient))
             else:
                 below = other.gradient @ (one.at - other.at)
                 if not self.indicator:
@@ -125,13 +199,13 @@ class FunctionClass:
                 yield Condition((i, j), below)
             if self.diameter is not None and i < j:
                 yield Condition((i, j), (one.at - other.at).square, self.diameter**2, "diameter^2")
-        for i, one in enumerate(calls):
+        for i, one in _exact(calls):
             if self.lipschitz is not None:
                 yield Condition((i,), one.gradient.square, self.lipschitz**2, "lipschitz^2")
             if minimum is not None and minimum != i:
                 yield from (Condition((i, minimum), form) for form in self._above(calls[minimum], one))
 
-    def between_runs(self, calls: Sequence[Call], noises: Sequence[int]) -> Iterator[Condition]:
+    def between_runs(self, calls: Sequence[Call], noises: Sequence[Noise]) -> Iterator[Condition]:
         """Yield the conditions between points of two runs that share their first noises, not all that both depend on.
 
         ``noises`` are blocks. With all noises in common, both points are of one run.
@@ -142,16 +216,17 @@ class FunctionClass:
 
         >>> made = [Vector({(block, 0): Fraction(1) for block in range(s + 1)}) for s in range(3)]
         >>> calls = [Call(vector, vector, Value()) for vector in made]
-        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(calls, [1, 2])))
+        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(calls, [Noise(1), Noise(2)])))
         5
         """
         if self.L is None or self.quadratic:
             return
-        for (s, i), (t, j) in product(enumerate(calls), repeat=2):
+        for (s, i), (t, j) in product(_exact(calls), repeat=2):
             one, other = (call.at.blocks | call.gradient.blocks for call in (i, j))
             common = [block for block in noises if block in one & other]
             for shared in range(len(common)):
-                blocks = one - {*common[shared:]}
+                dropped = common[shared:]
+                blocks = one - {*dropped}.union(*(noise.crossed for noise in dropped))
                 seen = Call(i.at.within(blocks), i.gradient.within(blocks), i.value)
                 yield Condition((s, t), of_pair(i, j, self.mu, self.L, seen))
 
@@ -178,25 +253,39 @@ class OperatorClass:
         Largest ``|T x - T y| / |x - y|``; 1 is nonexpansive.
     linear
         Whether it is linear, which conditions on pairs do not say.
+    least, most
+        Least and largest eigenvalue of a symmetric linear operator.
+    skew
+        Whether a linear operator is skew: its adjoint is its negative.
     """
 
     strongly_monotone: Fraction | None = None
     cocoercive: Fraction | None = None
     lipschitz: Fraction | None = None
     linear: bool = False
+    least: Fraction | None = None
+    most: Fraction | None = None
+    skew: bool = False
 
     compares_outcomes = False
     """There are no conditions on points of two outcomes of a noise."""
 
     @property
     def exact(self) -> bool:
-        """Whether the conditions are also sufficient, as they are for each of the three alone (Ryu et al. 2020)."""
-        return sum(one is not None for one in (self.strongly_monotone, self.cocoercive, self.lipschitz)) == 1
+        """Whether the conditions are also sufficient: of each of the three alone (Ryu et al. 2020), and if linear."""
+        return (
+            self.linear
+            or sum(one is not None for one in (self.strongly_monotone, self.cocoercive, self.lipschitz)) == 1
+        )
 
     def requirements(self, calls: Sequence[Call], adjoint: Sequence[Call] = ()) -> Iterator[Condition | Semidefinite]:
         """Yield what must hold for an operator to take these values, and its adjoint others, if it is linear."""
+        if self.linear and self.least is not None and self.most is not None:
+            yield from of_symmetric([(call.at, call.gradient) for call in calls], self.least, self.most)
+            return
         if self.linear:
             yield from of_linear(calls, adjoint, self.lipschitz or Fraction(0))
+            yield from of_skew(calls) if self.skew else ()
             return
         for (i, one), (j, other) in combinations(enumerate(calls), 2):
             apart, between = one.at - other.at, one.gradient - other.gradient
@@ -206,6 +295,11 @@ class OperatorClass:
                 yield Condition((i, j), self.cocoercive * between.square - apart @ between)
             if self.lipschitz is not None:
                 yield Condition((i, j), between.square - self.lipschitz**2 * apart.square)
+
+
+def _exact(calls: Sequence[Call]) -> list[tuple[int, Call]]:
+    """Return the numbered calls with gradients and not epsilon-subgradients."""
+    return [(number, call) for number, call in enumerate(calls) if not call.epsilon]
 
 
 def of_pair(i: Call, j: Call, mu: Fraction, L: Fraction, seen: Call | None = None) -> Form:
@@ -271,13 +365,53 @@ def of_quadratic(
     moved = [(call.at - first.at, call.gradient - first.gradient) for _, call in others]
     calls = (first, *(call for _, call in others))
     for blocks, pairs in _by_source([(call.at, call.gradient) for call in calls], moved, own):
-        xs, ys = ([vector.within(blocks) for vector in side] for side in zip(*pairs, strict=True))
-        low = [y - mu * x for x, y in zip(xs, ys, strict=True)]
-        high = [L * x - y for x, y in zip(xs, ys, strict=True)]
-        upper = combinations_with_replacement(range(len(xs)), 2)
-        yield Semidefinite({(i, j): half * (low[i] @ high[j] + low[j] @ high[i]) for i, j in upper})
-        for i, j in combinations(range(len(xs)), 2):
-            yield Condition((), xs[j] @ ys[i] - xs[i] @ ys[j], is_equality=True)
+        yield from _mapped_symmetrically(blocks, pairs, mu, L)
+
+
+def of_symmetric(pairs: Pairs, least: Fraction, most: Fraction) -> Iterator[Condition | Semidefinite]:
+    """Yield what must hold for one symmetric linear operator with eigenvalues in an interval, for each source.
+
+    Examples
+    --------
+    Two points: a matrix of two rows, and products that agree.
+
+    >>> pairs = [(Vector({(0, k): Fraction(1)}), Vector({(0, k + 2): Fraction(1)})) for k in (0, 1)]
+    >>> [type(part).__name__ for part in of_symmetric(pairs, Fraction(-1), Fraction(2))]
+    ['Semidefinite', 'Condition']
+    """
+    for blocks, some in _by_source(pairs, [], []):
+        yield from _mapped_symmetrically(blocks, some, least, most)
+
+
+def _mapped_symmetrically(
+    blocks: Sequence[int], pairs: Pairs, mu: Fraction, L: Fraction
+) -> Iterator[Condition | Semidefinite]:
+    """Yield ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite."""
+    half = Fraction(1, 2)
+    xs, ys = ([vector.within(blocks) for vector in side] for side in zip(*pairs, strict=True))
+    low = [y - mu * x for x, y in zip(xs, ys, strict=True)]
+    high = [L * x - y for x, y in zip(xs, ys, strict=True)]
+    upper = combinations_with_replacement(range(len(xs)), 2)
+    yield Semidefinite({(i, j): half * (low[i] @ high[j] + low[j] @ high[i]) for i, j in upper})
+    for i, j in combinations(range(len(xs)), 2):
+        yield Condition((), xs[j] @ ys[i] - xs[i] @ ys[j], is_equality=True)
+
+
+def of_skew(calls: Sequence[Call]) -> Iterator[Condition]:
+    """Yield what a skew linear operator demands beside the bound on singular values: ``X'Y = -Y'X``, by source.
+
+    Examples
+    --------
+    One point, whose image is orthogonal to it:
+
+    >>> call = Call(Vector({(0, 0): Fraction(1)}), Vector({(0, 1): Fraction(1)}), Value())
+    >>> [one.is_equality for one in of_skew([call])]
+    [True]
+    """
+    for (x, y, *_), (u, v, *_) in combinations_with_replacement(calls, 2):
+        for block in sorted(x.blocks.union(y.blocks) & u.blocks.union(v.blocks)):
+            x_part, y_part, u_part, v_part = (vector.within([block]) for vector in (x, y, u, v))
+            yield Condition((), x_part @ v_part + y_part @ u_part, is_equality=True)
 
 
 def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction) -> Iterator[Condition | Semidefinite]:

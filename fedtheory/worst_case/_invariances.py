@@ -56,7 +56,7 @@ def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Dir
         ignored = _may_be_tilted(one) and isinstance(one.of, FunctionClass) and one.of.compares_no_gradients
         for call in one.calls if not ignored else ():
             demand(call.gradient, slope)
-        is_linear = not isinstance(one.of, FunctionClass) and one.of.linear
+        is_linear = one.of.support if isinstance(one.of, FunctionClass) else one.of.linear
         if ignored or is_linear or not _may_be_tilted(one):
             demand(Vector({}), slope)
         if is_linear or one.blocks != (0,):
@@ -72,6 +72,6 @@ def _may_be_tilted(one: Declared) -> bool:
     of = one.of
     if not isinstance(of, FunctionClass):
         return True
-    beside = (of.lipschitz, of.quadratic_growth, of.polyak)
+    beside = (of.lipschitz, of.quadratic_growth, of.polyak, of.restricted_secant)
     fixed = any(number is not None for number in beside) or (of.mu < 0 and one.minimum is not None)
     return not fixed and one.blocks == (0,)

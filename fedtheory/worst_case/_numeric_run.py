@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.worst_case._record import Record, Step
+from fedtheory.worst_case._record import SERVER, Declared, Record, Step
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
 __all__: list[str] = []
@@ -25,7 +25,7 @@ Choose = Callable[[Step, Sequence[Array]], Array]
 
 
 class Outcome(NamedTuple):
-    """The objective of a run, and by how much it breaks constraints by label, or misses gradients by function."""
+    """The objective of a run, and by how much it breaks constraints, or misses gradients and values, by name."""
 
     objective: float
     broken: Mapping[str, float]
@@ -35,18 +35,23 @@ class Run:
     """The vectors of a record as arrays."""
 
     def __init__(
-        self, record: Record, functions: Mapping[str, Sequence[Any]], choose: Choose, numbers: Mapping[Value, float]
+        self,
+        record: Record,
+        functions: Mapping[str, Sequence[Any]],
+        choose: Choose,
+        numbers: Mapping[Value, float],
+        part: Callable[[Array, int], Array] | None = None,
     ) -> None:
-        self.record, self.functions, self.values = record, functions, dict(numbers)
+        self.record, self.functions, self.values, self.given = record, functions, dict(numbers), numbers
         groups = [one.blocks[1] for one in record.declared if one.num_clients > 1]
         self.axes = {block: axis for axis, block in enumerate([*groups, *record.noises])}
         self.parts: dict[Basis, Array] = {}
         for step in record.steps:
             inputs = [self.array(vector) for vector in step.inputs]
-            explicit = step.verb == "gradient" and step.of[0][1] in functions
+            explicit = step.verb == "gradient" and self._has_gradient(step.of[0][1])
             found = self._called(step.of[0][1], inputs[0]) if explicit else choose(step, inputs)
             for place in step.made.coordinates:
-                self.parts[place] = self._part(found, place[0])
+                self.parts[place] = (part or self._part)(found, place[0])
         for one in record.declared:
             for call in one.calls if one.name in functions else ():
                 if call.value not in record.zeros:
@@ -59,11 +64,17 @@ class Run:
 
     def _part(self, found: Array, block: int) -> Array:
         """Return what a block holds of a vector: the mean given the sources up to its own, less that without it."""
-        if block not in self.axes and block:
+        noise = next((noise for (_, noise), other in self.record.crossings.items() if other == block), block)
+        if noise not in self.axes and block:
             return found
-        places = tuple(range(self.axes[block] if block else 0, len(self.axes)))
+        places = tuple(range(self.axes[noise] if block else 0, len(self.axes)))
         known = found.mean(axis=places, keepdims=True)
         part: Array = found.mean(axis=places[1:], keepdims=True) - known if block else known
+        if self.record.sources[noise].owner == SERVER:
+            # What is the same for all clients, or else what differs from that.
+            groups = tuple(self.axes[one.blocks[1]] for one in self.record.declared if one.num_clients > 1)
+            same = part.mean(axis=groups, keepdims=True)
+            part = same if noise == block else part - same
         return part
 
     def _called(self, name: str, at: Array, what: str = "gradient") -> Array:
@@ -87,6 +98,27 @@ class Run:
         )
         return float(products + sum(float(c) * self.values.get(value, 0.0) for value, c in form.values.items()))
 
+    def _has_gradient(self, name: str) -> bool:
+        """Whether a function is given that has one gradient at a point, and not several subgradients."""
+        return all(one.has_gradient for one in self.functions.get(name, [])) and name in self.functions
+
+    def _known(self, value: Value) -> float:
+        """Return a function value, which is 0 where the problem says so."""
+        return self.values.get(value, 0.0)
+
+    def _missed(self, one: Declared) -> dict[str, float]:
+        """Return by how much gradients and values of a function are not those of the problem."""
+        found = {f"{one.name}, values": 0.0}
+        least = -np.inf if one.minimum is None else self._known(one.calls[one.minimum].value)
+        for call in one.calls:
+            value = self._known(call.value)
+            off = max(abs(value - float(self.given.get(call.value, value))), least - value)
+            found[f"{one.name}, values"] = max(found[f"{one.name}, values"], off)
+            if self._has_gradient(one.name) and not call.epsilon:
+                missed = self._called(one.name, self.array(call.at)) - self.array(call.gradient)
+                found[one.name] = max(found.get(one.name, 0.0), float(np.abs(missed).max(initial=0.0)))
+        return found
+
     def outcome(self, objectives: Sequence[Form]) -> Outcome:
         """Return the least objective, and what is broken."""
         broken: dict[str, float] = {}
@@ -94,8 +126,6 @@ class Run:
             off = self.form(one.form) - float(one.bound)
             broken[one.name or f"constraint {number}"] = abs(off) if one.is_equality else max(off, 0.0)
         for declared in self.record.declared:
-            for call in declared.calls if declared.name in self.functions else ():
-                missed = self._called(declared.name, self.array(call.at)) - self.array(call.gradient)
-                off = float(np.abs(missed).max(initial=0.0))
-                broken[declared.name] = max(broken.get(declared.name, 0.0), off)
+            if declared.name in self.functions:
+                broken |= self._missed(declared)
         return Outcome(min(map(self.form, objectives)), broken)

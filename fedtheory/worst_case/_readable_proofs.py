@@ -127,7 +127,15 @@ LATEX = Style(
     "\\overline{{{}}}", "\\widetilde{{{}}}", "{{{0}}}^{{[{1}]}}",
     "\\lVert {} \\rVert^2", "\\langle {}, {} \\rangle", "\\le",
 )  # fmt: skip
-LETTERS = {"noise": "n", "deviation": "d", "compressed": "c", "inexact gradient": "e", "root": "r"}
+LETTERS = {
+    "noise": "n",
+    "deviation": "d",
+    "mean": "m",
+    "compressed": "c",
+    "epsilon-subgradient": "g",
+    "inexact gradient": "e",
+    "root": "r",
+}
 """Of vectors without a name, by the operation that made them."""
 
 
@@ -159,7 +167,7 @@ class Names:
             for call in one.calls:
                 at = self.vectors.get(call.at.key, "0")
                 applied = style.slope if isinstance(one.of, FunctionClass) else style.value
-                if _is_free(call.gradient):
+                if _is_free(call.gradient) and not call.epsilon:
                     self._define(applied(style.name(one.name), at), call.gradient)
                 if call.value not in record.zeros:
                     self.values[call.value] = style.value(style.name(one.name), at)
@@ -193,9 +201,10 @@ class Names:
         noise = {
             block: next(iter(step.made.coordinates))
             for step in self.record.steps
-            if step.verb == "noise"
+            if step.verb in ("noise", "mean")
             for block, _ in step.made.coordinates
         }
+        crossed = {block: noise for (_, noise), block in self.record.crossings.items()}
         own = {block: self.vectors.get(Vector({place: Fraction(1)}).key, "n") for block, place in noise.items()}
         for name, vector in self.defined.items():
             if not _is_free(vector):
@@ -206,7 +215,10 @@ class Names:
                 if block and sources[block].is_noise:
                     template = self.style.part
                 whole = len(vector.coordinates) == 1
-                self.basis.setdefault(place, name if whole else template.format(name, own.get(block, "")))
+                part = template.format(name, own.get(block, ""))
+                if block in crossed:
+                    part = self.style.part.format(part, own.get(crossed[block], ""))
+                self.basis.setdefault(place, name if whole else part)
 
     def vector(self, vector: Vector) -> str:
         """Return a vector's name, a difference of two names, or what it is made of."""
@@ -252,7 +264,7 @@ class Names:
             for value, c in form.values.items()
             if value not in self.record.zeros
         ]
-        return [*values, *((c, term) for term, c in products.items())]
+        return [(c, term) for c, term in (*values, *((c, term) for term, c in products.items())) if c]
 
     def _slack(self, place: Basis) -> str:
         """Name a vector that only a proof has: its products are entries of a positive semidefinite matrix."""
@@ -282,17 +294,16 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
     '1/10-strongly convex and 1-smooth'
     """
     if isinstance(of, OperatorClass):
-        parts = ["linear"] if of.linear else []
-        if of.strongly_monotone is not None:
-            parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
-        if of.cocoercive is not None:
-            parts.append(f"{number(of.cocoercive)}-cocoercive")
-        if of.lipschitz is not None:
-            parts.append("nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz")
-        return " and ".join(parts)
+        return _operator_text(of, number)
     if of.indicator:
         size = "" if of.diameter is None else f" of diameter at most {number(of.diameter)}"
         return f"the indicator of a closed convex set{size}"
+    if of.support:
+        size = "" if of.lipschitz is None else f" whose points are no longer than {number(of.lipschitz)}"
+        return f"the support function of a convex set{size}"
+    if of.restricted_secant is not None:
+        bound = "" if of.error_bound is None else f" and the error bound {number(of.error_bound)}"
+        return f"differentiable, with the restricted secant constant {number(of.restricted_secant)}{bound}"
     if of.quadratic:
         parts = [f"quadratic with eigenvalues from {number(of.mu)} to {number(of.L)}"]
     else:
@@ -308,6 +319,20 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
         )
     if of.polyak is not None:
         parts.append(f"of Polyak's class with constant {number(of.polyak)}")
+    return " and ".join(parts)
+
+
+def _operator_text(of: OperatorClass, number: Callable[[Any], str]) -> str:
+    kind = "skew and " if of.skew else ""
+    if of.least is not None:
+        return f"linear and symmetric with eigenvalues from {number(of.least)} to {number(of.most)}"
+    parts = [f"{kind}linear"] if of.linear else []
+    if of.strongly_monotone is not None:
+        parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
+    if of.cocoercive is not None:
+        parts.append(f"{number(of.cocoercive)}-cocoercive")
+    if of.lipschitz is not None:
+        parts.append("nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz")
     return " and ".join(parts)
 
 
@@ -331,6 +356,8 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
                 defined.append((at, made))
             shown.add(call.at.key)
             slope = applied(style.name(one.name), at)
+            if call.epsilon:
+                continue
             if not _is_free(call.gradient) or names.vectors[call.gradient.key] != slope:
                 defined.append((slope, names.vector(call.gradient)))
             elif one.num_clients > 1 and 0 not in call.gradient.blocks:
@@ -357,6 +384,29 @@ def _given(record: Record, names: Names) -> Iterator[str]:
             whose = "of the function of each client of " if one.num_clients > 1 else "of "
             at = names.vectors.get(one.calls[one.minimum].at.key, "0")
             yield f"{math(at)}: a minimizer {whose}{math(style.name(one.name))}"
+        for call in (call for call in one.calls if call.epsilon):
+            at, f = names.vectors.get(call.at.key, "0"), style.name(one.name)
+            g, size = names.vectors[call.gradient.key], style.number(call.epsilon)
+            product = style.product.format(g, f"z - {at}" if at != "0" else "z")
+            below = f"{style.value(f, at)} + {product} - {size} {style.at_most} {style.value(f, 'z')}"
+            yield f"{math(g)}: an epsilon-subgradient, {math(below)} for all {math('z')}"
+    yield from _random(record, names)
+    if free := _free_names(record, names):
+        yield f"{', '.join(map(math, free))}: {'a vector' if len(free) == 1 else 'vectors'}"
+
+
+def _free_names(record: Record, names: Names) -> list[str]:
+    """Return the names of vectors that no function, and no line beside them, introduces."""
+    calls = [call for one in record.declared for call in one.calls]
+    known = {call.gradient.key for call in calls} - {vector.key for vector in names.points.values()}
+    known |= {one.calls[one.minimum].at.key for one in record.declared if one.minimum is not None}
+    made = [step.made.key for step in record.steps if step.verb not in ("noise", "deviation", "mean")]
+    return [names.vectors[key] for key in made if key in names.vectors and key not in known]
+
+
+def _random(record: Record, names: Names) -> Iterator[str]:
+    """Yield what is random, and what differs among clients."""
+    style, math = names.style, _math(names.style)
     slopes = {call.gradient.key for one in record.declared for call in one.calls}
     made: dict[tuple[str, str], list[str]] = {}
     for step in record.steps:
@@ -369,7 +419,13 @@ def _given(record: Record, names: Names) -> Iterator[str]:
             yield f"{', '.join(found)}: a vector of {whose}, of mean 0"
         else:
             by = "once for all" if owner == SERVER else f"by {whose}, independently of the others"
-            yield f"{', '.join(found)}: random, drawn {by}, of mean 0 given everything drawn before"
+            only = ", which its law depends on through means over clients" if record.averaged else ""
+            yield f"{', '.join(found)}: random, drawn {by}, of mean 0 given everything drawn before{only}"
+    for step in record.steps:
+        if step.verb == "mean":
+            noise, owner = step.inputs[0], record.sources[max(step.inputs[0].blocks)].owner
+            mean, drawn = (math(names.vectors[vector.key]) for vector in (step.made, noise))
+            yield f"{mean}: the mean of {drawn} over the clients of {math(style.name(owner))}"
 
 
 def _math(style: Style) -> Callable[[str], str]:
@@ -479,7 +535,7 @@ def _as_latex(record: Record, said: Statement, found: Written, names: Names) -> 
         pieces = [names.sum(terms[k : k + _TERMS]) for k in range(0, len(terms), _TERMS)]
         joined = [piece if not k or piece.startswith("-") else f"+ {piece}" for k, piece in enumerate(pieces)]
         rows += [f"  & \\qquad {piece}" for piece in (*joined[:-1], f"{joined[-1]} {sign} {bound}")]
-    lines += [*_aligned(rows), "less the objective is a sum of squares:"]
+    lines += ["{\\allowdisplaybreaks", *_aligned(rows), "}", "less the objective is a sum of squares:"]
     lines += _aligned([f"  & {'' if not k else '+ '}{one}" for k, one in enumerate(found.squares or ["0"])])
     return [*lines, *_notes(record, "\n".join(lines), names)]
 

@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any, NamedTuple, final
 
 from fedtheory._support.wording import short, shown
-from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
+from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise, OperatorClass
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
 
 __all__: list[str] = []
@@ -98,7 +98,9 @@ class Record:
     """Makes vectors and function values, and collects what is declared and demanded.
 
     Block 0 holds what is fixed, or a mean. Every other block holds what one source of variation adds: the difference
-    of a client from the mean of all clients, or a noise. The law of a noise may depend on all that was drawn before.
+    of a client from the mean of all clients, a noise, or what a noise of the server adds to such differences. The law
+    of a noise may depend on all that was drawn before; that of a client's noise not on noises that were averaged, but
+    through their means.
 
     Attributes
     ----------
@@ -116,6 +118,10 @@ class Record:
         Function values that are 0.
     roots
         Vectors whose products are geometric means.
+    crossings
+        The blocks of what a noise of the server adds to differences between clients, by the blocks of both.
+    averaged
+        The means of noises over the clients that drew them, by the noise's block.
     owner
         What vectors and function values belong to, those of copies too.
     """
@@ -129,6 +135,8 @@ class Record:
     numbers: dict[str, Fraction] = field(default_factory=dict)
     zeros: set[Value] = field(default_factory=set)
     roots: list[tuple[Vector, Vector]] = field(default_factory=list)
+    crossings: dict[tuple[int, int], int] = field(default_factory=dict)
+    averaged: dict[int, Vector] = field(default_factory=dict)
     owner: object = field(default_factory=object)
 
     def copy(self) -> Record:
@@ -183,7 +191,10 @@ class Record:
         The noises of different clients are independent. Noise of the server, whose ``owner`` is empty, is one vector.
         """
         owner = owner or SERVER
-        behind = {*self._closed([at], blocks), *self.noises_of(owner)}
+        behind = {*self._closed([at], blocks), *self.noises_of(owner)} - self.averaged.keys()
+        if owner == SERVER and any(self.sources[one].owner not in ("", SERVER) for one in behind):
+            message = "a noise that is one for all must be drawn at a point that clients share, got another point"
+            raise ValueError(message)
         block = self.block(owner, behind - {0}, is_noise=True)
         self._closed([], [block])
         return self._made([block], Step("noise", Vector({}), (), (at,)))
@@ -203,28 +214,79 @@ class Record:
         return [place for step in self.steps if step.verb in POINTS for place in step.made.coordinates]
 
     @property
-    def noises(self) -> list[int]:
+    def noises(self) -> list[Noise]:
         """The blocks of noises, in the order in which they are drawn."""
-        return [block for block, source in enumerate(self.sources) if source.is_noise]
+        found = [Noise(block) for block, source in enumerate(self.sources) if source.is_noise]
+        for noise in found:
+            noise.crossed = tuple(block for (_, other), block in self.crossings.items() if other == noise)
+        return found
 
     def noises_of(self, owner: str) -> list[int]:
         """Return the blocks of the noises that are drawn by each of some clients."""
         return [block for block in self.noises if self.sources[block].owner == owner]
+
+    def differences_of(self, owner: str) -> list[int]:
+        """Return the blocks of differences between some clients, with those of what noises add to them."""
+        return [block for block, one in enumerate(self.sources) if one.owner == owner and not one.is_noise]
+
+    def mean_noise(self, block: int, num_clients: int) -> Vector:
+        """Return the mean over clients of a noise that each of them has drawn: a noise of the server.
+
+        It is shorter, as the clients' noises are independent. From then on no vector may be computed from the noise.
+        """
+        if block not in self.averaged:
+            noise = next(step.made for step in self.steps if step.verb == "noise" and block in step.made.blocks)
+            mean = self.block(SERVER, self.noises_of(SERVER), is_noise=True)
+            self.averaged[block] = self._made([mean], Step("mean", Vector({}), (), (noise,)))
+            self.equal_to(self.averaged[block].square - Fraction(1, num_clients) * noise.square)
+        return self.averaged[block]
+
+    def refuse_dependent(self, *vectors: Vector) -> None:
+        """Refuse a product of a client's noise with what depends on its mean over the clients, which is not 0."""
+        blocks = {0}.union(*(vector.blocks for vector in vectors))
+        for noise, mean in self.averaged.items():
+            [image] = mean.blocks
+            if noise in blocks and any(image in {one, *self.sources[one].behind} for one in blocks):
+                message = (
+                    "a product must not have the noise of a client beside its mean over the clients, got one that has "
+                    "(bound them in two forms)"
+                )
+                raise ValueError(message)
 
     def _closed(self, inputs: Iterable[Vector], blocks: Iterable[int]) -> list[int]:
         """Return the blocks of what is computed from some inputs, the given ones first."""
         own = [*blocks]
         found = {*own}.union(*(vector.blocks for vector in inputs))
         found = found.union(*(self.sources[block].behind for block in found))
-        owners = sorted({self.sources[block].owner for block in found} - {""})
+        owners = sorted({self.sources[block].owner for block in found} - {"", SERVER})
         if len(owners) > 1:
             message = (
-                "a gradient or a point must depend on one group of clients or on the server's noise, got one that "
-                f"depends on {' and on '.join(owners)} (p.function for each client, and p.mean over outcomes, can "
-                "say more)"
+                "a gradient or a point must depend on one group of clients, got one that depends on "
+                f"{' and on '.join(owners)} (p.function for each client, and p.mean over outcomes, can say more)"
             )
             raise ValueError(message)
+        if found & self.averaged.keys():
+            message = (
+                "a gradient or a point must not depend on a client's noise after its mean was taken, got one that does "
+                "(state one round, and bound a potential before and after it)"
+            )
+            raise ValueError(message)
+        for owner in owners:
+            for noise in sorted(found.intersection(self.noises_of(SERVER))):
+                found |= {*self._crossed(owner, noise)}
         return [*own, *sorted(found - {*own})]
+
+    def _crossed(self, owner: str, noise: int) -> list[int]:
+        """Return the block of what a noise adds to the differences between clients, if there are such differences."""
+        for block in self.differences_of(owner)[:1]:
+            if (block, noise) not in self.crossings:
+                before = [
+                    self.crossings[block, one] for one in self.sources[noise].behind if (block, one) in self.crossings
+                ]
+                behind = {block, noise, *self.sources[noise].behind, *before}
+                self.crossings[block, noise] = self.block(owner, behind)
+            return [self.crossings[block, noise]]
+        return []
 
     def at_most(
         self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1

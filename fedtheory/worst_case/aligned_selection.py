@@ -1,4 +1,4 @@
-"""FedALIGN, other clients that are included where their loss is close to the objective: its exact worst cases."""
+"""Exact worst cases of FedALIGN."""
 
 from collections.abc import Sequence
 from fractions import Fraction

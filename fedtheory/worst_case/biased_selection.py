@@ -1,4 +1,4 @@
-"""Power-of-Choice, clients with the largest losses among random candidates: its exact worst cases."""
+"""Exact worst cases of Power-of-Choice."""
 
 import math
 from collections.abc import Iterator

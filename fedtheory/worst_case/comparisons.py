@@ -1,4 +1,4 @@
-"""The value of a bound beside the exact worst case of the class that it is about."""
+"""Comparison of a bound's value with the exact worst case of its class."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -21,7 +21,7 @@ _NAMES = {
 
 
 class Sensitivity(NamedTuple):
-    """How fast the value of a bound, and the worst case, grow with a constant."""
+    """Derivatives of a bound's value and of the worst case with respect to a constant."""
 
     bound: Fraction
     worst_case: Fraction

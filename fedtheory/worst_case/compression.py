@@ -1,4 +1,4 @@
-"""Compressed communication of one client: error feedback, EF21, and compressed gradients without a memory."""
+"""Exact worst cases of compressed communication: error feedback, EF21 and compressed gradients."""
 
 from fractions import Fraction
 from typing import Any
@@ -106,7 +106,7 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
 def compressed_gradients(
     num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, gap: Any, error: str = "gap"
 ) -> WorstCase:
-    """Largest ``F(w) - F*`` after steps along compressed gradients, without a memory.
+    """Largest ``F(w) - F*`` after steps along compressed gradients, without error feedback.
 
     Parameters
     ----------

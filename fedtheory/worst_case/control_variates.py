@@ -1,4 +1,4 @@
-"""SCAFFOLD with all clients: the largest potential after some rounds, for any number of clients with any weights."""
+"""Exact worst cases of SCAFFOLD with all clients."""
 
 from fractions import Fraction
 from typing import Any

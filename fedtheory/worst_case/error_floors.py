@@ -1,4 +1,4 @@
-"""Where rounds with a fixed step size may stay: the largest error that a round need not decrease."""
+"""Largest error that a round with a fixed step size does not decrease."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def error_floor(
     rho_tilde: Any = None,
     max_block: int = 50,
 ) -> WorstCase:
-    r"""Largest error at which rounds with a fixed step size may stay for ever.
+    r"""Largest error that rounds with a fixed step size need not decrease.
 
     Without skews: the largest ``|w - w*|^2``, or ``F(w) - F*``, of a model that a round of all clients does not change.
     With skews: the largest squared distance that a round of biased selection need not decrease, which is the largest

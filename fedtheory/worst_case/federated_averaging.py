@@ -1,4 +1,4 @@
-"""Federated averaging with all clients, or with clients that are sampled uniformly: its exact worst cases."""
+"""Exact worst cases of federated averaging, with all clients or uniform sampling."""
 
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ __all__ = ["fedavg"]
 
 
 class Sampling(NamedTuple):
-    """How the clients of a round are drawn, of how many, and how many; all of two where the number does not matter."""
+    """Sampling of a round: scheme, number of clients, and number of sampled clients."""
 
     how: str = "distinct"
     num_clients: int = 2

@@ -1,4 +1,4 @@
-"""A round of clients whose gradients at the minimizer of their mean have a bounded mean square."""
+"""Exact worst cases of a round with bounded heterogeneity at the minimizer."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def heterogeneous_round(
     num_selected: int | None = None,
     sampling: str = "distinct",
 ) -> WorstCase:
-    """Largest ``E |w_+ - w*|^2`` after a round of local steps of K equally weighted clients, or of some of them.
+    """Largest ``E |w_+ - w*|^2`` after a round of local steps of K equally weighted clients, or of a sample of them.
 
     Parameters
     ----------

@@ -1,12 +1,13 @@
-"""Functions and points that attain a worst case; ordinary code can evaluate, train and draw them."""
+"""Functions and points that attain a worst case."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cached_property
-from itertools import product
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -27,6 +28,10 @@ __all__ = ["Instance"]
 
 _NEGLIGIBLE = 1e-5
 """Directions in which nothing is longer than this share of the longest vector are left out."""
+_MOST_COPIES = 4
+"""Noises of which a representative run has two outcomes."""
+_MISSED = 1e-4
+"""Share of the squared lengths and bounds by which a run in doubles may miss what is proved."""
 
 
 @final
@@ -55,6 +60,8 @@ class Interpolant:
     values: Array
     mu: float
     L: float
+
+    has_gradient: ClassVar[bool] = True
 
     @property
     def minimum(self) -> float:
@@ -146,6 +153,8 @@ class Parabola:
     center: Array
     minimum: float = 0.0
 
+    has_gradient: ClassVar[bool] = True
+
     def loss(self, w: Array) -> float:
         """Return the loss of a model."""
         away = w - self.center
@@ -159,8 +168,54 @@ class Parabola:
 
 @final
 @dataclass(frozen=True)
+class Envelope:
+    r"""The least convex function with given values and subgradients at some points, or the least one plus a parabola.
+
+    With least curvature mu, which may be negative, it is the largest of the functions
+
+    .. math::
+        f_i+\langle g_i,x-x_i\rangle+\frac\mu2\|x-x_i\|^2
+
+    Attributes
+    ----------
+    points, gradients, values
+        Where it is known: shapes (n, v), (n, v), (n,).
+    mu
+        Least curvature.
+    """
+
+    points: Array
+    gradients: Array
+    values: Array
+    mu: float
+
+    has_gradient: ClassVar[bool] = False
+
+    @property
+    def minimum(self) -> float:
+        """The least known value."""
+        return float(self.values.min())
+
+    def loss(self, w: Array) -> float:
+        """Return the value at a point."""
+        return float(self._pieces(w).max())
+
+    def gradient(self, w: Array) -> Array:
+        """Return a subgradient there."""
+        best = int(self._pieces(w).argmax())
+        found: Array = self.gradients[best] + self.mu * (w - self.points[best])
+        return found
+
+    def _pieces(self, w: Array) -> Array:
+        away = w - self.points
+        found: Array = self.values + (self.gradients * away).sum(axis=1) + self.mu / 2 * (away**2).sum(axis=1)
+        return found
+
+
+@final
+@dataclass(frozen=True)
 class Samples:
-    """A function or an operator that is known at some points only; elsewhere it is that of the nearest point.
+    """Function or operator with known values at finitely many points; elsewhere the value of the nearest point.
 
     Attributes
     ----------
@@ -171,6 +226,8 @@ class Samples:
     points: Array
     gradients: Array
     values: Array
+
+    has_gradient: ClassVar[bool] = False
 
     @property
     def minimum(self) -> float:
@@ -192,7 +249,7 @@ class Samples:
 
 @final
 class Instance(Mapping[str, Array]):
-    """Coordinates of points by name, and functions, that attain a worst case.
+    """Functions and points, by name, that attain a worst case.
 
     A point that clients share, and that no noise moves, has the shape (v,). Others have an axis for each group of
     clients and for each noise. A noise of two outcomes stands for those of many, which it approaches: the outcomes
@@ -206,14 +263,23 @@ class Instance(Mapping[str, Array]):
         Number of coordinates.
     """
 
-    def __init__(self, record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint) -> None:
-        self._record, self._objectives, self._point = record, objectives, point
+    def __init__(
+        self,
+        record: Record,
+        objectives: Sequence[Form],
+        program: Program,
+        point: FeasiblePoint,
+        *,
+        representative: bool = False,
+    ) -> None:
+        self._record, self._objectives, self._representative = record, objectives, representative
         numbers = zip(program.values, map(float, point.values), strict=True)
         self._values = dict(numbers)
         groups = [one for one in record.declared if one.num_clients > 1]
         self.axes = {one.blocks[1]: axis for axis, one in enumerate(groups)}
         self.axes |= {block: len(groups) + s for s, block in enumerate(record.noises)}
-        self._lengths = [*(one.num_clients for one in groups), *(2 for _ in record.noises)]
+        several = [1 if representative and s >= _MOST_COPIES else 2 for s, _ in enumerate(record.noises)]
+        self._lengths = [*(1 if representative else one.num_clients for one in groups), *several]
         grams = point.grams[: len(record.sources)]
         factors = [np.array(root(gram)).reshape(len(gram), -1).T for gram in grams]
         longest = max(float(np.linalg.norm(factor, 2)) for factor in factors if factor.size)
@@ -224,20 +290,25 @@ class Instance(Mapping[str, Array]):
     @cached_property
     def _spots(self) -> list[Array]:
         """Where a block's vectors lie, by client and outcomes: arrays of unit vectors along the last axis."""
-        found, every = [], len(self.axes)
+        found: list[Array] = []
+        every = len(self.axes)
         for block, source in enumerate(self._record.sources):
             spot: Array = np.ones((1,) * (every + 1))
             if source.is_noise:
-                before = [other for other in self._record.noises if other in source.behind]
-                shape = [2 if axis in {self.axes[one] for one in (*before, block)} else 1 for axis in range(every)]
-                spot = np.zeros((*shape, 2 ** len(before)))
-                for outcomes in product((0, 1), repeat=len(before) + 1):
-                    place = [0] * every
-                    for one, outcome in zip((*before, block), outcomes, strict=True):
-                        place[self.axes[one]] = outcome
-                    history = int("0" + "".join(map(str, outcomes[:-1])), 2)
-                    spot[(*place, history)] = 1.0 - 2 * outcomes[-1]
-            elif block in self.axes:
+                behind = [other for other in self._record.noises if other in source.behind]
+                before = [self._lengths[self.axes[other]] for other in behind]
+                own = self._lengths[self.axes[block]]
+                shape = [1] * every
+                for one in (*behind, block):
+                    shape[self.axes[one]] = self._lengths[self.axes[one]]
+                # Each history has a direction of its own, and its outcomes are two signs, or are orthogonal.
+                signs = np.eye(own) if self._representative else np.array([[1.0], [-1.0]])
+                spot = np.kron(np.eye(math.prod(before)), signs).reshape(*shape, -1)
+            elif pair := next((pair for pair, other in self._record.crossings.items() if other == block), None):
+                client, outcome = (found[number] for number in pair)
+                spot = client[..., :, None] * outcome[..., None, :]
+                spot = spot.reshape(*spot.shape[:-2], -1)
+            elif block in self.axes and not self._representative:
                 corners = vertices(self._lengths[self.axes[block]])
                 shape = [1] * every
                 shape[self.axes[block]] = len(corners)
@@ -262,11 +333,13 @@ class Instance(Mapping[str, Array]):
     def _functions_of(self, one: Declared) -> tuple[Any, ...]:
         every = len(self.axes)
         known = []
-        for call in one.calls:
+        # A smooth function that is as large as may be is above all minorants; another one is the largest of them.
+        is_smooth = isinstance(one.of, FunctionClass) and one.of.L is not None
+        for call in (call for call in one.calls if not (call.epsilon and is_smooth)):
             at, gradient = np.broadcast_arrays(self.place(call.at), self.place(call.gradient))
-            known.append((at, gradient, self._values.get(call.value, 0.0)))
+            known.append((at, gradient, self._values.get(call.value, 0.0) - float(call.epsilon)))
         found = []
-        for client in range(one.num_clients):
+        for client in range(1 if self._representative else one.num_clients):
             rows = []
             axis = self.axes[one.blocks[1]] if one.num_clients > 1 else every
             for at, gradient, value in known:
@@ -315,7 +388,16 @@ class Instance(Mapping[str, Array]):
         def choose(step: Step, inputs: Sequence[Array]) -> Array:  # noqa: ARG001
             return self.place(step.made)
 
-        return Run(self._record, self.functions, choose, self._values).outcome(self._objectives)
+        part = self._part if self._representative else None
+        return Run(self._record, self.functions, choose, self._values, part).outcome(self._objectives)
+
+    def _part(self, found: Array, block: int) -> Array:
+        """Return what a block holds of a vector: its coordinates in the directions that only this block has."""
+        widths = [spot.shape[-1] * len(factor) for spot, factor in zip(self._spots, self._factors, strict=True)]
+        first = sum(widths[:block])
+        kept: Array = np.zeros_like(found)
+        kept[..., first : first + widths[block]] = found[..., first : first + widths[block]]
+        return kept
 
     def as_data(self) -> dict[str, Any]:
         """Return functions, points and the objective of the run as lists of numbers, for a file."""
@@ -402,8 +484,25 @@ def instance_of(record: Record, objectives: Sequence[Form], program: Program, po
     return Instance(record, objectives, program, point)
 
 
+def is_attained(
+    record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint, lower: Fraction
+) -> bool:
+    """Whether a run of the problem, on the functions of a feasible point, reaches the lower side.
+
+    The run has one client of each group, as all have the same products, and outcomes of a noise that are orthogonal, as
+    those of many outcomes are.
+    """
+    instance = Instance(record, objectives, program, point, representative=True)
+    found = instance.outcome()
+    longest = max(float((instance.place(step.made) ** 2).sum(axis=-1).max(initial=0.0)) for step in record.steps)
+    scale = max(longest, *(abs(float(one.bound)) for one in record.constraints), abs(float(lower)))
+    gradients = max((found.broken.get(one.name, 0.0) for one in record.declared), default=0.0)
+    squares = max(off for name, off in found.broken.items() if name not in {one.name for one in record.declared})
+    return max(float(lower) - found.objective, squares) <= _MISSED * scale and gradients <= _MISSED * scale**0.5
+
+
 def _rows(some: Array) -> Array:
-    found: Array = some.reshape(-1, some.shape[-1])
+    found: Array = some.reshape(math.prod(some.shape[:-1]), some.shape[-1])
     return found
 
 
@@ -412,10 +511,13 @@ def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: in
     of = one.of
     points, gradients = (np.array([row[side] for row in rows]).reshape(-1, dim) for side in (0, 1))
     values = np.array([row[2] for row in rows])
-    plain = isinstance(of, FunctionClass) and of.exact and of.L is not None and len(rows)
-    if not plain or not isinstance(of, FunctionClass) or of.L is None:
+    is_known = isinstance(of, FunctionClass) and of.exact and not (of.indicator or of.names_minimizer)
+    if not isinstance(of, FunctionClass) or not is_known or not len(rows):
         return Samples(points, gradients, values)
-    mu, L = float(of.mu), float(of.L)
+    mu = float(of.mu)
+    if of.L is None:
+        return Envelope(points, gradients, values, mu)
+    L = float(of.L)
     if not of.quadratic:
         return Interpolant(points, gradients, values, mu, L)
     first = one.minimum or 0

@@ -1,4 +1,4 @@
-"""Optimal client sampling, one step with the probabilities that are best for its gradients: its exact worst case."""
+"""Exact worst cases of one step of optimal client sampling."""
 
 from collections.abc import Sequence
 from fractions import Fraction

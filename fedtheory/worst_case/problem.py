@@ -1,7 +1,31 @@
-"""A worst-case problem of your own: points, functions, a method written as ordinary code, and what is maximized.
+"""Worst-case problems of user-defined methods.
 
 A problem is written with inner products and function values, which are the unknowns of a semidefinite program; the
 dimension of the space is not restricted. All numbers are integers and fractions, and the answer is proved.
+
+Where the conditions on points, gradients and values of a class are sufficient as well as necessary, both sides are
+proved; elsewhere only the upper one. These are the classes:
+
+========================================  =============  ========================================================
+class                                     sides          source of the conditions
+========================================  =============  ========================================================
+``function(mu, L)``, ``mu >= 0``          both           Taylor, Hendrickx, Glineur 2017
+``function(mu=-L, L=L)``                  both           Taylor, Hendrickx, Glineur 2017
+``function(mu, L)``, other ``mu < 0``     upper          the same, and descent to a minimizer
+``function(lipschitz=)``                  both           Taylor, Hendrickx, Glineur 2017 (composite)
+``function(quadratic=True)``              both           Bousselmi, Hendrickx, Glineur 2024
+``function(quadratic_growth=)``           both           Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022
+``function(polyak=)``                     upper          necessary conditions
+``restricted_secant(mu, error_bound)``    both, upper    Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022; with
+                                                         values only the upper side
+``indicator(diameter)``, ``support()``    both           Taylor, Hendrickx, Glineur 2017 (composite)
+``operator()`` with one hypothesis        both           Ryu, Taylor, Bergeling, Giselsson 2020
+``operator()`` with several               upper          the conditions of each
+``linear()``, symmetric or skew, too      both           Bousselmi, Hendrickx, Glineur 2024
+========================================  =============  ========================================================
+
+Coordinate blocks of a smooth function have no class, as no sufficient conditions are known: a problem demands the
+necessary ones with ``at_most`` of vectors that are orthogonal.
 """
 
 from __future__ import annotations
@@ -19,10 +43,11 @@ from fedtheory._support.wording import short, shown
 from fedtheory.worst_case._arguments import listed, spelled
 from fedtheory.worst_case._functions import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._record import Record, checked_name
+from fedtheory.worst_case._record import SERVER, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, one_owner
-from fedtheory.worst_case.proofs import NARROW, prove, with_ray
+from fedtheory.worst_case.instances import is_attained
+from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
@@ -33,7 +58,7 @@ LARGEST_BLOCK = 60
 
 @final
 class Problem:
-    """What is maximized, over which functions, under which constraints.
+    """A worst-case problem: functions, points, constraints and an objective to maximize.
 
     Attributes
     ----------
@@ -220,13 +245,90 @@ class Problem:
             raise ValueError(message)
         return Operator(self.record, self._called("T", name), of)
 
-    def linear(self, largest: Any, *, name: str = "") -> Linear:
+    def support(self, lipschitz: Any = None, *, name: str = "") -> Function:
+        """Return the support function of a convex set C: the largest ``<c, x>`` with c in C.
+
+        It is positively homogeneous about ``p.origin``.
+
+        Parameters
+        ----------
+        lipschitz
+            Largest length of a point of C; unbounded if None.
+        name
+            As of ``function``.
+
+        Returns
+        -------
+        Function
+            Its gradients are the points of C at which the products are largest.
+
+        Examples
+        --------
+        At a distance of 3 from the origin, a norm of slope 2 is 6:
+
+        >>> p = Problem()
+        >>> x = p.point()
+        >>> p.at_most(x.square, 9)
+        >>> p.maximize(p.support(lipschitz=2).value(x))
+        >>> lower, upper = p.solve().enclosure
+        >>> lower <= 6 <= upper
+        True
+        """
+        of = FunctionClass(support=True, lipschitz=_optional("lipschitz", lipschitz))
+        return Function(self.record, self._called("f", name), of)
+
+    def restricted_secant(self, mu: Any, error_bound: Any = None, *, name: str = "") -> Function:
+        """Return a function with a restricted secant inequality and an error bound, which need not be convex.
+
+        Where only gradients are in the problem, both sides are proved; with values, only an upper bound.
+
+        Parameters
+        ----------
+        mu
+            ``<grad f(x), x - x*> >= mu |x - x*|^2`` for all x, with the minimizer x*.
+        error_bound
+            ``|grad f(x)| <= error_bound |x - x*|``; none if None.
+        name
+            As of ``function``.
+
+        Returns
+        -------
+        Function
+            As of ``function``.
+
+        Examples
+        --------
+        A gradient step of length mu/L^2 shortens the squared distance by ``1 - mu^2/L^2``
+        (Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022):
+
+        >>> from fractions import Fraction as Q
+        >>> p = Problem()
+        >>> f = p.restricted_secant(1, error_bound=2)
+        >>> best, x = f.minimizer(), p.point()
+        >>> p.at_most((x - best).square, 1)
+        >>> p.maximize((x - Q(1, 4) * f.gradient(x) - best).square)
+        >>> lower, upper = p.solve().enclosure
+        >>> lower <= Q(3, 4) <= upper
+        True
+        """
+        least, most = positive_number("mu", mu), _optional("error_bound", error_bound)
+        if most is not None and most <= least:
+            message = f"error_bound must be above mu, got {shown(error_bound)} and mu={shown(mu)}"
+            raise ValueError(message)
+        of = FunctionClass(restricted_secant=least, error_bound=most)
+        return Function(self.record, self._called("f", name), of)
+
+    def linear(self, largest: Any, *, least: Any = None, skew: bool = False, name: str = "") -> Linear:
         """Return a linear operator.
 
         Parameters
         ----------
         largest
-            Its largest singular value.
+            Its largest singular value, or the largest eigenvalue of a symmetric operator.
+        least
+            The least eigenvalue of a symmetric operator; None for one that need not be symmetric.
+        skew
+            Whether the operator is skew: ``<M x, y> = -<x, M y>``.
         name
             As of ``function``.
 
@@ -234,8 +336,29 @@ class Problem:
         -------
         Linear
             ``M(x)``, and ``M.adjoint(u)``.
+
+        Examples
+        --------
+        The eigenvalues of ``1 - M``, with those of M from 0 to 3, are at most 2 in absolute value; a skew operator
+        turns every vector by a right angle.
+
+        >>> p = Problem()
+        >>> M, x = p.linear(3, least=0), p.point()
+        >>> p.at_most(x.square, 1)
+        >>> p.maximize((x - M(x)).square)
+        >>> lower, upper = p.solve().enclosure
+        >>> lower <= 4 <= upper
+        True
         """
-        of = OperatorClass(lipschitz=positive_number("largest", largest), linear=True)
+        if least is None:
+            of = OperatorClass(lipschitz=positive_number("largest", largest), linear=True, skew=skew)
+        else:
+            low, high = Fraction(exact("least", least)), Fraction(exact("largest", largest))
+            if low >= high or skew:
+                message = f"largest must be above least, and a symmetric operator not skew, got {low}, {high}, {skew}"
+                raise ValueError(message)
+            of = OperatorClass(linear=True, least=low, most=high)
+        validate.boolean("skew", skew)
         return Linear(self.record, self._called("T", name), of)
 
     @spelled
@@ -358,6 +481,48 @@ class Problem:
         self.record.at_most((found - vector).square - share * vector.square)
         return self.record.named(found, name)
 
+    def unbiased(self, vector: Vector, omega: Any, *, clients: Clients | None = None, name: str = "") -> Vector:
+        """Return a vector that an unbiased random compressor, or a random quantization, leaves.
+
+        What differs from client to client is compressed by each client, independently of the others.
+
+        Parameters
+        ----------
+        vector
+            The vector v that is sent.
+        omega
+            ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``, whatever was drawn before.
+        clients
+            Each of these clients compresses the vector, even if it is the same for all.
+        name
+            As of ``point``.
+
+        Returns
+        -------
+        Vector
+            The vector that arrives.
+
+        Examples
+        --------
+        Of 4 clients with one vector of squared length 1, the average of what arrives has ``1 + omega/4``.
+
+        >>> from fractions import Fraction as Q
+        >>> p = Problem()
+        >>> c, x = p.clients(4, L=1), p.point()
+        >>> p.at_most(x.square, 1)
+        >>> p.maximize(c.sample(4).square(p.unbiased(x, 2, clients=c)))
+        >>> lower, upper = p.solve().enclosure
+        >>> lower <= 1 + Q(2, 4) <= upper
+        True
+        """
+        share, v = positive_number("omega", omega), own_vector("unbiased", vector, self.record)
+        owners = {self.record.sources[block].owner for block in v.blocks} - {"", SERVER}
+        owner = next(iter(owners), "") if clients is None else clients.name
+        blocks = next((one.blocks for one in self.record.declared if one.name == owner), (0,))
+        noise = self.record.noise(owner, v, blocks)
+        self.record.at_most(noise.square - share * v.square)
+        return self.record.named(v + noise, name)
+
     def at_most(self, form: Form | Value, bound: Any, name: str = "", share: Any = 1) -> None:
         """Demand that a form is at most a number.
 
@@ -453,10 +618,14 @@ class Problem:
         if not program.constraints:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        relaxed = (*relaxations(record, program), *omitted)
+        relaxed = (*relaxations(record, program), *_with_values(record, self._objectives), *omitted)
         proof = prove(program, narrow)
         if proof.upper is None and not (proof.empty or proof.infinite):
             proof = with_ray(proof, record.points)
+        if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
+            point = short_point(proof) or proof.point
+            if not is_attained(record, self._objectives, program, point, proof.lower):
+                relaxed = ("a run that attains the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
     def program(self) -> Program:
@@ -493,7 +662,18 @@ class Problem:
         if owner not in (None, self.record.owner):
             message = "forms must be of the problem that they are given to, got one of another problem"
             raise ValueError(message)
+        for pair, c in found.products.items():
+            if c:
+                self.record.refuse_dependent(*pair)
         return found
+
+
+def _with_values(record: Record, objectives: Sequence[Form]) -> list[str]:
+    """Return the functions whose values count, though only conditions on their gradients are sufficient."""
+    forms = [*objectives, *(one.form for one in record.constraints)]
+    asked = {value for form in forms for value, c in form.values.items() if c}
+    partial = [one for one in record.declared if getattr(one.of, "restricted_secant", None) is not None]
+    return [one.name for one in partial if any(call.value in asked for call in one.calls)]
 
 
 def _not_null(form: Form, bound: Fraction) -> Form:

@@ -1,4 +1,4 @@
-"""From an interior-point method's hints to what is proved about a program's value."""
+"""Proofs of both sides of a program's value, from an interior-point method's approximate solution."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _MOST_HINTS = 12
 @final
 @dataclass(frozen=True)
 class Proof:
-    """What is proved about the value of a program; what is None has no proof.
+    """Proofs about the value of a program; None stands for a missing proof.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A round of FedProx whose clients solve their proximal problems exactly."""
+"""Exact worst cases of a round of FedProx with exact proximal steps."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ __all__ = ["fedprox"]
 def fedprox(
     proximal_weight: Any, *, L: Any, negative_curvature: Any, gradient_dissimilarity: Any, gradient2: Any = 1
 ) -> WorstCase:
-    """Largest ``F(w_+) - F(w)`` after a round of all clients, equally weighted: negative if every round descends.
+    """Largest ``F(w_+) - F(w)`` after a round of all clients with equal weights; negative if every round decreases F.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The exact worst case over the whole class of the theorems on biased selection, one round and many."""
+"""Exact worst cases of biased selection with given skews, for one and many rounds."""
 
 from collections.abc import Sequence
 from fractions import Fraction

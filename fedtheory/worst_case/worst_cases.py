@@ -1,23 +1,25 @@
-"""A worst case: the largest value of a problem between two proofs, its lemma, and points that attain it."""
+"""Worst cases: the enclosure of the largest value, its lemma, and points that attain it."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
 from typing import Any, final
 
-from fedtheory._storage.files import place
-from fedtheory._support.wording import outward
+from fedtheory._storage.files import as_path, place
+from fedtheory._support.wording import outward, short
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificate_files import case_document, document_of
-from fedtheory.worst_case._readable_proofs import Names, proof_of
+from fedtheory.worst_case._certificates import verify_upper
+from fedtheory.worst_case._readable_proofs import Names, proof_of, shortened
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
+from fedtheory.worst_case.formal_theorems import file_of
 from fedtheory.worst_case.instances import Instance, instance_of
 from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
@@ -103,7 +105,7 @@ def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, 
 @final
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A recorded problem with its proofs.
+    """A worst-case problem with its proofs.
 
     Attributes
     ----------
@@ -141,6 +143,14 @@ class Case:
         """Return problem and proofs as a part of a certificate."""
         return case_document(self.record, self.objectives, self.proof, lower=not self.relaxed)
 
+    def in_short_numbers(self) -> Case:
+        """Return the upper side alone, with multipliers of small denominators where these prove as much."""
+        proof = replace(self.proof, point=None, lower=None)
+        if proof.multipliers is not None:
+            multipliers = shortened(proof.program, proof.multipliers)
+            proof = replace(proof, multipliers=multipliers, upper=verify_upper(proof.program, multipliers))
+        return replace(self, proof=proof)
+
     def checked(self) -> Case:
         """Check the proofs again, from the program alone."""
         return Case(self.record, self.objectives, self.relaxed, self.proof.checked())
@@ -153,7 +163,7 @@ Combine = Callable[[Sequence[Case]], tuple[Fraction | None, Fraction | None]]
 @final
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The largest value that anything in a class can reach.
+    """Largest value over a class, with proofs of both sides.
 
     Attributes
     ----------
@@ -293,6 +303,33 @@ class WorstCase:
         """
         self._refuse_composed("a certificate")
         place(Path(path), document_of(case.document() for case in self.cases).encode())
+
+    def coq(self, path: str | Path, name: str = "worst_case") -> None:
+        """Write the upper side as a theorem in Coq about functions on any real inner product space, with its proof.
+
+        The file needs the files of ``fedtheory/formal`` beside Coq's standard library. A bound with a long fraction is
+        rounded up to eight digits. Of several cases each has a theorem, with its number.
+
+        Parameters
+        ----------
+        path
+            A new file, which ends in ``.v``.
+        name
+            Name of the theorem.
+
+        Raises
+        ------
+        ValueError
+            If the upper side has no proof, a part of the problem has no formal statement, the file exists or does not
+            end in ``.v``, or the name is no identifier of Coq.
+        """
+        self._refuse_composed("a formal theorem")
+        target = as_path("path", path)
+        if target.suffix != ".v" or target.exists():
+            message = f"path must be a new file that ends in .v, got {short(str(target))}"
+            raise ValueError(message)
+        text = file_of([case.in_short_numbers().document() for case in self.cases], name)
+        place(target, text.encode(), new=True)
 
     def _refuse_composed(self, what: str) -> None:
         if self.is_composed:

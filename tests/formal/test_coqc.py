@@ -6,26 +6,26 @@ coqc is Debian's package ``coq``. All files are compiled once, by the commands t
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from fedtheory.formal import FOLDER, PROVED
+from fedtheory.__main__ import main
+from fedtheory.formal import AXIOMS, FOLDER, PROVED
+from fedtheory.worst_case import Problem
+from fedtheory.worst_case.formal_theorems import HEAD, file_of
 from tests.formal.assumed import assumed_beyond
 from tests.formal.reading import premises, source
+from tests.formal.test_exported import SOME, exported, gradient_step, problem_of
 from tests.formal.test_formal import FILES, code, code_of_page
+from tests.worst_case.gallery import GALLERY
 
 MISSING = [program for program in ("coqc", "coq_makefile", "make") if shutil.which(program) is None]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(bool(MISSING), reason=f"not installed (Debian: packages coq and make): {', '.join(MISSING)}"),
 ]
-# The axioms of Coq's classical real numbers.
-AXIOMS = {
-    "ClassicalDedekindReals.sig_forall_dec",
-    "ClassicalDedekindReals.sig_not_dec",
-    "FunctionalExtensionality.functional_extensionality_dep",
-}
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -90,8 +90,12 @@ def test_every_theorem_rests_on_the_axioms_of_the_reals_only(folder: Path) -> No
 def test_an_own_theorem_may_use_these_and_another_axiom_is_seen(folder: Path) -> None:
     found = assumptions(folder, [*theorems("Gradients.v"), "lucky"], "Axiom lucky : 1 = 2.\n")
     assert found - AXIOMS == {"lucky"}
-    (folder / "Mine.v").write_text(code_of_page()[2], encoding="utf-8")
+    *_, exported_file, mine, corollary = code_of_page()
+    (folder / "Mine.v").write_text(mine, encoding="utf-8")
     assert coqc(folder, "Mine.v").stdout.startswith("Axioms:\nClassicalDedekindReals.sig_forall_dec")
+    for name, content in (("Projected_step.v", exported_file), ("Corollary.v", corollary)):
+        (folder / name).write_text(content, encoding="utf-8")
+        assert coqc(folder, name).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -117,3 +121,53 @@ def test_theorems_assume_no_more_of_the_constants_than_their_bounds(folder: Path
     answers = re.split(r"^\S+\n? +: ", asked(folder, question, names), flags=re.MULTILINE)
     found = zip(PROVED, answers[1:], strict=True)
     assert {bound: more for bound, answer in found if (more := assumed_beyond(bound, premises(answer)))} == {}
+
+
+def exported_with_coqc(folder: Path, problems: list[Problem]) -> None:
+    """Export the worst cases of problems, compile them as one file, and look at what they rest on."""
+    texts = []
+    for number, problem in enumerate(problems):
+        worst = problem.solve()
+        texts.append(file_of([case.in_short_numbers().document() for case in worst.cases], f"exported_{number}"))
+    (folder / "Exported.v").write_text(HEAD + "".join(text.removeprefix(HEAD) for text in texts), encoding="utf-8")
+    accepted = coqc(folder, "Exported.v")
+    assert accepted.returncode == 0, accepted.stderr
+    found = re.findall(r"^Theorem (\w+)", "".join(texts), re.MULTILINE)
+    assert len(found) == len(problems)
+    assert assumptions(folder, [f"FedTheory.Exported.{name}" for name in found]) <= AXIOMS
+
+
+def test_exported_theorems_rest_on_the_axioms_of_the_reals_only(folder: Path) -> None:
+    exported_with_coqc(folder, [problem_of(problem)() for problem in SOME])
+
+
+@pytest.mark.long
+def test_the_whole_gallery_is_exported(folder: Path) -> None:
+    exported_with_coqc(folder, [example.problem() for example in GALLERY])
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (r"1 / 6\.|1 # 6\)\)\)", lambda found: found[0].replace("6", "7")),
+        (r"1 / 6\.", lambda _: "1 / 7."),
+        (r"sq \(start - xs\)%V <= 1 ->", lambda _: "sq (start - xs)%V <= 2 ->"),
+        (r"start - grad_f0 start", lambda _: "start - 1 / 2 * grad_f0 start"),
+        (r"convex f0 grad_f0 ->\n", lambda _: ""),
+    ],
+)
+def test_an_exported_theorem_with_another_constant_or_step_is_refused(
+    folder: Path, right: str, wrong: Callable[[re.Match[str]], str]
+) -> None:
+    text = exported(gradient_step().solve())
+    for content, accepted in ((text, True), (re.sub(right, wrong, text), False)):
+        (folder / "Exported.v").write_text(content, encoding="utf-8")
+        assert (coqc(folder, "Exported.v").returncode == 0) == accepted
+
+
+def test_a_certificate_is_checked_by_coq(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gradient_step().solve().save(tmp_path / "certificate.json")
+    assert main(["check", "--coq", str(tmp_path / "certificate.json")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("proved: Coq ")
+    assert "  f0 x1 - f0 xs <= " in said

@@ -3,8 +3,10 @@
 import inspect
 import re
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 from math import prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,11 @@ def from_all_sequences(weights, losses, m, d):
             equal = sum(1 for j in draws if losses[j] == losses[k])
             inclusion[k] += probability * min(Fraction(1), max(Fraction(0), Fraction(m - above, equal)))
     return inclusion
+
+
+def by_kernels(weights, losses, m, d, source=kernels):
+    """What compiled kernels compute, which the public function calls for more than ten clients."""
+    return source.inclusion_by_losses(weights, m, d)(np.asarray(losses, dtype=float))
 
 
 def from_cohort_law(weights, losses, m, d):
@@ -69,7 +76,8 @@ def test_rational_fixtures_are_met_by_the_enumeration_exactly_and_by_the_quadrat
     exact = [Fraction(number) for number in expected.split()]
     assert from_all_sequences(weights, losses, m, d) == exact
     assert from_cohort_law(weights, losses, m, d) == exact
-    assert max(worst_errors(power_of_choice_inclusion(weights, losses, m, d), exact)) <= TOLERANCE
+    for computed in (power_of_choice_inclusion, by_kernels):
+        assert max(worst_errors(computed(weights, losses, m, d), exact)) <= TOLERANCE
 
 
 def instances(num_clients):
@@ -81,10 +89,10 @@ def instances(num_clients):
     yield 10.0 ** (-8 * rng.random(num_clients)), np.zeros(num_clients)
 
 
-def mismatches(num_clients):
+def mismatches(num_clients, computed):
     """The worse of both errors for each instance, d and m for one number of clients."""
     return (
-        max(worst_errors(power_of_choice_inclusion(p, losses, m, d), from_cohort_law(p, losses, m, d)))
+        max(worst_errors(computed(p, losses, m, d), from_cohort_law(p, losses, m, d)))
         for p, losses in instances(num_clients)
         for d in range(1, num_clients + 1)
         for m in range(1, d + 1)
@@ -92,11 +100,21 @@ def mismatches(num_clients):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("computed", [power_of_choice_inclusion, by_kernels], ids=["NumPy", "kernels"])
 @pytest.mark.parametrize("num_clients", range(1, 9))
 def test_every_d_and_m_agrees_with_enumeration_absolutely_and_relatively_with_ties_and_weights_over_8_decades(
-    num_clients,
+    num_clients, computed
 ):
-    assert max(mismatches(num_clients)) <= TOLERANCE
+    assert max(mismatches(num_clients, computed)) <= TOLERANCE
+
+
+@pytest.mark.parametrize("num_clients", [10, 11])
+def test_numpy_and_kernels_agree_on_both_sides_of_the_number_of_clients_where_they_change(num_clients):
+    rng = np.random.default_rng(num_clients)
+    for losses in (rng.random(num_clients), rng.integers(0, 3, num_clients).astype(float)):
+        weights = 10.0 ** (-8 * rng.random(num_clients))
+        public, kernel = (road(weights, losses, 3, 6) for road in (power_of_choice_inclusion, by_kernels))
+        np.testing.assert_allclose(public, kernel, rtol=TOLERANCE)
 
 
 def variant(*replacements):
@@ -108,7 +126,7 @@ def variant(*replacements):
         source = source.replace(right, wrong)
     namespace: dict[str, Any] = {}
     exec(compile(source, "mutant", "exec"), namespace)
-    return namespace["power_of_choice_inclusion"]
+    return SimpleNamespace(**namespace)
 
 
 MUTANTS = {
@@ -133,9 +151,28 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_the_comparison_with_enumeration_catches_every_mutant_of_the_kernel_and_passes_the_twin(name, monkeypatch):
-    monkeypatch.setitem(globals(), "power_of_choice_inclusion", variant(*MUTANTS[name]))
-    assert all(error <= TOLERANCE for error in mismatches(4)) == (name == "no change")
+def test_the_comparison_with_enumeration_catches_every_mutant_of_the_kernel_and_passes_the_twin(name):
+    computed = partial(by_kernels, source=variant(*MUTANTS[name]))
+    assert all(error <= TOLERANCE for error in mismatches(4, computed)) == (name == "no change")
+
+
+NUMPY_MUTANTS = {
+    "no change": (),
+    "one place too many": (("(m - a) /", "(m + 1 - a) /"),),
+    "ties favor the member": (("/ (g + 1))", "/ (g + 0.5))"),),
+    "the rate of those above is forgotten": (("x[1] * y[0] * z[0] + x", "x"),),
+    "the rate of equals is forgotten": (("+ x[0] * y[1] * z[0]", ""),),
+    "the rate of those below is forgotten": (("+ x[0] * y[0] * z[1]", ""),),
+    "a client waits for free": (("found[1] + p[k] * found[0]]", "found[1]]"),),
+    "one arrival below is left out": (("min(d, p.size - end + 1)", "max(1, min(d, p.size - end))"),),
+    "one arrival above is left out": (("min(m, first + 1)), law", "min(m, first) or 1), law"),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMPY_MUTANTS)
+def test_the_comparison_with_enumeration_catches_every_mutant_of_the_computation_with_numpy(name):
+    computed = variant(*NUMPY_MUTANTS[name]).power_of_choice_inclusion
+    assert all(error <= TOLERANCE for error in mismatches(4, computed)) == (name == "no change")
 
 
 def test_a_step_that_ignores_the_number_of_candidates_would_miss_at_fifty_of_a_hundred(monkeypatch):

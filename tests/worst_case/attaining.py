@@ -29,14 +29,15 @@ class Space:
         assert point is not None
         self.problem, self.num_clients = problem, num_clients
         self.record = solution.cases[0].record
-        self.noises = {block: place for place, block in enumerate(self.record.noises)}
+        self.noises: dict[int, int] = {block: place for place, block in enumerate(self.record.noises)}
+        self.crossed = {block: pair for pair, block in self.record.crossings.items()}
         self.factors = [factor(np.array([[float(x) for x in row] for row in gram])) for gram in point.grams]
         self.values = {value: float(point.values[place]) for value, place in program.values.items()}
 
     def vector(self, vector: Any, client: int, outcomes: Sequence[int]) -> Array:
         """Return a vector in space: each block has a subspace for each client, or for each history of outcomes."""
         sources, centered = self.record.sources, np.eye(self.num_clients) - 1 / self.num_clients
-        parts = []
+        parts, spots = [], dict[int, Array]()
         for block, rows in enumerate(self.factors[: len(sources)]):  # beyond them, slacks have blocks
             inside = sum(
                 (float(c) * rows[place] for (home, place), c in vector.coordinates.items() if home == block),
@@ -48,9 +49,12 @@ class Space:
                 history = (*before, outcomes[self.noises[block]], own)
                 spot = np.zeros((2,) * (len(history) - 1) + (self.num_clients,))
                 spot[history] = 1
+            elif block in self.crossed:
+                spot = np.kron(*(spots[one] for one in self.crossed[block]))
             else:
                 spot = centered[client] / np.linalg.norm(centered[client]) if sources[block].owner else np.ones(1)
-            parts.append(np.kron(spot.ravel(), inside))
+            spots[block] = spot.ravel()
+            parts.append(np.kron(spots[block], inside))
         return np.concatenate(parts)
 
 
@@ -72,6 +76,7 @@ def pooled(space: Space, actor: Any, points: Sequence[Any]) -> Iterator[list[tup
             for k in clients
             for outcomes in product((0, 1), repeat=len(space.noises))
             for one in points
+            if not one.epsilon
         ]
 
 
@@ -83,11 +88,14 @@ def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, 
     for actor in space.record.declared:
         for points in pooled(space, actor, actor.calls) if not actor.adjoint_of else ():
             scale = 1 + max((float(x @ x + g @ g) + abs(f) for x, g, f in points), default=0.0)
-            if isinstance(actor.of, OperatorClass) and actor.of.linear:
+            is_own_adjoint = isinstance(actor.of, OperatorClass) and (actor.of.skew or actor.of.least is not None)
+            if isinstance(actor.of, OperatorClass) and actor.of.linear and not is_own_adjoint:
                 [other] = [one for one in space.record.declared if one.adjoint_of == actor.name]
                 for adjoint in pooled(space, other, other.calls):
                     off = linear(float(actor.of.lipschitz or 0), points, adjoint)
                     assert off <= CLOSE * scale, f"{actor.name} is no linear operator"
+            elif isinstance(actor.of, OperatorClass) and actor.of.linear:
+                assert mapped(actor.of, points) <= CLOSE * scale, f"{actor.name} is no such linear operator"
             elif isinstance(actor.of, FunctionClass):
                 off = outside(actor.of, points, actor.minimum)
                 assert off <= CLOSE * scale, f"{actor.name} is of no function, by {off / scale:.1e}"
@@ -101,6 +109,13 @@ def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, 
 def outside(of: FunctionClass, points: Sequence[tuple[Array, Array, float]], minimum: int | None) -> float:
     """Return by how much the conditions of a class of functions are broken."""
     mu, L, off = float(of.mu), float(of.L or np.inf), [0.0]
+    if of.restricted_secant is not None:
+        center = points[minimum or 0][0]
+        off += [float(of.restricted_secant) * (x - center) @ (x - center) - g @ (x - center) for x, g, _ in points]
+        M2 = np.inf if of.error_bound is None else float(of.error_bound) ** 2
+        return max(off + [float(g @ g) - M2 * (x - center) @ (x - center) for x, g, _ in points if x is not center])
+    if of.support:
+        return max(off + [float((h - g) @ x) for (x, g, _), (_, h, _) in product(points, repeat=2)])
     if of.quadratic:
         xs, gs, fs = (np.array(side) for side in zip(*points, strict=True))
         X, Y = xs - xs[0], gs - gs[0]
@@ -148,6 +163,17 @@ def linear(largest: float, points: Sequence[Any], adjoint: Sequence[Any]) -> flo
             off.append(-float(np.linalg.eigvalsh(largest**2 * x @ x.T - y @ y.T).min()))
     off += [abs(float(x @ v - y @ u)) for (x, y, _), (u, v, _) in product(points, adjoint)]
     return max(off)
+
+
+def mapped(of: OperatorClass, points: Sequence[Any]) -> float:
+    """Return by how much points and their images belong to no symmetric, or no skew, linear operator."""
+    x, y, _ = (np.array(side) for side in zip(*points, strict=True))
+    if of.skew:
+        rest = float(of.lipschitz or 0) ** 2 * x @ x.T - y @ y.T
+        return max(float(np.abs(x @ y.T + y @ x.T).max()), -float(np.linalg.eigvalsh(rest).min()))
+    low, high = y - float(of.least or 0) * x, float(of.most or 0) * x - y
+    turned = float(np.abs(x @ y.T - y @ x.T).max())
+    return max(turned, -float(np.linalg.eigvalsh(symmetric(low @ high.T)).min()))
 
 
 def symmetric(matrix: Array) -> Array:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.worst_case import Problem
+from fedtheory.worst_case._record import SERVER
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Value, Vector
 from tests.worst_case.members_in_space import (
@@ -28,7 +29,9 @@ from tests.worst_case.members_in_space import (
     least,
     minimum_of,
     operator,
+    secant,
     snapped,
+    support,
 )  # fmt: skip
 
 DIM, CLIENTS, GROUPS, NOISES = 2, 3, 2, 3
@@ -99,6 +102,12 @@ class Run:
         return self.bound(self.problem.point(name), self.fixed(self.rng.normal(size=DIM) * 2))
 
     def function(self, **kind: Any) -> "Term":
+        if "support" in kind:
+            said = self.problem.support(kind["support"])
+            return self._term(said, [support(self.rng, DIM, kind["support"])], None, {})
+        if "secant" in kind:
+            said = self.problem.restricted_secant(*kind["secant"])
+            return self._term(said, [secant(self.rng, DIM, *kind["secant"])], None, {})
         said = self.problem.function(**kind)
         return self._term(said, [curve(self.rng, DIM, kind)], None, kind)
 
@@ -123,6 +132,23 @@ class Run:
 
     def operator(self, **kind: Any) -> "Operator":
         return Operator(self, self.problem.operator(**kind), operator(self.rng, DIM, kind))
+
+    def symmetric(self, least: Q, largest: Q) -> "Operator":
+        turn = np.linalg.qr(self.rng.normal(size=(DIM, DIM)))[0]
+        values = self.rng.choice([float(least), float(largest)], size=DIM)
+        return Operator(self, self.problem.linear(largest, least=least), Map(turn @ np.diag(values) @ turn.T, 0))
+
+    def skew(self, largest: Q) -> "Operator":
+        turn = float(self.rng.choice([0.5, 1.0])) * float(largest) * np.array([[0.0, 1.0], [-1.0, 0.0]])
+        return Operator(self, self.problem.linear(largest, skew=True), Map(turn, 0))
+
+    def unbiased(self, v: V, omega: Q, clients: "Term | None" = None) -> V:
+        said = self.problem.unbiased(v.said, omega, clients=None if clients is None else clients.said)
+        groups = {called.name: real.axis for called, real in self.real.items() if isinstance(real, Member)}
+        own = groups.get(self.problem.record.sources[max((said - v.said).blocks)].owner)
+        noise = self.noise(said, v.said, v.true, own)
+        length, most = (np.linalg.norm(some, axis=-1, keepdims=True) for some in (noise, v.true))
+        return self.bound(said, v.true + float(omega) ** 0.5 * most * noise / length)
 
     def linear(self, largest: Q) -> "Operator":
         turn = np.linalg.qr(self.rng.normal(size=(DIM, DIM)))[0] * self.rng.choice([0.3, 1.0], size=DIM)
@@ -171,7 +197,9 @@ class Run:
         axis = self.axes[block] = GROUPS + sum(other >= GROUPS for other in self.axes.values())
         if own is not None:
             self.own_noises[axis] = own
-        before = [a for a in self.axes.values() if GROUPS <= a < axis and self.own_noises.get(a) == own]
+        averaged = {self.axes[one] for one in self.problem.record.averaged}
+        own_axes = [a for a in self.axes.values() if GROUPS <= a < axis and self.own_noises.get(a) == own]
+        before = [a for a in own_axes if a not in averaged]
         turned = (
             wobble(at + 1.3)
             + sum((0.2 * along(a) for a in before), 0)
@@ -179,13 +207,28 @@ class Run:
         )
         return turned * along(axis)
 
+    def mean_noise(self, block: int, image: Vector) -> None:
+        """Draw the mean of the clients' independent noises, as long as is expected, along an axis of its own."""
+        [mean] = image.blocks
+        axis = self.axes[mean] = GROUPS + sum(other >= GROUPS for other in self.axes.values())
+        noise = self.parts[block, 0]
+        length2 = (noise**2).sum(axis=-1).mean() / CLIENTS
+        turned = np.full(DIM, (length2 / DIM) ** 0.5) * np.array([1.0, -1.0])[:DIM]
+        self.parts[mean, 0] = self.fixed(turned) * along(axis)
+
     def part(self, v: Array, block: int) -> Array:
         """Return what a block holds of a vector: the mean given the sources up to its own, less that without it."""
-        places = range(len(AXES)) if block == 0 else range(self.axes[block], len(AXES))
+        record = self.problem.record
+        noise = next((noise for (_, noise), other in record.crossings.items() if other == block), block)
+        places = range(len(AXES)) if block == 0 else range(self.axes[noise], len(AXES))
         known = v.mean(axis=tuple(places), keepdims=True)
         if block == 0:
             return known + 0 * v
-        return v.mean(axis=tuple(places)[1:], keepdims=True) - known + 0 * v
+        found = v.mean(axis=tuple(places)[1:], keepdims=True) - known + 0 * v
+        if record.sources[noise].owner == SERVER:  # what all clients share, or what differs among them
+            shared = found.mean(axis=tuple(range(GROUPS)), keepdims=True) + 0 * v
+            return shared if noise == block else found - shared
+        return found
 
     def bound(self, said: Vector, true: Array) -> V:
         """Let the new basis vectors of a vector stand for what the run has; refuse a vector that misses some."""
@@ -208,7 +251,8 @@ class Run:
 
     def settled(self) -> None:
         """Bind the gradients and values of all points, after checking that they are those of the functions."""
-        points = [(real, point) for called, real in self.real.items() for point in called.declared.calls]
+        every = [(real, point) for called, real in self.real.items() for point in called.declared.calls]
+        points = [(real, point) for real, point in every if not point.epsilon]
         # First those with a gradient of their own, then those whose gradients balance others.
         for fresh in (True, False):
             for real, point in points:
@@ -327,6 +371,26 @@ class Term:
         said = self.said.value(x.said)
         return F(Form.of(said), true)
 
+    def relative_noise(self, x: V, share: Q) -> V:
+        """Return a stochastic gradient with a noise that is as long as a share of the gradient allows."""
+        own = next((part.axis for _, part in self.parts if part.axis is not None), None)
+        slope, exact = self.said.gradient(x.said), self.gradient(x).true
+        said = self.said.stochastic_gradient(x.said, relative=share)
+        noise = self.run.noise(said, slope, x.true, own)
+        length, most = (np.linalg.norm(some, axis=-1, keepdims=True) for some in (noise, exact))
+        return self.run.bound(said, exact + float(share) ** 0.5 * most * noise / length)
+
+    def epsilon_subgradient(self, x: V) -> V:
+        """Return the gradient at another point, with the least epsilon of which it is an epsilon-subgradient."""
+        [(_, part)] = self.parts
+        y = x.true + 0.3 * wobble(x.true)
+        slope = part.gradient(y)
+        off = part.value(x.true) - part.value(y) - (slope * (x.true - y)).sum(axis=-1)
+        assert np.isfinite(off).all()
+        said = self.said.epsilon_subgradient(x.said, above(float(off.max())))
+        self.run.settled()
+        return self.run.bound(said, slope)
+
     def stochastic_gradient(self, x: V) -> V:
         own = next((part.axis for _, part in self.parts if part.axis is not None), None)
         slope = self.said.gradient(x.said)
@@ -422,7 +486,16 @@ class Term:
 
     def mean(self, v: V) -> V:
         [(_, member)] = self.parts
-        return self.run.bound(self.said.mean(v.said), v.true.mean(axis=member.axis, keepdims=True) + 0 * v.true)
+        before = {*self.run.problem.record.averaged}
+        said, true = self.said.mean(v.said), v.true
+        for block, image in self.run.problem.record.averaged.items():
+            own = self.run.part(v.true, block) if (block, 0) in v.said.coordinates else 0 * true
+            true = true - own
+            if block not in before:
+                self.run.mean_noise(block, image)
+            c = float(v.said.coordinates.get((block, 0), 0))
+            true = true + c * self.run.told(image)
+        return self.run.bound(said, true.mean(axis=member.axis, keepdims=True) + 0 * true)
 
     def sample_square(self, v: V, m: int, how: str) -> F:
         """Go through all samples; clients draw their own noises, and share those of the server."""
@@ -446,8 +519,8 @@ class Operator:
     def __init__(self, run: Run, said: Any, real: Map) -> None:
         self.run, self.said, self.real = run, said, real
         run.real[said] = real
-        if hasattr(said, "adjoint"):
-            run.real[said.adjoint] = Map(real.matrix.T, np.zeros(DIM))
+        if getattr(said, "_adjoint", None) is not None:
+            run.real[said._adjoint] = Map(real.matrix.T, np.zeros(DIM))
 
     def __call__(self, x: V) -> V:
         return self.run.bound(self.said(x.said), self.real(x.true))

@@ -156,9 +156,41 @@ def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
     assert worst.multipliers["distance2"] == pytest.approx(3, rel=1e-6)
 
 
+@pytest.mark.slow
+def test_a_mean_of_clients_has_the_noise_of_one_function_with_a_share_of_the_variance() -> None:
+    """Two rounds of one local step of four clients are two steps of their mean, whose noise has a fourth."""
+    one, four = Problem(), Problem()
+    f, c = one.function(**CLASS), four.clients(4, **CLASS)
+    values = []
+    for p, F, variance in ((one, f, Q(1, 4)), (four, c, Q(1))):
+        best, x = F.minimizer(), p.point("start")
+        p.at_most((x - best).square, 1)
+        for _ in range(2):
+            y = F.step(x, STEP, variance=variance)
+            x = c.mean(y) if F is c else y
+        p.maximize((x - best).square)
+        values.append(p.solve().enclosure)
+    assert values[0] == pytest.approx([float(side) for side in values[1]], rel=1e-6)
+
+
+def test_compressed_differences_have_the_potential_of_diana() -> None:
+    """At w* with exact memories nothing moves; a message of a memory that is off by h is random by omega |h|^2."""
+    p = Problem()
+    c = p.clients(4, **CLASS)
+    best, off = c.minimizer(), c.deviation()
+    p.at_most(off.square, 1, name="memory")
+    sent = p.unbiased(off, 2)
+    after = best - STEP * c.mean(sent)
+    p.maximize((after - best).square + (off - Q(1, 3) * sent).square)
+    # STEP^2 2/4 of the mean, and (1 - 1/3)^2 + 2/9 of the memory.
+    lower, upper = p.solve().enclosure
+    assert lower <= STEP**2 / 2 + Q(4, 9) + Q(2, 9) <= upper
+
+
 def noisy_mean(p: Problem) -> Any:
     clients = p.clients(3, **CLASS)
-    return clients.mean(clients.step(p.point(), STEP, variance=1))
+    y = clients.step(p.point(), STEP, variance=1)
+    return clients.mean(clients.step(y, STEP))
 
 
 def test_inexact_gradients_of_clients_differ_as_their_gradients_do() -> None:
@@ -202,7 +234,7 @@ def bounded_late(p: Problem) -> Any:
             lambda p: p.function(**CLASS).stochastic_gradient(p.point(), variance=-1),
             "variance must be finite and at least 0, got -1",
         ),
-        (noisy_mean, "mean must be given a vector without noise"),
+        (noisy_mean, "mean must be given noises of the clients at whose outcomes nothing is computed"),
         (lambda p: p.function(**CLASS, minimum=1), "minimum must be 0 or None, got 1"),
         (lambda p: p.clients(2, **CLASS).sample(1, "twice"), "how must be 'distinct' or 'independent', got 'twice'"),
     ],

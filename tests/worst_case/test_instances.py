@@ -1,13 +1,20 @@
 """Federations that attain worst cases, beside sums that are taken another way."""
 
+from collections.abc import Callable
+from fractions import Fraction as Q
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
+from fedtheory import worst_case
 from fedtheory._support.validate import Array
-from fedtheory.worst_case import instances
+from fedtheory.errors import OracleError
+from fedtheory.worst_case import Problem, _interpolation, instances
+from fedtheory.worst_case import problem as problem_module
 from fedtheory.worst_case.instances import Interpolant, _on_simplex
+from fedtheory.worst_case.worst_cases import WorstCase
 
 MU, L = 0.3, 1.7
 
@@ -124,3 +131,88 @@ def test_of_two_equal_vertices_the_cheaper_one_is_kept(cost: float, expected: li
 
 
 CURVATURES, CENTERS = (0.5, 1.25, 0.75), ((1.0, -2.0), (3.0, 0.5), (-1.0, 4.0))
+
+
+def turned_back() -> Problem:
+    """The gradient of a quadratic function does not turn back after half a step with noise."""
+    p = Problem()
+    f = p.function(L=1, quadratic=True)
+    best, x = f.minimizer(), p.point()
+    p.at_most((x - best).square, 1)
+    turn = f.gradient(x) @ f.gradient(x - Q(1, 2) * f.stochastic_gradient(x, variance=1))
+    p.maximize(Q(1, 100) * (x - best).square - turn)
+    return p
+
+
+def below_a_minimum() -> Problem:
+    p = Problem()
+    f, x = p.function(mu=-1), p.point()
+    p.at_most((x - f.minimizer()).square, 1)
+    p.at_most(f.gradient(x).square, 1)
+    p.maximize(f.value(f.minimizer()) - f.value(x))
+    return p
+
+
+def contraction() -> Problem:
+    p = Problem()
+    f, x = p.function(mu=Q(1, 10), L=1), p.point()
+    p.at_most((x - (best := f.minimizer())).square, 1)
+    p.maximize((x - f.gradient(x) - best).square)
+    return p
+
+
+def together(pairs: Any, moved: Any, own: Any) -> Any:
+    yield sorted({block for x, y in pairs for block in x.blocks | y.blocks}), moved or pairs
+
+
+@pytest.mark.parametrize(
+    ("problem", "owner", "name", "fault"),
+    [
+        (turned_back, _interpolation, "_by_source", together),
+        (below_a_minimum, _interpolation.FunctionClass, "has_minimizer", True),
+        (contraction, _interpolation, "_factors", lambda mu, L: (Q(1, 4), Q(0), Q(0))),
+    ],
+)
+def test_a_lower_side_that_no_run_attains_is_withheld(
+    problem: Any, owner: Any, name: str, fault: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a fault of the translation the semidefinite program has a point that is of no function."""
+    monkeypatch.setattr(owner, name, fault)
+    worst = problem().solve()
+    assert worst.deciding.proof.lower is not None
+    assert worst.lower is None
+    assert worst.relaxed == ("a run that attains the lower side",)
+
+
+CONSTANTS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
+SKEWS: dict[str, Any] = {**CONSTANTS, "rho_diagonal": Q(6, 5), "rho_tilde": 2}
+COMPRESSED: dict[str, Any] = {"mu": Q(3, 5), "L": 1, "compression_error": Q(1, 3)}
+FAMILIES: dict[str, Callable[[], WorstCase]] = {
+    "fedavg": lambda: worst_case.fedavg(1, Q(1, 4), **CONSTANTS),
+    "fedavg with noise": lambda: worst_case.fedavg(1, Q(1, 4), **CONSTANTS, gradient_noise=1, num_clients=10),
+    "power_of_choice": lambda: worst_case.power_of_choice(2, 2, 1, 1, Q(1, 4), **CONSTANTS),
+    "fedalign": lambda: worst_case.fedalign(1, Q(1, 4), **CONSTANTS, client_gap=Q(1, 2), threshold=Q(1, 5)),
+    "skew_class": lambda: worst_case.skew_class(1, Q(1, 4), **SKEWS),
+    "skew_class_horizon": lambda: worst_case.skew_class_horizon(2, 1, Q(1, 8), **SKEWS),
+    "optimal_client_sampling": lambda: worst_case.optimal_client_sampling([Q(1, 2)] * 2, 1, Q(1, 4), **CONSTANTS),
+    "error_floor": lambda: worst_case.error_floor(2, Q(1, 4), mu=Q(1, 10), L=1, objective_gap=Q(1, 2)),
+    "scaffold": lambda: worst_case.scaffold(1, Q(1, 8), mu=1, L=4),
+    "heterogeneous_round": lambda: worst_case.heterogeneous_round(1, Q(1, 2), mu=1, L=3, distance2=4, zeta2=16),
+    "fedprox": lambda: worst_case.fedprox(4, L=1, negative_curvature=0, gradient_dissimilarity=1),
+    "error_feedback": lambda: worst_case.error_feedback(1, Q(5, 8), **COMPRESSED, potential=1),
+    "ef21": lambda: worst_case.ef21(1, Q(5, 8), **COMPRESSED, potential=1),
+    "compressed_gradients": lambda: worst_case.compressed_gradients(1, Q(5, 8), **COMPRESSED, gap=1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_family_has_a_lower_side_that_no_run_attains(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert FAMILIES[family]().lower is not None
+    monkeypatch.setattr(problem_module, "is_attained", lambda *_: False)
+    try:
+        lower = FAMILIES[family]().lower
+    except OracleError as error:
+        assert "got no proof of the lower one" in str(error)  # noqa: PT017
+    else:
+        assert lower is None

@@ -8,6 +8,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction as Q
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,12 @@ CLASSES: dict[str, dict[str, Any]] = {
     "quadratic growth": {"quadratic_growth": 2},
     "Polyak": {"mu": -1, "L": 1, "polyak": HALF},
     "least value 0": {"mu": FIFTH, "L": 1, "minimum": 0},
+    "support": {"support": 2},
+    "restricted secant": {"secant": (FIFTH, 1)},
+    "steep restricted secant": {"secant": (HALF,)},
 }
-OF_CLIENTS = {name: kind for name, kind in CLASSES.items() if not {"quadratic_growth", "polyak"} & kind.keys()}
+NOT_OF_CLIENTS = {"quadratic_growth", "polyak", "support", "secant"}
+OF_CLIENTS = {name: kind for name, kind in CLASSES.items() if not NOT_OF_CLIENTS & kind.keys()}
 OTHER = {"mu": FIFTH, "L": 1}
 
 
@@ -53,6 +58,11 @@ def rounds(t: Term, x: V) -> V:
     for _ in range(2):
         x = t.mean(x - Q(1, 3) * t.gradient(x))
     return x
+
+
+def noisy_round(t: Term, x: V) -> V:
+    """A step of all clients with a noise of each of them, whose mean over the clients is in the new model."""
+    return t.mean(x - HALF * t.stochastic_gradient(x))
 
 
 def boxed(run: Run, x: V, kind: dict[str, Any]) -> tuple[Term, V]:
@@ -80,6 +90,7 @@ SITUATIONS: dict[str, Callable[[Run, V, dict[str, Any]], tuple[Term, V]]] = {
     "clients": lambda run, x, kind: moved(t := run.clients(**kind), t, x),
     "clients with noise": lambda run, x, kind: (t := run.clients(**kind), noisy(t, x)),
     "noise of clients alone": lambda run, x, kind: (t := run.clients(**kind), alone(t, x)),
+    "clients after a noisy round": lambda run, x, kind: (t := run.clients(**kind), noisy_round(t, x)),
     "several rounds": lambda run, x, kind: (t := run.clients(**kind), rounds(t, x)),
     "noise": lambda run, x, kind: (t := run.function(**kind), noisy(t, x)),
     "noise alone": lambda run, x, kind: (t := run.function(**kind), alone(t, x)),
@@ -111,13 +122,24 @@ VERBS: dict[str, Verb] = {
     "resolvent": lambda run, t, w: run.operator(monotone=True).resolvent(w, HALF),
     "zero": lambda run, t, w: w - run.operator(strongly_monotone=HALF, lipschitz=2).zero(),
     "fixed_point": lambda run, t, w: w - run.operator(lipschitz=HALF).fixed_point(),
+    "symmetric operator": lambda run, t, w: (M := run.symmetric(Q(-1), Q(2))).adjoint(M(w)),
+    "skew operator": lambda run, t, w: (M := run.skew(Q(2)))(M(w)),
+    "unbiased": lambda run, t, w: run.unbiased(w, Q(2)),
+    "unbiased, clients": lambda run, t, w: run.unbiased(w, Q(2), t),
+    "stochastic_gradient, relative": lambda run, t, w: t.relative_noise(w, Q(3)),
+    "epsilon_subgradient": lambda run, t, w: t.epsilon_subgradient(w),
     "linear operator": lambda run, t, w: (M := run.linear(Q(2))).adjoint(M(w)),
     "geometric_mean": lambda run, t, w: run.limited(run.geometric_mean(w.square, t.gradient(w).square), "root", w),
 }
-NO_GRADIENTS = ("a sum with a box", "clients at a noisy point")
-"""Situations whose points are outside of a box, or of whom no gradient of the clients can be stated."""
+NO_GRADIENTS = ("a sum with a box",)
+"""Situations whose points are outside of a box."""
 SHARED = "clients at a noisy point"
 BOXED = ("minimizer", "stationary_point", "objective_gap", "linear_minimizer")
+
+
+def encloses(situation: str, kind: str) -> bool:
+    """Whether epsilon-subgradients are defined: of one convex function, without curvature or growth."""
+    return not CLASSES[kind].keys() - {"L", "lipschitz"} and "sum" not in situation and "box" not in situation
 
 
 def cases(situation: str) -> list[tuple[str, str]]:
@@ -127,9 +149,10 @@ def cases(situation: str) -> list[tuple[str, str]]:
         (verb, kind)
         for verb in VERBS
         for kind in kinds
-        if not (verb == "line_search" and CLASSES[kind].get("mu", 0) < 0)
+        if not (verb == "line_search" and (CLASSES[kind].get("mu", 0) < 0 or "secant" in CLASSES[kind]))
         and not (situation == "a sum with a box" and verb not in BOXED)
-        and not (verb == "mean" and situation not in WITH_CLIENTS)
+        and not (verb in ("mean", "unbiased, clients") and situation not in WITH_CLIENTS)
+        and not (verb == "epsilon_subgradient" and not encloses(situation, kind))
     ]
 
 
@@ -346,6 +369,31 @@ def stretched() -> None:
     check_attained(p, p.solve())
 
 
+def symmetric_as_skew(calls: Any) -> Iterator[Any]:
+    """Let products of points with images keep their sign when both are exchanged."""
+    for (x, y, *_), (u, v, *_) in product(calls, repeat=2):
+        yield _interpolation.Condition((), x @ v - y @ u, is_equality=True)
+
+
+def without_slope(of: FunctionClass, calls: Any) -> Iterator[Any]:
+    """Let a minorant be below a smooth function by more than it need be."""
+    for at, g, value, epsilon in (call for call in calls if call.epsilon):
+        for one in (call for call in calls if not call.epsilon):
+            above = value - one.value + g @ (one.at - at) + (one.gradient - g).square
+            yield _interpolation.Condition((), above, epsilon)
+
+
+def mean_of_one(record: Record, block: int, num_clients: int) -> V:
+    return MEAN_NOISE(record, block, 1)
+
+
+MEAN_NOISE: Any = Record.mean_noise
+
+
+def only(situation: str, *verbs: str, kind: str = "smooth") -> Callable[[], Any]:
+    return lambda: [examine(situation, seed, [(verb, kind) for verb in verbs]) for seed in range(3)]
+
+
 def some_verbs(situation: str) -> Callable[[], Any]:
     verbs = ("compressed", "mean", "inexact_gradient, relative", "nonexpansive operator")
     some = [(verb, "smooth") for verb in verbs if (verb, "smooth") in cases(situation)]
@@ -369,6 +417,41 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
     "a least value that is not in force": (problem, "completed", Record.copy, sunk, None),
     "equalities left out of the lemma": (worst_cases, "shares_of", forgotten, tangent, "misses a term"),
     "one name for two numbers": (Record, "_constant", lambda record, name, number: name, twice, "misses a term"),
+    "what noise adds to differences is dropped": (
+        Record,
+        "_crossed",
+        lambda *_: [],
+        only("clients after a noisy round", "gradient"),
+        "misses a source",
+    ),
+    "a mean of noises is as long as one": (
+        Record,
+        "mean_noise",
+        mean_of_one,
+        only("clients after a noisy round", "gradient"),
+        "equality",
+    ),
+    "a skew operator for a symmetric one": (
+        _interpolation,
+        "of_skew",
+        symmetric_as_skew,
+        only("one function", "skew operator"),
+        "equality",
+    ),
+    "a minorant too far below": (
+        FunctionClass,
+        "_above_minorants",
+        without_slope,
+        only("one function", "epsilon_subgradient"),
+        "does not hold",
+    ),
+    "a function of a restricted secant is convex": (
+        FunctionClass,
+        "_seen_from_the_minimizer",
+        FunctionClass._between_points,
+        only("one function", "gradient", "stochastic_gradient", "compressed", kind="steep restricted secant"),
+        "does not hold",
+    ),
     "a curvature smaller than declared": (
         _interpolation,
         "_factors",

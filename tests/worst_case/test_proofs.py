@@ -185,6 +185,7 @@ def test_a_proof_in_latex_can_be_compiled(example: Any) -> None:
     known = {
         "begin", "end", "tfrac", "mathrm", "lVert", "rVert", "langle", "rangle", "nabla", "le", "colon", "text",
         "textasciicircum", "cdot", "min", "qquad", "star", "item", "paragraph", "overline", "widetilde",
+        "allowdisplaybreaks",
     }  # fmt: skip
     assert set(re.findall(r"\\([A-Za-z]+)", latex)) <= known
     # What is no formula has nothing that LaTeX reads otherwise.
@@ -257,3 +258,53 @@ def test_points_in_the_plane_keep_their_distances_where_two_dimensions_are_enoug
 def test_a_function_without_a_curve_is_not_drawn() -> None:
     with pytest.raises(ValueError, match="must be smooth and convex, got none"):
         splitting().solve().instance().plot_functions(Figure().add_subplot())
+
+
+def averaged() -> Problem:
+    """Two rounds of clients with noise, and an epsilon-subgradient of another function; all has a name."""
+    p = Problem()
+    c, f = p.clients(3, mu=Q(1, 10), L=1, name="F"), p.function(L=1, name="h")
+    best, w = c.minimizer(name="w*"), p.point("w0")
+    p.at_most((w - best).square, 1, name="distance2")
+    for k in (1, 2):
+        w = p.name(c.mean(w - Q(1, 4) * c.stochastic_gradient(w, variance=1, name="sigma2")), f"w{k}")
+    g = f.epsilon_subgradient(best, Q(1, 10), name="slope")
+    p.at_most(g.square, 1)
+    c.heterogeneity(zeta2=1)
+    p.maximize((w - best - Q(1, 9) * g).square)
+    return p
+
+
+NOTED = {"mean", "dev", "v", "s1", "s2", "s3"}
+"""Symbols that a note at the end of a proof explains."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "problem", [*PROBLEMS, averaged, *(one.problem for one in GALLERY[::12])], ids=lambda one: one.__name__
+)
+def test_a_proof_introduces_every_symbol(problem: Callable[[], Problem]) -> None:
+    worst = problem().solve()
+    proof = re.sub(r"\[[^\]]*\]", "", re.sub(r"\n {6}", " ", worst.proof()))
+    given, _, rest = proof.partition("it holds that")
+    introduced = set(re.findall(r"^  ([^:=]+?)(?::| =)", given, flags=re.MULTILINE))
+    introduced = {name.strip() for names in introduced for name in names.split(",")}
+    symbols = set(re.findall(r"[A-Za-z]\w*\*?\d*", rest.partition("The space is")[0]))
+    words = {
+        "Proof",
+        "The",
+        "sum",
+        "of",
+        "times",
+        "less",
+        "the",
+        "objective",
+        "is",
+        "a",
+        "squares",
+        "least",
+        "e",
+        "and",
+    }
+    unknown = {name for name in symbols - words - NOTED if name not in introduced}
+    assert not unknown, (unknown, introduced)

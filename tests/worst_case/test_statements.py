@@ -146,7 +146,7 @@ def test_the_worst_case_is_that_of_the_lines(write: Callable[[Problem], None]) -
 
 
 def clients_at_a_noisy_point(p: Problem) -> Any:
-    f, c, x = p.function(L=1), p.clients(2, L=1), p.point()
+    f, c, x = p.function(L=1), p.clients(2, L=1, quadratic=True), p.point()
     return c.gradient(x - f.stochastic_gradient(x, variance=1))
 
 
@@ -171,7 +171,30 @@ def compressed_sum_of_two_sources(p: Problem) -> Any:
 
 def mean_of_noise(p: Problem) -> Any:
     c = p.clients(2, L=1)
-    return c.mean(c.stochastic_gradient(p.point(), variance=1))
+    noisy = c.stochastic_gradient(p.point(), variance=1)
+    c.gradient(noisy)
+    return c.mean(noisy)
+
+
+def with_its_mean(p: Problem) -> Any:
+    c = p.clients(2, L=1)
+    noisy = c.stochastic_gradient(p.point(), variance=1)
+    return c, noisy, c.mean(noisy)
+
+
+def step_after_the_mean(p: Problem) -> Any:
+    c, noisy, _ = with_its_mean(p)
+    return c.gradient(noisy)
+
+
+def noise_times_its_mean(p: Problem) -> Any:
+    c, noisy, mean = with_its_mean(p)
+    p.maximize(noisy @ c.gradient(mean))
+
+
+def sample_of_a_noise_and_its_mean(p: Problem) -> Any:
+    c, noisy, mean = with_its_mean(p)
+    return c.sample(1).square(noisy - mean)
 
 
 def balanced_noise(p: Problem) -> Any:
@@ -215,14 +238,23 @@ def one_name_for_two_points(p: Problem) -> Any:
     return p.point("x"), p.point("x")
 
 
-SOURCES = "must depend on one group of clients or on the server's noise, got one that depends on"
+SOURCES = "must depend on one group of clients, got one that depends on"
 REFUSED: dict[str, tuple[Callable[[Problem], Any], str]] = {
-    "clients at a noisy point": (clients_at_a_noisy_point, SOURCES),
+    "clients at a noisy point": (
+        clients_at_a_noisy_point,
+        "clients with quadratic functions must be asked where no noise",
+    ),
     "clients at points of others": (clients_at_points_of_others, SOURCES),
-    "noise at the points of clients": (noise_of_a_function_at_the_points_of_clients, SOURCES),
+    "noise at the points of clients": (
+        noise_of_a_function_at_the_points_of_clients,
+        "drawn at a point that clients share, got",
+    ),
     "noise of a sum with clients": (noise_of_a_sum_with_clients, "asked of f0 alone and added, got the sum f0 \\+ f1"),
     "a compressed sum": (compressed_sum_of_two_sources, SOURCES),
-    "the mean of noise": (mean_of_noise, "without noise of the clients"),
+    "the mean of noise": (mean_of_noise, "noises of the clients at whose outcomes nothing is computed"),
+    "a step after the mean of a noise": (step_after_the_mean, "must not depend on a client's noise after its mean was"),
+    "a noise times its mean": (noise_times_its_mean, "a product must not have the noise of a client beside its mean"),
+    "a sample of a noise and its mean": (sample_of_a_noise_and_its_mean, "must not have the noise of a client beside"),
     "balanced noise": (balanced_noise, "without noise, got another"),
     "balanced clients": (balanced_clients, "at a point of its clients"),
     "a noisy minimizer": (noisy_minimizer, "placed at a point that clients share, without noise"),

@@ -1,4 +1,4 @@
-"""Compressed communication with a memory of what was left out: error feedback, EF21, and none at all."""
+"""Compressed communication: error feedback, EF21, and compressed gradient descent."""
 
 from fedtheory.bounds.error_feedback.cgd import cgd_gap as cgd_gap
 from fedtheory.bounds.error_feedback.ef import ef_distance as ef_distance

@@ -1,4 +1,4 @@
-r"""Compressed gradient descent: one client, and what the compressor leaves out is lost."""
+r"""Compressed gradient descent of one client, without error feedback."""
 
 from fedtheory.arithmetic.functions import geometric, maximum
 from fedtheory.bounds.error_feedback import _worst_cases

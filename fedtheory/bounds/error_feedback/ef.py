@@ -1,4 +1,4 @@
-r"""Error feedback: what the compressor leaves out is sent later."""
+r"""Error feedback: compression errors are stored and sent later."""
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases
@@ -87,7 +87,7 @@ def ef_distance(
     compression_error: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback that begins with empty memories.
+    r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback with initial memories of zero.
 
     .. math::
         (1+s)z^{2R}\|w_0-w^*\|^2

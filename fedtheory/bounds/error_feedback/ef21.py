@@ -1,4 +1,4 @@
-r"""EF21: clients send the compressed changes of their gradients, which the server adds up; they may differ."""
+r"""EF21: clients send compressed changes of their gradients."""
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases

@@ -1,4 +1,4 @@
-"""Words that the statements about compressed communication share: the paper, the compressor, the rate."""
+"""Definitions shared by the bounds on compressed communication."""
 
 from fedtheory.arithmetic.functions import maximum, square_root
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex

@@ -1,4 +1,4 @@
-r"""FedALIGN (Ravi, Shomorony): convergence of federated averaging that also uses matching non-priority clients.
+r"""FedALIGN (Ravi, Shomorony): convergence with priority clients and matching non-priority clients.
 
 The objective ``F = sum_{k in P} p_k F_k`` counts the priority clients P only, whose weights sum to 1; non-priority
 clients have shares p_k relative to the same total, and ``I_k = 1`` in the rounds in which client k is included. With

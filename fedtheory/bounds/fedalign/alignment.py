@@ -1,4 +1,4 @@
-"""FedALIGN: from the renormalized weights p'_k of a run to its theta_T and rho_T (notation of fedalign)."""
+"""FedALIGN: theta_T and rho_T computed from the renormalized weights p'_k of a run."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
 
 
 def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
-    r"""theta_T of eq. (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``.
+    r"""theta_T of (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
 
 
 def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
-    r"""rho_T of eq. (8) at the end of every round, ``2 L/(mu (T + gamma - 2)) sum_{i < T} (included gap of step i)``.
+    r"""rho_T of (8) at the end of every round, ``2 L/(mu (T + gamma - 2)) sum_{i < T} (included gap of step i)``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
+"""FedALIGN, Theorem 1: convergence with full participation."""
 
 from fedtheory.bounds.fedalign import _worst_cases
 from fedtheory.bounds.fedalign.paper import (

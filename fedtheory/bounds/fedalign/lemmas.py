@@ -1,4 +1,4 @@
-"""FedALIGN, Appendix A: the lemmas (notation of fedalign)."""
+"""FedALIGN, Appendix A: lemmas."""
 
 from fedtheory.arithmetic.functions import total
 from fedtheory.bounds.fedalign import _worst_cases

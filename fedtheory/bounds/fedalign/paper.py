@@ -1,4 +1,4 @@
-"""Words that the statements of FedALIGN share: the paper, its hypotheses and the schemes they speak about."""
+"""Definitions shared by the bounds of FedALIGN."""
 
 from dataclasses import replace
 from fractions import Fraction

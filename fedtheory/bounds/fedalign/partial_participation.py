@@ -1,4 +1,4 @@
-"""FedALIGN, Appendix A.4: convergence when a few priority clients are drawn in each round (notation of fedalign)."""
+"""FedALIGN, Appendix A.4: convergence with a few sampled priority clients per round."""
 
 from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes

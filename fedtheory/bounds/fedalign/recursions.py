@@ -1,4 +1,4 @@
-"""FedALIGN, Appendix A.2: the one-step recursions and their exact solution (notation of fedalign)."""
+"""FedALIGN, Appendix A.2: one-step recursions and their exact solution."""
 
 import numpy as np
 

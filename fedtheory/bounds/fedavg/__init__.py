@@ -1,4 +1,4 @@
-"""Federated averaging with unbiased selection, as studied by Li, Huang, Yang, Wang, Zhang (2020)."""
+"""Federated averaging with unbiased selection (Li, Huang, Yang, Wang, Zhang 2020)."""
 
 from fedtheory.bounds.fedavg.convergence import decaying_steps_gap as decaying_steps_gap
 from fedtheory.bounds.fedavg.lemmas import one_step as one_step

@@ -1,4 +1,4 @@
-"""Federated averaging with unbiased selection, as studied by Li, Huang, Yang, Wang, Zhang (2020).
+"""Federated averaging with unbiased selection and decaying step sizes.
 
 The function of this file follows the form that Power-of-Choice says recovers their bound: its Theorem 3.1 at
 rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.

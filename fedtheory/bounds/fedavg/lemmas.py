@@ -1,4 +1,4 @@
-r"""Li et al., the lemmas behind their theorems: one step with all clients, and the variance of a selection."""
+r"""Li et al.: one step with all clients, and the variance of a selection."""
 
 from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (

@@ -1,4 +1,4 @@
-"""Words that the statements about plain federated averaging share: the paper, its hypotheses, its step sizes' delay."""
+"""Definitions shared by the bounds on federated averaging."""
 
 from dataclasses import replace
 

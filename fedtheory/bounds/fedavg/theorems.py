@@ -1,4 +1,4 @@
-r"""Li et al., Theorems 1, 2 and 3: their own step sizes and constants, for three ways to select (notation of fedavg).
+r"""Li et al., Theorems 1, 2 and 3: convergence with all clients, and with two sampling schemes.
 
 All three are ``kappa/(gamma + T) (2 (B + C)/mu + mu gamma/2 |w_0 - w*|^2)`` with ``kappa = L/mu``,
 ``gamma = max(8 kappa, E)`` and ``B = sum_k p_k^2 sigma_k^2 + 6 L Gamma + 8 (E - 1)^2 G^2``; only C, the variance of the

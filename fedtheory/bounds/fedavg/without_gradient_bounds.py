@@ -1,4 +1,4 @@
-r"""Federated averaging without bounded gradients: what a round of all clients, and a sampled step, cost.
+r"""Federated averaging without bounded gradients: rounds of all clients, and sampled steps.
 
 These inequalities are not in the paper. Their multipliers were guessed from certified worst cases of a round
 (``fedtheory.worst_case.fedavg``) and then proved; the proofs are on the theory page about worst cases. With exact

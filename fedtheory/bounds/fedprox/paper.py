@@ -1,4 +1,4 @@
-"""Words that the forms of FedProx's theorem share: the paper, and what it assumes of clients and their work."""
+"""Definitions shared by the forms of FedProx's theorem."""
 
 from fedtheory.theorem.assumptions import Hypothesis, Smooth
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE

@@ -1,4 +1,4 @@
-r"""FedProx, Theorem 4: what a round does to the loss, as published, and with constants that are never worse."""
+r"""FedProx, Theorem 4: change of the loss in a round, as published and with smaller constants."""
 
 from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
@@ -76,7 +76,7 @@ def loss_change(
     gradient_dissimilarity: Scalar,
     inexactness: Scalar,
 ) -> Summands:
-    r"""Bound on ``E F(w_+) - F(w)`` after a round of FedProx, for any number of drawn clients: negative is progress.
+    r"""Bound on ``E F(w_+) - F(w)`` after a round of FedProx with any number of sampled clients.
 
     .. math::
         -\Big(\frac{1-\gamma B}\mu-\frac{LB(1+\gamma)}{\bar\mu\mu}-\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}\Big)

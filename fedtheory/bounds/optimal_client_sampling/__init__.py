@@ -1,4 +1,4 @@
-"""Optimal Client Sampling (Chen, Horvath, Richtarik): DSGD and FedAvg with any independent sampling.
+"""Optimal Client Sampling (Chen, Horvath, Richtarik): DSGD and FedAvg with independent sampling.
 
 Every statement holds for any independent sampling with unbiased weights ``w_i / p_i``; the sampling enters through
 the relative improvement factor gamma in [m/n, 1], which optimal sampling never makes smaller than uniform sampling

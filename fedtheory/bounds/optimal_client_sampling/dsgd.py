@@ -1,4 +1,4 @@
-"""Optimal Client Sampling: DSGD with any independent sampling, one round."""
+"""Optimal Client Sampling: one round of DSGD with independent sampling."""
 
 from fedtheory.bounds.optimal_client_sampling import _worst_cases
 from fedtheory.bounds.optimal_client_sampling.paper import (
@@ -92,7 +92,7 @@ def dsgd_per_client_variant(
     sigma2: Scalar,
     per_client_gap: Scalar,
 ) -> Summands:
-    r"""Theorem 13 with ``sum_i w_i^2 Z_i`` for ``W sum_i w_i Z_i``: FALSE for unequal weights, kept to be refuted.
+    r"""Theorem 13 with ``sum_i w_i^2 Z_i`` in place of ``W sum_i w_i Z_i``; FALSE for unequal weights.
 
     .. math::
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k
@@ -141,7 +141,7 @@ def dsgd_convex_clients(
     sigma2: Scalar,
     squared_weight_optimum_gradient2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |x^{k+1} - x*|^2`` that keeps the squares of the weights and needs no minima f_i*.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` with the squared weights and without the minima f_i*.
 
     .. math::
         \begin{aligned}

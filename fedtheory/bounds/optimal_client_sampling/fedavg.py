@@ -1,4 +1,4 @@
-"""Optimal Client Sampling: FedAvg with R local steps and any independent sampling (notation as in its main module).
+"""Optimal Client Sampling: one round of FedAvg with R local steps and independent sampling.
 
 ``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
@@ -175,7 +175,7 @@ def fedavg_convex_clients(
     sigma2: Scalar,
     objective_gap: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |x^{k+1} - x*|^2`` after one round when only f, not every f_i, is strongly convex.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` after one round if f is strongly convex and the f_i are convex.
 
     .. math::
         \Big(1-\frac{\mu\eta}2\Big)\|r^k\|^2-\tfrac7{16}\eta R^k

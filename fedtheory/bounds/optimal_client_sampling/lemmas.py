@@ -1,4 +1,4 @@
-"""Optimal Client Sampling: second moments, drift and Lemma 21, which its theorems are made of.
+"""Optimal Client Sampling: second moments, client drift and Lemma 21.
 
 Notation: clients i with weights w_i (W the largest, S2 the sum of squares) and noise constants M, sigma2; the server
 moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` is the gradient g_i (DSGD) or the local
@@ -45,7 +45,7 @@ _UNBIASED = Hypothesis(
     options=("gradient_noise", "relative_noise"),
 )
 def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands:
-    r"""Return ``E |G - grad f|^2``: variance by sampling plus variance of the exact average, exactly.
+    r"""Return ``E |G - grad f|^2``: sampling variance plus variance of the average over all clients.
 
     .. math::
         E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
@@ -68,7 +68,7 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
     options=("any",),
 )
 def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Scalar, gamma: Scalar) -> Summands:
-    r"""Return ``E |G|^2`` for independent sampling, exactly: identity (6) written with gamma.
+    r"""Return ``E |G|^2`` for independent sampling: identity (6) in terms of gamma.
 
     .. math::
         E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
@@ -102,7 +102,7 @@ def dsgd_second_moment(
     relative_noise: Scalar,
     sigma2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |G|^2`` for DSGD, an equality when Assumption 7 is one.
+    r"""Bound on ``E |G|^2`` for DSGD; an equality if Assumption 7 is an equality.
 
     .. math::
         E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
@@ -224,7 +224,7 @@ def fedavg_second_moment(
     relative_noise: Scalar,
     sigma2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |G|^2`` for FedAvg with R local steps; local noise and local gradients are correlated.
+    r"""Bound on ``E |G|^2`` for FedAvg with R local steps, where local noise and local gradients are correlated.
 
     .. math::
         E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2

@@ -1,4 +1,4 @@
-"""Words that the statements of Optimal Client Sampling share: the paper, its hypotheses and the arguments' domains."""
+"""Definitions shared by the bounds of Optimal Client Sampling."""
 
 from dataclasses import replace
 

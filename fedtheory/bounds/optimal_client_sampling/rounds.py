@@ -1,4 +1,4 @@
-"""Optimal Client Sampling over many rounds, where gamma^k is random (notation as in its main module).
+"""Optimal Client Sampling over many rounds, with random gamma^k.
 
 The recursions are for ``recursion.unroll``. Each uses a bound ``smallest_gamma`` that holds in every round (m/n always
 does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/gamma^k]``, for its noise. The mean must
@@ -72,7 +72,7 @@ def dsgd_contraction(
     sigma2: Scalar,
     objective_gap: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, round after round.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
@@ -172,7 +172,7 @@ def fedavg_contraction(
     sigma2: Scalar,
     objective_gap: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, to be applied round after round.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
         \Big(1-\frac{\mu\eta}2\Big)E\|r^k\|^2

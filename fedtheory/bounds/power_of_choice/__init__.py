@@ -1,4 +1,4 @@
-r"""Power-of-Choice (Cho, Wang, Joshi): the convergence theorems of federated averaging with biased client selection.
+r"""Power-of-Choice (Cho, Wang, Joshi): federated averaging with biased client selection.
 
 Throughout, ``Gamma = F* - sum_k p_k F_k*`` is ``objective_gap``, ``gamma = 4 L / mu``, t and T count local steps (not
 rounds), distances are squared, and the skews of a selection law S(w) are::

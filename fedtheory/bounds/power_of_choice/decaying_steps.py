@@ -1,4 +1,4 @@
-"""Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
+"""Power-of-Choice, Theorem 3.1: decaying step sizes, any selection law, plain mean."""
 
 from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
@@ -193,7 +193,7 @@ def refined_decaying_steps_gap(
     rho_tilde: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""``decaying_steps_gap`` with the drift that its proof needs, when step sizes at most halve within a round.
+    r"""``decaying_steps_gap`` with the exact drift of its proof, if step sizes at most halve within a round.
 
     .. math::
         \begin{aligned}

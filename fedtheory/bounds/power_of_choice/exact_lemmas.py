@@ -1,4 +1,4 @@
-"""Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
+"""Lemmas of Power-of-Choice in their sharpest form, which some federation attains; not in the paper."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.power_of_choice import _worst_cases
@@ -70,7 +70,7 @@ def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands
     worst_case=_worst_cases.DRIFT,
 )
 def exact_client_drift(step_size: Scalar, *, mu: Scalar, L: Scalar, local_steps: Scalar, G2: Scalar) -> Summands:
-    r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the round closes, which halves of the clients attain.
+    r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the end of the round; two equal groups of clients attain it.
 
     .. math::
         G^2\Big(\frac{1-(1-\eta\mu)^{\tau-1}}\mu\Big)^2

@@ -1,4 +1,4 @@
-"""Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
+"""Power-of-Choice, Theorem A.1: fixed step size; printed, corrected and refined forms."""
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.power_of_choice import _worst_cases
@@ -173,7 +173,7 @@ def refined_fixed_step_gap(
     rho_tilde: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""``fixed_step_gap`` with the drift that its proof needs and the initial squared distance.
+    r"""``fixed_step_gap`` with the exact drift of its proof and the initial squared distance.
 
     .. math::
         \begin{aligned}

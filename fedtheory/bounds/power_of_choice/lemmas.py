@@ -1,4 +1,4 @@
-"""Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
+"""Power-of-Choice, Appendix B: lemmas."""
 
 from fedtheory.arithmetic.functions import mean
 from fedtheory.bounds.power_of_choice import _worst_cases

@@ -1,4 +1,4 @@
-"""Power-of-Choice, Appendices C and E: the one-step recursions, printed and repaired (notation of power_of_choice)."""
+"""Power-of-Choice, Appendices C and E: one-step recursions, printed and corrected."""
 
 from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (

@@ -1,4 +1,4 @@
-r"""Power-of-Choice, Appendix E: averaging with weights q_k of sum one (notation of power_of_choice).
+r"""Power-of-Choice, Appendix E: averaging with weights q_k of sum one.
 
 The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the numerator. Step sizes are
 ``eta_t = m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu``.
@@ -56,7 +56,7 @@ _DRIFT_FITS_WEIGHTED = Hypothesis(
 
 
 def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: int) -> Array:
-    """Step sizes of eq. (85), ``m / (mu (t + 4 m (1 + m) L / mu))`` for t = 0, ..., T - 1; shape (T,).
+    """Step sizes of (85), ``m / (mu (t + 4 m (1 + m) L / mu))`` for t = 0, ..., T - 1; shape (T,).
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def derived_weighted_average_gap(
     rho_tilde: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
+    r"""Bound from the recursion (82)-(84): (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
     .. math::
         \begin{aligned}

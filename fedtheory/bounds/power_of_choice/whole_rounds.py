@@ -1,4 +1,4 @@
-"""Power-of-Choice without Assumption 3.4: the inequality of a whole round (notation of power_of_choice).
+"""Power-of-Choice without Assumption 3.4: inequality of a whole round.
 
 It is not in the paper: the multipliers of a semidefinite program, the worst case of a round, have led to it.
 """
@@ -16,7 +16,7 @@ __all__ = ["one_round", "round_coefficients"]
 
 
 class RoundCoefficients(NamedTuple):
-    """A round's inequality ``distance2 * E |u - w*|^2 + objective_gap * Gamma + sigma2 * sigma^2``."""
+    """Coefficients of a round's bound ``distance2 * E |u - w*|^2 + objective_gap * Gamma + sigma2 * sigma^2``."""
 
     distance2: Any
     objective_gap: Any

@@ -1,4 +1,4 @@
-r"""Power-of-Choice without Assumption 3.4, whole rounds at once (notation of power_of_choice).
+r"""Power-of-Choice without Assumption 3.4: convergence over many rounds.
 
 Local steps keep a client's loss high if it was high at the round's start (``loss_after_step``), so that the diagonal
 skew there serves all steps of the round. With a fixed step size, ``x = eta L``, ``c = 1 - eta mu`` and

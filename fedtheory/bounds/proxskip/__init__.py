@@ -1,4 +1,4 @@
-"""ProxSkip, and Scaffnew, its federated form (Mishchenko, Malinovsky, Stich, Richtarik 2022)."""
+"""ProxSkip and its federated form Scaffnew (Mishchenko, Malinovsky, Stich, Richtarik 2022)."""
 
 from fedtheory.bounds.proxskip.paper import PAPER as PAPER
 from fedtheory.bounds.proxskip.refined import refined_fixed_step_potential as refined_fixed_step_potential

@@ -1,4 +1,4 @@
-"""Words that the statements about ProxSkip share."""
+"""Definitions shared by the bounds on ProxSkip."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE

@@ -1,4 +1,4 @@
-"""ProxSkip with the contraction of gradient steps as it is: sharper, and for every step size."""
+"""ProxSkip with the exact contraction of gradient steps: a sharper bound for every step size."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY
@@ -29,7 +29,7 @@ def refined_fixed_step_potential(
     initial_distance2: Scalar,
     control_error2: Scalar,
 ) -> Summands:
-    r"""Bound on the potential of ``fixed_step_potential`` with the rate ``q^2`` in the place of ``1 - gamma mu``.
+    r"""Bound on the potential of ``fixed_step_potential`` with the rate ``q^2`` in place of ``1 - gamma mu``.
 
     .. math::
         \max\{q^2,1-p^2\}^T\left(\|w_0-w^*\|^2+\frac{\gamma^2}{p^2}E_0\right),\quad

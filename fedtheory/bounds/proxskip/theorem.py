@@ -1,4 +1,4 @@
-"""ProxSkip's theorem as it is printed."""
+"""ProxSkip's theorem as printed."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS

@@ -1,4 +1,4 @@
-r"""A round of SCAFFOLD, for every step size for which gradient descent is stable.
+r"""One round of SCAFFOLD, for every step size with stable gradient descent.
 
 Not in the paper, whose theorems are in O-notation.
 """

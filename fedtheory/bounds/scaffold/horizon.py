@@ -1,4 +1,4 @@
-"""SCAFFOLD after R rounds: with steps up to 1/(tau L) a round is worth tau steps of gradient descent."""
+"""SCAFFOLD over many rounds with step sizes up to 1/(tau L)."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY
@@ -36,7 +36,7 @@ def fixed_step_potential(
     initial_distance2: Scalar,
     control_error2: Scalar,
 ) -> Summands:
-    r"""Bound on ``|w_R - w*|^2``, and on ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` of what it was.
+    r"""Bound on ``|w_R - w*|^2`` and ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` times the initial potential.
 
     .. math::
         c^{2\tau R}\left(\|w_0-w^*\|^2+\eta^2\tau^2E_0\right),\quad c=1-\eta\mu

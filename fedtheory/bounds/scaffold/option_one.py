@@ -1,4 +1,4 @@
-"""A round of SCAFFOLD with Option I, whose control variates are gradients at the server's model."""
+"""One round of SCAFFOLD with Option I: control variates are gradients at the server's model."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY

@@ -1,4 +1,4 @@
-"""Words that the statements about SCAFFOLD share: the paper, its hypotheses, and the sums over a round."""
+"""Definitions shared by the bounds on SCAFFOLD."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is

@@ -1,4 +1,4 @@
-"""Stochastic gradients that differ at the minimizer: one client drawn at a time, or all with local steps."""
+"""Stochastic gradients with bounded heterogeneity at the minimizer: sampled clients, and local steps."""
 
 from fedtheory.bounds.sgd.fixed_step import fixed_step_distance as fixed_step_distance
 from fedtheory.bounds.sgd.local_steps import local_steps_round as local_steps_round

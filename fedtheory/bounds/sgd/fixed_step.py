@@ -1,4 +1,4 @@
-r"""Many steps of stochastic gradients of one length: how fast, and down to which floor."""
+r"""Stochastic gradients with a fixed step size: convergence rate and error floor."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT

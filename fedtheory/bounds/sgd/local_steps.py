@@ -1,4 +1,4 @@
-r"""Local steps of all clients that differ at w*: heterogeneity at the minimizer in place of the objective gap."""
+r"""Local steps of all clients with bounded heterogeneity at the minimizer."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY

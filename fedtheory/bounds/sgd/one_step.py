@@ -1,4 +1,4 @@
-r"""One step of stochastic gradients, exactly: how far from w* it may end, whatever the step size.
+r"""Exact bounds for one step of stochastic gradients, for every step size.
 
 With one client drawn the value is attained by two quadratics in two dimensions, for every step size, distance and
 heterogeneity; an example of PEPit states it at the step size 1/L.
@@ -88,7 +88,7 @@ def subset_step(
     num_selected: Scalar,
     zeta2: Scalar,
 ) -> Summands:
-    r"""Bound on ``E |w_+ - w*|^2`` after a step of m of K equally weighted clients, distinct ones.
+    r"""Bound on ``E |w_+ - w*|^2`` after a step of m of K equally weighted clients, drawn without replacement.
 
     .. math::
         \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\alpha\eta^2\zeta^2}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\

@@ -1,4 +1,4 @@
-"""Words that the statements about heterogeneity at the minimizer share."""
+"""Definitions shared by the bounds with heterogeneity at the minimizer."""
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.domains import NONNEGATIVE

@@ -1,4 +1,4 @@
-"""How fast averaging and normalized averaging with a fixed step size come to their own stationary points."""
+"""Convergence of federated averaging and normalized averaging to their stationary points."""
 
 from fedtheory.bounds.stationary.averaging import averaging_distance as averaging_distance
 from fedtheory.bounds.stationary.normalized import normalized_round as normalized_round

@@ -1,4 +1,4 @@
-"""Federated averaging with a fixed step size converges linearly, to a point of its own."""
+"""Linear convergence of federated averaging with a fixed step size to its stationary point."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY

@@ -1,4 +1,4 @@
-"""Normalized averaging converges linearly on quadratics, to a point of its own, if its rounds are not too long."""
+"""Linear convergence of normalized averaging on quadratics to its stationary point."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS

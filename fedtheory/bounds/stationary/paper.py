@@ -1,4 +1,4 @@
-"""Words that the statements about stationary points share."""
+"""Definitions shared by the bounds on stationary points."""
 
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper

@@ -1,4 +1,4 @@
-"""Check a worst-case certificate with nothing but Python's standard library: ``python -m checker certificate.json``.
+"""Checker of worst-case certificates, based on Python's standard library only.
 
 The file holds problems and proofs in rationals. A problem has sources of variation (clients, noises), vectors,
 functions of a class with the points at which they are called, constraints, and objectives, of which the least is

@@ -5,38 +5,83 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any
 
-from ._forms import Call, Constraint, Form, Function, Vector, blocks_of, difference, within
+from ._forms import Call, Constraint, Form, Function, Vector, blocks_of, difference, exact, within
 
 __all__: list[str] = []
 
 
-def of_function(one: Function, noises: Sequence[int]) -> Iterator[Any]:
+def of_function(one: Function, noises: Sequence[int], crossed: Sequence[tuple[int, int]] = ()) -> Iterator[Any]:
     """Yield what must hold for a function of a class to take the values of its calls."""
-    calls, quadratic, mu, L = one.calls, one.of["quadratic"], one.of["mu"], one.number("L")
-    diameter, lipschitz = one.number("diameter"), one.number("lipschitz")
-    for i, j in permutations(range(len(calls)), 2) if not quadratic else ():
-        x, y = calls[i], calls[j]
+    if "restricted_secant" in one.of:
+        yield from of_secants(one)
+        return
+    quadratic, mu, L = one.of["quadratic"], one.of["mu"], one.number("L")
+    yield from () if quadratic else of_pairs(one)
+    yield from of_points(one)
+    for call in (call for call in one.calls if call.epsilon):
+        yield from above_minorant(one, call)
+    smooth = [call for _, call in exact(one.calls)] if L is not None and not quadratic else []
+    for x, y in product(smooth, repeat=2):
+        mine, theirs = (blocks_of(call.at, call.gradient) for call in (x, y))
+        common = [block for block in noises if block in mine & theirs]
+        for shared in range(len(common)):
+            dropped = {*common[shared:]}
+            seen = mine - dropped - {block for noise, block in crossed if noise in dropped}
+            yield of_pair(x, y, mu, L, x._replace(at=within(x.at, seen), gradient=within(x.gradient, seen)))
+    if quadratic and one.calls:
+        yield from of_quadratic(one)
+
+
+def of_pairs(one: Function) -> Iterator[Constraint]:
+    """Yield what ordered pairs of points demand, with their gradients and values."""
+    mu, L, diameter = one.of["mu"], one.number("L"), one.number("diameter")
+    for (i, x), (j, y) in permutations(exact(one.calls), 2):
         apart = difference(x.at, y.at)
         if L is not None:
             yield of_pair(x, y, mu, L, x)
+        elif one.of["support"]:
+            yield Constraint(Form([(Fraction(1), x.at, difference(y.gradient, x.gradient))], []))
         else:
             levels = [] if one.of["indicator"] else [(Fraction(1), y.value), (Fraction(-1), x.value)]
             yield Constraint(Form([(Fraction(1), y.gradient, apart), (mu / 2, apart, apart)], levels))
         if diameter is not None and i < j:
             yield Constraint(Form([(Fraction(1), apart, apart)], []), diameter**2)
-    for i, x in enumerate(calls):
-        if lipschitz is not None:
-            yield Constraint(Form([(Fraction(1), x.gradient, x.gradient)], []), lipschitz**2)
+
+
+def of_points(one: Function) -> Iterator[Constraint]:
+    """Yield what each point demands, alone or beside the minimizer."""
+    for i, x in exact(one.calls):
+        if one.number("lipschitz") is not None:
+            yield Constraint(Form([(Fraction(1), x.gradient, x.gradient)], []), one.of["lipschitz"] ** 2)
         if one.minimum is not None and one.minimum != i:
-            yield from above(one, calls[one.minimum], x)
-    for x, y in product(calls, repeat=2) if L is not None and not quadratic else ():
-        mine, theirs = (blocks_of(call.at, call.gradient) for call in (x, y))
-        common = [block for block in noises if block in mine & theirs]
-        for shared in range(len(common)):
-            seen = mine - {*common[shared:]}
-            yield of_pair(x, y, mu, L, x._replace(at=within(x.at, seen), gradient=within(x.gradient, seen)))
-    if quadratic and calls:
-        yield from of_quadratic(one)
+            yield from above(one, one.calls[one.minimum], x)
+
+
+def of_secants(one: Function) -> Iterator[Constraint]:
+    """Yield the restricted secant inequality and the error bound at each point, and what they say of its value."""
+    m, M = one.of["restricted_secant"], one.number("error_bound")
+    for i, x in enumerate(one.calls) if one.minimum is not None else ():
+        least = one.calls[one.minimum or 0]
+        if i != one.minimum:
+            away, up, down = difference(x.at, least.at), (Fraction(1), x.value), (Fraction(-1), least.value)
+            yield Constraint(Form([(m, away, away), (Fraction(-1), x.gradient, away)], []))
+            yield Constraint(Form([(m / 2, away, away)], [(-c, f) for c, f in (up, down)]))
+            if M is not None:
+                yield Constraint(Form([(Fraction(1), x.gradient, x.gradient), (-(M**2), away, away)], []))
+                yield Constraint(Form([(-M / 2, away, away)], [up, down]))
+
+
+def above_minorant(one: Function, minorant: Call) -> Iterator[Constraint]:
+    """Yield that a function is above what an epsilon-subgradient says, by a parabola where it is smooth."""
+    L, lipschitz, g = one.number("L"), one.number("lipschitz"), minorant.gradient
+    for _, x in exact(one.calls):
+        turn = difference(x.gradient, g)
+        terms = [(Fraction(1), g, difference(x.at, minorant.at))] + ([] if L is None else [(1 / (2 * L), turn, turn)])
+        has_value = not one.of["indicator"] and x.value != minorant.value
+        levels = [(Fraction(1), minorant.value), (Fraction(-1), x.value)] if has_value else []
+        yield Constraint(Form(terms, levels), minorant.epsilon)
+    if lipschitz is not None:
+        yield Constraint(Form([(Fraction(1), g, g)], []), lipschitz**2)
 
 
 def of_pair(i: Call, j: Call, mu: Fraction, L: Any, seen: Call) -> Constraint:
@@ -77,21 +122,34 @@ def of_quadratic(one: Function) -> Iterator[Any]:
         levels = [(Fraction(1), call.value), (Fraction(-1), first.value)]
         yield Constraint(Form([(-half, x, both)], levels), is_equality=True)
     for blocks, pairs in by_source([(call.at, call.gradient) for call in (first, *others)], moved, one.blocks):
-        xs, ys = ([within(vector, blocks) for vector in side] for side in zip(*pairs, strict=True))
-        low = [difference(y, x, d=mu) for x, y in zip(xs, ys, strict=True)]
-        high = [difference(x, y, L) for x, y in zip(xs, ys, strict=True)]
-        upper = combinations_with_replacement(range(len(xs)), 2)
-        yield {(i, j): Form([(half, low[i], high[j]), (half, low[j], high[i])], []) for i, j in upper}
-        for i, j in combinations(range(len(xs)), 2):
-            yield Constraint(Form([(Fraction(1), xs[j], ys[i]), (Fraction(-1), xs[i], ys[j])], []), is_equality=True)
+        yield from mapped_symmetrically(blocks, pairs, mu, L)
+
+
+def mapped_symmetrically(
+    blocks: Sequence[int], pairs: list[tuple[Vector, Vector]], mu: Fraction, L: Fraction
+) -> Iterator[Any]:
+    """Yield what pairs of vectors of some blocks demand of a symmetric matrix with eigenvalues in [mu, L]."""
+    half = Fraction(1, 2)
+    xs, ys = ([within(vector, blocks) for vector in side] for side in zip(*pairs, strict=True))
+    low = [difference(y, x, d=mu) for x, y in zip(xs, ys, strict=True)]
+    high = [difference(x, y, L) for x, y in zip(xs, ys, strict=True)]
+    upper = combinations_with_replacement(range(len(xs)), 2)
+    yield {(i, j): Form([(half, low[i], high[j]), (half, low[j], high[i])], []) for i, j in upper}
+    for i, j in combinations(range(len(xs)), 2):
+        yield Constraint(Form([(Fraction(1), xs[j], ys[i]), (Fraction(-1), xs[i], ys[j])], []), is_equality=True)
 
 
 def of_operator(one: Function, adjoint: Sequence[Call]) -> Iterator[Any]:
     """Yield what must hold for an operator of a class to take the values of its calls."""
     monotone, cocoercive = one.number("strongly_monotone"), one.number("cocoercive")
     lipschitz = one.number("lipschitz")
+    if one.of["linear"] and "least" in one.of:
+        for blocks, some in by_source([(call.at, call.gradient) for call in one.calls], [], []):
+            yield from mapped_symmetrically(blocks, some, one.of["least"], one.of["most"])
+        return
     if one.of["linear"]:
         yield from of_linear(one.calls, adjoint, lipschitz or Fraction(0))
+        yield from of_skew(one.calls) if one.of["skew"] else ()
         return
     for x, y in combinations(one.calls, 2):
         apart, between = difference(x.at, y.at), difference(x.gradient, y.gradient)
@@ -115,6 +173,15 @@ def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction)
         for block in blocks_of(x, y) & blocks_of(u, v):
             parts = [within(vector, [block]) for vector in (x, v, y, u)]
             terms = [(Fraction(1), parts[0], parts[1]), (Fraction(-1), parts[2], parts[3])]
+            yield Constraint(Form(terms, []), is_equality=True)
+
+
+def of_skew(calls: Sequence[Call]) -> Iterator[Constraint]:
+    """Yield that products of points with images change their sign when both are exchanged."""
+    for x, u in combinations_with_replacement(calls, 2):
+        for block in sorted(blocks_of(x.at, x.gradient) & blocks_of(u.at, u.gradient)):
+            parts = [within(vector, [block]) for vector in (x.at, u.gradient, x.gradient, u.at)]
+            terms = [(Fraction(1), parts[0], parts[1]), (Fraction(1), parts[2], parts[3])]
             yield Constraint(Form(terms, []), is_equality=True)
 
 

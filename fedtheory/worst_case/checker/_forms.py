@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 __all__: list[str] = []
 
-NUMBERS = {"function": ("mu", "L", "lipschitz", "diameter", "quadratic_growth", "polyak"),
-           "operator": ("strongly_monotone", "cocoercive", "lipschitz")}  # fmt: skip
-FLAGS = {"function": ("indicator", "quadratic"), "operator": ("linear",)}
+NUMBERS = {"function": ("mu", "L", "lipschitz", "diameter", "quadratic_growth", "polyak", "restricted_secant",
+                        "error_bound"),
+           "operator": ("strongly_monotone", "cocoercive", "lipschitz", "least", "most")}  # fmt: skip
+FLAGS = {"function": ("indicator", "quadratic", "support"), "operator": ("linear", "skew")}
 Vector = dict[tuple[int, int], Fraction]
 """Coefficients of basis vectors (block, row)."""
 Terms = list[tuple[Fraction, Vector, Vector]]
@@ -33,12 +34,16 @@ class Constraint(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A point, the gradient or value of the operator there, and the number of the function value."""
+    """A point, the gradient or value of the operator there, the number of the function value, and an epsilon.
+
+    With an epsilon above 0 the vector is an epsilon-subgradient.
+    """
 
     name: str
     at: Vector
     gradient: Vector
     value: int
+    epsilon: Fraction = Fraction(0)
 
 
 class Function(NamedTuple):
@@ -63,7 +68,9 @@ class Function(NamedTuple):
     def is_described(self) -> bool:
         """Whether the conditions of the class are sufficient at points of one client and one outcome."""
         if self.kind == "operator":
-            return sum(self.number(name) is not None for name in NUMBERS["operator"]) == 1
+            return self.of["linear"] or sum(self.number(name) is not None for name in NUMBERS["operator"]) == 1
+        if "restricted_secant" in self.of:
+            return self.minimum is not None
         beside = sum(self.number(name) is not None for name in NUMBERS["function"][2:])
         mu, L = self.of["mu"], self.number("L")
         has_minimizer = mu >= 0 or (L is not None and not self.of["quadratic"])
@@ -75,6 +82,11 @@ class Function(NamedTuple):
         if L is not None:
             return not beside and (mu >= 0 or mu == -L)
         return "polyak" not in self.of and beside <= (1 if mu == 0 else 0)
+
+
+def exact(calls: list[Call]) -> list[tuple[int, Call]]:
+    """Return the numbered calls with gradients, not epsilon-subgradients."""
+    return [(number, call) for number, call in enumerate(calls) if not call.epsilon]
 
 
 def difference(u: Vector, v: Vector, c: Fraction = Fraction(1), d: Fraction = Fraction(1)) -> Vector:

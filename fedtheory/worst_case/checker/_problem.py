@@ -14,6 +14,7 @@ from ._forms import (
     Function,
     Vector,
     blocks_of,
+    exact,
     says_nothing,
     within,
 )
@@ -37,6 +38,7 @@ SERVER = "the server's noise"
 VERBS = {
     "point", "gradient", "proximal", "resolvent", "minimizer", "local minimizer", "stationary point", "fixed point",
     "zero", "line search", "linear minimizer", "inexact gradient", "deviation", "compressed", "root", "noise",
+    "epsilon-subgradient", "mean",
 }  # fmt: skip
 
 
@@ -48,6 +50,9 @@ class Problem:
         parts = {key: array(part, key) for key, part in zip(keys, fields(written, "a problem", keys), strict=True)}
         self.num_values = 0
         self.owners, self.behind, self.noises = [""], [set[int]()], list[int]()
+        self.differences: dict[str, int] = {}
+        self.crossed: dict[tuple[str, int], int] = {}
+        self.averaged: dict[int, int] = {}
         self.sizes: list[int] = []
         self.vectors: list[Vector] = []
         self.verbs: list[tuple[str, list[str], list[Vector]]] = []
@@ -64,6 +69,7 @@ class Problem:
         self.objectives = [self._read_form(one) for one in parts["objectives"]]
         if not self.objectives:
             raise Refused("a problem has no objective")
+        self._check_means()
         self.constraints = [constraint for _, constraint in self.demanded]
         for function in self.functions:
             if not function.adjoint_of:
@@ -95,12 +101,43 @@ class Problem:
                 raise Refused("the sources behind one are not in order")
             self.behind.append({*before})
             self.noises += [block] if noise else []
+            if owner in clients and not noise:
+                self._read_differences(owner, block)
         self.sizes = [0] * len(written)
+
+    def _read_differences(self, owner: str, block: int) -> None:
+        """Read a block of differences between clients, or of what a noise of the server adds to them."""
+        behind = self.behind[block]
+        if not behind:
+            if owner in self.differences:
+                raise Refused("clients have two sources of differences")
+            self.differences[owner] = block
+            return
+        noises = [one for one in self.noises if one in behind]
+        if self.differences.get(owner) not in behind or not noises or self.owners[noises[-1]] != SERVER:
+            raise Refused("differences between clients are behind no noise of the server")
+        if not self.closed(behind) <= behind or (owner, noises[-1]) in self.crossed:
+            raise Refused("what a noise adds to differences between clients is said twice, or not after all else")
+        self.crossed[owner, noises[-1]] = block
 
     def closed(self, blocks: Iterable[int]) -> set[int]:
         """Return the blocks of what depends on some."""
         found = {*blocks}
-        return found.union(*(self.behind[block] for block in found))
+        found = found.union(*(self.behind[block] for block in found))
+        owners = {self.owners[block] for block in found} - {"", SERVER}
+        if len(owners) > 1:
+            raise Refused("a vector depends on two groups of clients")
+        for owner in owners & self.differences.keys():
+            for noise in [one for one in self.noises if one in found and self.owners[one] == SERVER]:
+                # A block is not behind itself, which is read only after all that is.
+                found |= {self.crossed[owner, noise]} if (owner, noise) in self.crossed else set()
+        return found
+
+    def complete(self, blocks: set[int]) -> bool:
+        """Whether all is there that noises of the server add to differences between clients."""
+        owners = {self.owners[block] for block in blocks} & self.differences.keys()
+        noises = [one for one in self.noises if one in blocks and self.owners[one] == SERVER]
+        return all((owner, noise) in self.crossed for owner in owners for noise in noises)
 
     def _read_vector(self, written: Any, clients: set[str]) -> None:
         name, verb, of, inputs, blocks = fields(written, "a vector", ("name", "verb", "of", "inputs", "blocks"))
@@ -110,20 +147,25 @@ class Problem:
             raise Refused("a vector is made by no operation of a problem")
         if any(text(one, "a name") not in clients for one in array(of, "of")):
             raise Refused("a vector is made by a function that there is not")
-        if verb == "noise":
+        if verb in ("noise", "mean"):
             [block, *more] = own
-            needed = self.closed(
-                [*blocks_of(*told), *(b for b in range(block) if self.owners[b] == self.owners[block])]
-            )
+            owner = self.owners[block]
+            before = [b for b in self.noises if b < block and self.owners[b] == owner and b not in self.averaged]
+            first = [self.differences[owner]] if owner in self.differences else []
+            needed = self.closed([*(blocks_of(*told) if verb == "noise" else []), *before, *first])
             if more or block not in self.noises or self.sizes[block] or not needed - {0} <= self.behind[block]:
                 raise Refused("a noise has no block of its own behind all that was drawn before")
-            needed |= {block, *self.behind[block]}
+            needed = self.closed({block, *self.behind[block]}) if verb == "noise" else {block, *self.behind[block]}
+            if owner == SERVER and {self.owners[one] for one in needed} - {"", SERVER}:
+                raise Refused("a vector depends on two groups of clients, or on one and on the server's noise")
+            if verb == "mean":
+                self._read_mean(block, told)
         else:
             needed = self.closed([*own, *blocks_of(*told)])
             if not needed <= {*own}:
                 raise Refused("a vector does not depend on all that it is computed from")
-        if len({self.owners[block] for block in needed} - {""}) > 1:
-            raise Refused("a vector depends on two groups of clients, or on one and on the server's noise")
+        if needed & self.averaged.keys() or not self.complete(needed):
+            raise Refused("a vector depends on a noise whose mean was taken, or not on all that noises add to it")
         made: Vector = {}
         for block in own:
             made[block, self.sizes[block]] = Fraction(1)
@@ -132,6 +174,32 @@ class Problem:
         self.verbs.append((verb, of, told))
         if text(name, "a name", empty=True):
             self._name(name, made)
+
+    def _read_mean(self, block: int, told: list[Vector]) -> None:
+        """Read that a noise of the server is the mean over clients of a noise that each of them has drawn."""
+        noise = next(iter(blocks_of(*told)), 0)
+        if self.owners[block] != SERVER or len(told) != 1 or told[0] != {(noise, 0): 1} or noise in self.averaged:
+            raise Refused("a mean over clients is not that of one noise")
+        if noise not in self.noises or self.owners[noise] == SERVER:
+            raise Refused("a mean over clients is that of a noise that is one for all")
+        self.averaged[noise] = block
+
+    def _check_means(self) -> None:
+        """Refuse a mean of noises whose products with these are asked for, or that has another length."""
+        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        products = [blocks_of(u, v) for form in forms for c, u, v in form.terms if c]
+        called = {0}.union(*(blocks_of(call.at, call.gradient) for one in self.functions for call in one.calls))
+        for noise, mean in self.averaged.items():
+            after = {b for b in range(len(self.behind)) if mean == b or mean in self.behind[b]}
+            if self.sizes[noise] != 1 or noise in called or any(noise in some and some & after for some in products):
+                raise Refused("a noise of clients is used beside its mean")
+            number = next(one.num_clients for one in self.functions if one.name == self.owners[noise])
+            one, other = {(mean, 0): Fraction(1)}, {(noise, 0): Fraction(1)}
+            terms = [(Fraction(1), one, one), (Fraction(-1, number), other, other)]
+            if (Form(terms, []), Fraction(0), True) not in [constraint for _, constraint in self.demanded]:
+                raise Refused("a mean of noises has not the length that independent noises have")
+            if self.sizes[mean] < 1:
+                raise Refused("a mean of noises is not made")
 
     def _name(self, name: str, vector: Vector) -> None:
         """Let a name stand for one point, and a point have one name."""
@@ -164,7 +232,9 @@ class Problem:
             raise Refused("a function is of no class that is known")
         numbers = {key: rational(of[key], key) for key in NUMBERS[kind] if key in of}
         flags = {key: of.get(key) for key in FLAGS[kind]}
-        if {*map(type, (*flags.values(), least))} != {bool} or (kind == "function" and "mu" not in numbers):
+        if {*map(type, (*flags.values(), least))} != {bool}:
+            raise Refused("a class is not described")
+        if kind == "function" and ("mu" in numbers) == ("restricted_secant" in numbers):
             raise Refused("a class is not described")
         places = [count(block, "a block", len(self.sizes) - 1) for block in array(blocks, "blocks")]
         number = count(clients, "clients")
@@ -183,10 +253,16 @@ class Problem:
         return found
 
     def _read_call(self, written: Any) -> Call:
-        name, at, gradient, value = array(written, "a call", 4)
+        parts = array(written, "a call")
+        if len(parts) not in (4, 5):
+            raise Refused("a call is no list of 4, or of 5 with an epsilon")
+        name, at, gradient, value = parts[:4]
+        epsilon = rational(parts[4], "an epsilon") if len(parts) == 5 else Fraction(0)
+        if len(parts) == 5 and epsilon <= 0:
+            raise Refused("an epsilon is not positive")
         number = -1 if value == -1 and type(value) is int else count(value, "a value", MOST_CALLS * MOST_CALLS)
         self.num_values = max(self.num_values, number + 1)
-        found = Call(text(name, "a name", empty=True), self.vector(at), self.vector(gradient), number)
+        found = Call(text(name, "a name", empty=True), self.vector(at), self.vector(gradient), number, epsilon)
         if bool(found.at) != bool(found.name):
             raise Refused("a point has no name, or the origin has one")
         if found.at in self.vectors and self.names.get(found.name) != found.at:
@@ -194,6 +270,8 @@ class Problem:
         if found.name:
             self._name(found.name, found.at)
         made = self.verbs[self.vectors.index(found.gradient)][0] if found.gradient in self.vectors else ""
+        if (made == "epsilon-subgradient") != (epsilon > 0):
+            raise Refused("an epsilon-subgradient is not made as one, or a gradient as one")
         # A deviation is what clients have of a gradient whose mean is demanded to be 0.
         if made not in {"", "deviation"} and not blocks_of(found.at) <= blocks_of(found.gradient):
             raise Refused("a gradient does not depend on all that its point depends on")
@@ -202,23 +280,55 @@ class Problem:
     def _check_function(self, one: Function) -> None:
         """Refuse a class that is none, and values that are not what the class says."""
         low, high = one.number("mu"), one.number("L")
-        beside = [
-            c for key, c in one.of.items() if key not in {"mu", "strongly_monotone", "cocoercive", *FLAGS[one.kind]}
-        ]
-        if any(c <= 0 for c in beside) or any(one.of.get(key, 0) < 0 for key in NUMBERS["operator"]):
+        free = {"mu", "strongly_monotone", "cocoercive", "least", "most", *FLAGS[one.kind]}
+        if any(c <= 0 for key, c in one.of.items() if key not in free):
             raise Refused("a constant of a class is not positive")
+        if any(one.of.get(key, 0) < 0 for key in ("strongly_monotone", "cocoercive")):
+            raise Refused("a constant of a class is not positive")
+        self._check_kind(one)
         if low is not None and high is not None and low >= high:
             raise Refused("the least curvature is not below the largest")
         if one.of.get("quadratic") and high is None:
             raise Refused("a quadratic function has no largest curvature")
-        if len({frozenset(call.at.items()) for call in one.calls}) < len(one.calls):
+        if len({frozenset(call.at.items()) for _, call in exact(one.calls)}) < len(exact(one.calls)):
             raise Refused(f"{one.name} is called twice at a point")
         for place, call in enumerate(one.calls):
             is_zero = bool(one.of.get("indicator")) or (one.least and place == one.minimum)
             if one.kind == "function" and (call.value < 0) != is_zero:
                 raise Refused("a value is 0 that need not be, or is not where it must be")
-        if one.minimum is not None and one.calls[one.minimum].gradient:
+        crossed = {block for (owner, _), block in self.crossed.items() if owner == one.name}
+        if one.of.get("quadratic") and any(blocks_of(call.at, call.gradient) & crossed for call in one.calls):
+            raise Refused("clients with quadratic functions are called where a noise of the server moves them")
+        if one.minimum is not None and (one.calls[one.minimum].gradient or one.calls[one.minimum].epsilon):
             raise Refused("the gradient at a minimizer is not 0")
+        for call in (call for call in one.calls if call.epsilon):
+            if not any(other.at == call.at and other.value == call.value for _, other in exact(one.calls)):
+                raise Refused("an epsilon-subgradient is at a point without a value")
+
+    def _check_kind(self, one: Function) -> None:
+        """Refuse a class whose parts do not belong together."""
+        described = {key for key, c in one.of.items() if c is not False}
+        alone = {"restricted_secant": {"error_bound"}, "support": {"lipschitz", "mu"}, "indicator": {"diameter", "mu"}}
+        for kind, beside in alone.items():
+            if kind in described and described - beside - {kind}:
+                raise Refused(f"a class has more than {kind}")
+        if "error_bound" in described and "restricted_secant" not in described:
+            raise Refused("an error bound has no restricted secant")
+        if one.of.get("mu") and described & {"support", "indicator"}:
+            raise Refused("the indicator or the support function of a set has a curvature")
+        enlarges = {"mu", "L", "lipschitz", "indicator"}
+        if any(call.epsilon for call in one.calls) and (described - enlarges or one.of.get("mu", 1) != 0):
+            raise Refused("an epsilon-subgradient is one of a class without conditions on them")
+        if one.kind == "operator":
+            symmetric = described & {"least", "most"}
+            if symmetric and (described != {"linear", "least", "most"} or one.of["least"] >= one.of["most"]):
+                raise Refused("a symmetric operator is not linear with two eigenvalues")
+            if "linear" in described and not symmetric and described - {"linear", "skew", "lipschitz"}:
+                raise Refused("a linear operator has another hypothesis")
+            if ("skew" in described) > ("linear" in described) or not described - {"linear", "skew"}:
+                raise Refused("an operator is not described")
+            if one.adjoint_of and ("skew" in described or symmetric):
+                raise Refused("a symmetric or skew operator is its adjoint")
 
     def _read_form(self, written: Any) -> Form:
         products, values = fields(written, "a form", ("products", "values"))
@@ -249,7 +359,8 @@ class Problem:
     def _conditions(self, one: Function) -> Iterator[Constraint]:
         """Yield the interpolation conditions of a class; a matrix of forms is the Gram matrix of a further block."""
         if one.kind == "function":
-            found = of_function(one, self.noises)
+            crossed = [(noise, block) for (_, noise), block in self.crossed.items()]
+            found = of_function(one, self.noises, crossed)
         else:
             adjoint = [call for other in self.functions if other.adjoint_of == one.name for call in other.calls]
             found = of_operator(one, adjoint)
@@ -265,18 +376,26 @@ class Problem:
 
     def relaxed(self) -> str:
         """Return what is demanded in part only, so that a lower side is none; empty if nothing is."""
+        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        asked = {f for form in forms for c, f in form.levels if c}
         searched = {name for verb, of, _ in self.verbs if verb == "line search" for name in of}
         for one in self.functions:
             elsewhere = blocks_of(*(part for call in one.calls for part in (call.at, call.gradient))) - {*one.blocks}
-            exact = one.of.get("quadratic") or one.of.get("linear") or not elsewhere
-            exact = exact or (one.number("L") is not None and elsewhere <= {*self.noises})
+            known = one.of.get("quadratic") or one.of.get("linear") or not elsewhere
+            between = one.number("L") is not None or "restricted_secant" in one.of
+            own = {block for (owner, _), block in self.crossed.items() if owner == one.name}
+            known = known or (between and elsewhere <= {*self.noises, *own})
             if one.adjoint_of:
-                exact = one.of == next((other.of for other in self.functions if other.name == one.adjoint_of), None)
-            if not exact or not (one.is_described or one.adjoint_of) or one.name in searched:
+                known = one.of == next((other.of for other in self.functions if other.name == one.adjoint_of), None)
+            if any(blocks_of(call.at, call.gradient) - {*one.blocks} for call in one.calls if call.epsilon):
+                known = False
+            if "restricted_secant" in one.of and {call.value for call in one.calls} & asked:
+                known = False
+            if not known or not (one.is_described or one.adjoint_of) or one.name in searched:
                 return one.name
         roots = [vector for vector, (verb, *_) in zip(self.vectors, self.verbs, strict=True) if verb == "root"]
-        forms = [(self.objective, -1), *((one.form, 0 if one.is_equality else 1) for one in self.constraints)]
-        for form, sign in forms:
+        signed = [(self.objective, -1), *((one.form, 0 if one.is_equality else 1) for one in self.constraints)]
+        for form, sign in signed:
             for c, u, v in form.terms:
                 if (u in roots or v in roots) and u != v and not (sign and sign * c < 0 and u in roots and v in roots):
                     return "a geometric mean"

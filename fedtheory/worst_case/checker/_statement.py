@@ -21,7 +21,7 @@ class Writer:
             for call in one.calls:
                 mark = "" if one.kind == "operator" else "'"
                 point = call.name or "0"
-                if call.gradient in problem.vectors:
+                if call.gradient in problem.vectors and not call.epsilon:
                     self.words.setdefault(frozenset(call.gradient.items()), f"{one.name}{mark}({point})")
                 self.values.setdefault(call.value, f"{one.name}({point})")
         for number, vector in enumerate(problem.vectors):
@@ -74,7 +74,12 @@ class Writer:
             for call in one.calls:
                 made, left = self.vector_of(call), f"{one.name}{mark}({call.name or '0'})"
                 yield from [f"  {call.name} = {made}"] if made != call.name else []
-                yield from [f"  {left} = {self.vector(call.gradient)}"] if self.vector(call.gradient) != left else []
+                slope = self.vector(call.gradient)
+                if call.epsilon:
+                    below = f"{one.name}({call.name or '0'}) + <{slope}, z - {call.name or '0'}> - {call.epsilon}"
+                    yield f"  {one.name}(z) >= {below} for all z"
+                elif slope != left:
+                    yield f"  {left} = {slope}"
         for name, constraint in self.problem.demanded:
             relation = "=" if constraint.is_equality else "<="
             yield f"  {f'[{name}] ' if name else ''}{self.form(constraint.form)} {relation} {constraint.bound}"
@@ -89,6 +94,8 @@ class Writer:
         for block, (owner, behind) in enumerate(zip(self.problem.owners, self.problem.behind, strict=True)):
             if block:
                 what = f"a noise of {owner}" if block in self.problem.noises else f"differences of clients {owner}"
+                if block in self.problem.averaged.values():
+                    what = "the mean of a noise over clients"
                 after = f", drawn after {' and '.join(map(str, sorted(behind)))}" if behind else ""
                 yield f"  source {block}: {what if owner else 'apart from all others'}{after}"
 

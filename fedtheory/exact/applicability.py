@@ -1,0 +1,208 @@
+"""Which bounds apply to a run, with their values, and why the others do not."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import bounds
+from fedtheory._support.discover import members
+from fedtheory._support.wording import close_to
+from fedtheory.engine.schedule import Schedule
+from fedtheory.engine.trajectory import Trajectory
+from fedtheory.errors import AssumptionViolated
+from fedtheory.exact.runs import OPTIONS, UnknownConstant, described, made_with, refusal, wanted
+from fedtheory.federation.prioritized import federation_given
+from fedtheory.federation.protocol import Federation
+from fedtheory.formal import REFUTED
+from fedtheory.selection.rules import Strategy
+from fedtheory.theorem.bound import Bound, is_bound
+
+__all__ = ["Applicability", "ApplicableBounds", "applicable"]
+
+_ORDER = ("applies", "needs constants", "does not apply")
+_WIDEST = 100
+
+
+@final
+@dataclass(frozen=True)
+class Applicability:
+    """Whether a bound applies to a run.
+
+    Attributes
+    ----------
+    name
+        The name of the bound, such as ``fedavg.one_round``.
+    bound
+        The bound.
+    verdict
+        ``applies``, ``needs constants`` or ``does not apply``.
+    value
+        The value of the bound at the end of the run where it applies, None elsewhere.
+    arguments
+        The arguments of the bound that are known.
+    missing
+        Names of the constants that are not known and must be given.
+    reason
+        The hypothesis that fails, or why a constant is not known; empty where the bound applies.
+    """
+
+    name: str
+    bound: Bound
+    verdict: Literal["applies", "needs constants", "does not apply"]
+    value: float | None
+    arguments: Mapping[str, Any]
+    missing: tuple[str, ...]
+    reason: str
+
+    @property
+    def result(self) -> str:
+        """The value, the missing constants, or the reason, as text."""
+        if self.value is not None:
+            return f"{self.value:.4g}"
+        return ", ".join(self.missing) or self.reason
+
+
+@final
+class ApplicableBounds(Sequence[Applicability]):
+    """All bounds with their verdicts for one run, those that apply first and in the order of their values."""
+
+    def __init__(self, rows: Sequence[Applicability]) -> None:
+        self._rows = tuple(sorted(rows, key=_place))
+
+    @overload
+    def __getitem__(self, index: int) -> Applicability: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Applicability]: ...
+    def __getitem__(self, index: int | slice) -> Applicability | Sequence[Applicability]:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Applicability]:
+        return iter(self._rows)
+
+    def __repr__(self) -> str:
+        shown = [row for row in self if row.verdict != "does not apply"]
+        width = max((len(row.name) for row in shown), default=0)
+        lines = [_cut(f"{row.name:{width}}  {row.verdict}: {row.result}") for row in shown]
+        if len(shown) < len(self):
+            lines.append(f"{len(self) - len(shown)} others do not apply: each has a reason")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        cells = ((row.name, str(row.bound.statement), row.verdict, row.result) for row in self)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
+        head = "<th>bound</th><th>source</th><th>verdict</th><th>value, missing constants or reason</th>"
+        return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..."
+
+
+def _place(row: Applicability) -> tuple[int, float, str]:
+    return _ORDER.index(row.verdict), np.inf if row.value is None else row.value, row.name
+
+
+def applicable(
+    fed: Federation | Trajectory,
+    strategy: Strategy | None = None,
+    *,
+    num_rounds: int | None = None,
+    step_size: npt.ArrayLike | Schedule | None = None,
+    **settings: Any,
+) -> ApplicableBounds:
+    """Check all bounds of the library on a run and evaluate those that apply.
+
+    A bound applies if ``for_run`` returns its arguments. Values of different bounds can have different meanings: some
+    bound the objective gap, others a squared distance or a gradient. The first line of a bound's docstring states what
+    it bounds.
+
+    Parameters
+    ----------
+    fed, strategy, num_rounds, step_size
+        As in ``for_run``; a trajectory in the place of ``fed`` has all of them.
+    settings
+        Other options of ``fedavg``, and constants of bounds that are known otherwise, such as ``G2=``. A constant is
+        passed to the bounds that have it.
+
+    Returns
+    -------
+    ApplicableBounds
+        One ``Applicability`` for each bound: first those that apply, by value; then those that need constants; then
+        those that do not apply.
+
+    Raises
+    ------
+    TypeError
+        If a setting is neither an option of ``fedavg`` nor a constant of a bound.
+    ValueError
+        If an option makes no sense.
+
+    Examples
+    --------
+    >>> from fedtheory import QuadraticFederation
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> rows = applicable(fed, Full(), num_rounds=50, step_size=0.2, initial=[3.0])
+    >>> [(row.name, float(f"{row.value:.3g}")) for row in rows if row.verdict == "applies"][:2]
+    [('fedavg.fixed_step_distance', 1.83e-09), ('optimal_client_sampling.full_participation_distance', 0.000128)]
+    >>> {row.name: row.result for row in rows}["fedavg.full_participation_gap"]
+    'Theorem 1 prescribes the step size 0.25 at step 0, got 0.2'
+    """
+    if isinstance(fed, Trajectory):
+        return applicable(**{**made_with(fed, strategy), **settings})
+    known = {name.removeprefix(f"{bounds.__name__}."): bound for name, bound in members(bounds, is_bound)}
+    constants = {name for bound in known.values() for name in bound.domains}
+    unknown = next((name for name in settings if name not in OPTIONS and name not in constants), None)
+    if unknown is not None:
+        close = close_to(unknown, [*OPTIONS, *constants])
+        message = f"settings must be options of fedavg or constants of a bound, got {unknown}{close}"
+        raise TypeError(message)
+    federation, run = federation_given(fed), {"num_rounds": num_rounds, "step_size": step_size, **settings}
+    return ApplicableBounds(
+        [_applicability(_short(name), bound, federation, strategy, run) for name, bound in known.items()]
+    )
+
+
+def _short(name: str) -> str:
+    paper, *_, function = name.split(".")
+    return f"{paper}.{function}"
+
+
+def _applicability(
+    name: str, bound: Bound, fed: Federation, strategy: Strategy | None, settings: Mapping[str, Any]
+) -> Applicability:
+    if name in REFUTED:
+        return Applicability(name, bound, "does not apply", None, {}, (), "it is false as stated")
+    own = {key: value for key, value in settings.items() if key in OPTIONS or key in bound.domains}
+    run = described(bound, fed, strategy, own)
+    try:
+        refused = refusal(run)
+    except (TypeError, ValueError) as error:
+        refused = str(error)
+    if refused is not None:
+        return Applicability(name, bound, "does not apply", None, {}, (), f"{bound.statement.number} {refused}")
+    arguments, missing, reasons = {}, [], []
+    for each in wanted(run):
+        try:
+            arguments[each] = run.argument(each)
+        except (TypeError, ValueError) as error:
+            if run.is_readable(each) and not isinstance(error, UnknownConstant):
+                return Applicability(name, bound, "does not apply", None, arguments, (), str(error))
+            missing.append(each)
+            reasons.append(str(error))
+    if missing:
+        return Applicability(name, bound, "needs constants", None, arguments, tuple(missing), "; ".join(reasons))
+    try:
+        value = float(bound(**arguments))
+    except AssumptionViolated as error:
+        return Applicability(name, bound, "does not apply", None, arguments, (), str(error))
+    return Applicability(name, bound, "applies", value, arguments, (), "")

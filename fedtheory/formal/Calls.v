@@ -1,0 +1,193 @@
+(** The conditions of exported worst cases: what a class says of two points, where the gradients there are as good as
+    given vectors. The constants that a condition contains are arguments, so that the checker reads them. *)
+
+From FedTheory Require Export Conditions.
+
+Section Calls.
+Context {V : space}.
+Implicit Types (f : V -> R) (g T H M N : V -> V) (x y u v w z : V) (dom : V -> Prop) (A : V -> V -> Prop).
+
+Lemma same_sub x x' y y' : same x x' -> same y y' -> same (x - y)%V (x' - y')%V.
+Proof. intros h k v. now rewrite !ip_sub, h, k. Qed.
+Lemma same_ip x x' y y' : same x x' -> same y y' -> ip x y = ip x' y'.
+Proof. intros h k. now rewrite h, (same_r y y' x' k). Qed.
+
+(** ** Gradients that are given *)
+
+Lemma minimizer_same L f g x : upper L f g -> minimizer f x -> same (g x) zero.
+Proof. intros up low v. now rewrite (minimizer_gradient L f g x up low), ip_zero. Qed.
+(** An implicit step, [y = x - s g y]. *)
+Lemma implicit_same t s g x y : t * s = 1 -> same y (x - s * g y)%V -> same (g y) (t * (x - y))%V.
+Proof.
+  intros h k v. rewrite ip_scale, ip_sub, (k v), ip_sub, ip_scale.
+  replace (t * (ip x v - (ip x v - s * ip (g y) v))) with (t * s * ip (g y) v) by ring. rewrite h. ring.
+Qed.
+Lemma inverse t s : t * s = 1 -> / s = t.
+Proof. intro h. assert (s <> 0) by nra. apply Rmult_eq_reg_r with s; [rewrite Rinv_l; lra | easy]. Qed.
+Lemma prox_subgradient t s dom f x y : t * s = 1 -> prox s dom f x y -> subgradient dom f y (t * (x - y))%V.
+Proof. intros h p. unfold prox in p. now rewrite (inverse t s h) in p. Qed.
+Lemma resolvent_value t s A x y : t * s = 1 -> resolvent s A x y -> A y (t * (x - y))%V.
+Proof. intros h p. unfold resolvent in p. now rewrite (inverse t s h) in p. Qed.
+
+(** ** Smooth functions *)
+
+Lemma call_between m L a b f g : m < L -> 2 * a = m -> b * (2 * (L - m)) = 1 -> lower m f g -> upper L f g ->
+  forall x y u v, same (g x) u -> same (g y) v ->
+  f x - f y + ip u (y - x) + a * sq (y - x) + b * sq (v - u - m * (y - x)) <= 0.
+Proof.
+  intros h ha hb low up x y u v hu hv. pose proof (cond_between m L a b f g x y h ha hb low up) as c.
+  rewrite <- (hu (y - x)%V). replace (sq (v - u - m * (y - x))) with (sq (g y - g x - m * (y - x))); [easy |].
+  apply same_sq, same_sub; [now apply same_sub | apply same_refl].
+Qed.
+Lemma call_convex L b f g : 0 < L -> b * (2 * L) = 1 -> lower 0 f g -> upper L f g ->
+  forall x y u v, same (g x) u -> same (g y) v -> f x - f y + ip u (y - x) + b * sq (v - u) <= 0.
+Proof.
+  intros h hb low up x y u v hu hv. pose proof (cond_smooth_convex L b f g x y h hb low up) as c.
+  rewrite <- (hu (y - x)%V). replace (sq (v - u)) with (sq (g y - g x)); [easy |].
+  now apply same_sq, same_sub.
+Qed.
+(** Above the minimum, of a function that need not be convex. *)
+Lemma call_descent L b f g xs : 0 < L -> b * (2 * L) = 1 -> upper L f g -> minimizer f xs ->
+  forall x u, same (g x) u -> b * sq u - (f x - f xs) <= 0.
+Proof.
+  intros h hb up best x u hu. pose proof (gradient_le L f g (f xs) x h up best) as c. rewrite (same_sq _ _ hu) in c.
+  assert (0 < b) by nra. apply (Rmult_le_compat_l b) in c; [| lra].
+  replace (b * (2 * L * (f x - f xs))) with (b * (2 * L) * (f x - f xs)) in c by ring. rewrite hb in c. lra.
+Qed.
+Lemma call_polyak m b f g xs : b * (2 * m) = 1 -> (forall x, 2 * m * (f x - f xs) <= sq (g x)) -> 0 < m ->
+  forall x u, same (g x) u -> f x - f xs - b * sq u <= 0.
+Proof.
+  intros hb h hm x u hu. pose proof (h x) as c. rewrite (same_sq _ _ hu) in c. assert (0 < b) by nra.
+  apply (Rmult_le_compat_l b) in c; [| lra].
+  replace (b * (2 * m * (f x - f xs))) with (b * (2 * m) * (f x - f xs)) in c by ring. rewrite hb in c. lra.
+Qed.
+
+(** ** Functions that need not be smooth, sets *)
+
+Lemma call_subgradient_by m a dom f x v y : 2 * a = m -> subgradient_by m dom f x v -> dom y ->
+  f x - f y + ip v (y - x) + a * sq (y - x) <= 0.
+Proof. intros ha [_ h] d. pose proof (h y d). replace a with (m / 2) by lra. lra. Qed.
+Lemma minimizer_everywhere f xs : minimizer f xs -> minimizer_on everywhere f xs.
+Proof. intro h. split; [exact I | easy]. Qed.
+Lemma call_minimizer_on dom f xs y : minimizer_on dom f xs -> dom y -> f xs - f y <= 0.
+Proof. intros [_ h] d. pose proof (h y d). lra. Qed.
+Lemma call_normal dom x v y : normal dom x v -> dom y -> ip v (y - x) <= 0.
+Proof. intros [_ h] d. pose proof (h y d). lra. Qed.
+Lemma normal_zero dom x : dom x -> normal dom x zero.
+Proof. intro d. split; [easy |]. intros z _. rewrite ip_zero. lra. Qed.
+(** [y] is the projection of [x] on a convex set. *)
+Definition projection dom x y := normal dom y (x - y)%V.
+Lemma projection_normal t dom x y : 0 <= t -> projection dom x y -> normal dom y (t * (x - y))%V.
+Proof. intros ht [d h]. split; [easy |]. intros z hz. pose proof (h z hz). rewrite ip_scale. nra. Qed.
+Lemma call_diameter D b dom x y : b = D^2 -> diameter D dom -> dom x -> dom y -> sq (x - y) - b <= 0.
+Proof. intros -> h dx dy. pose proof (h x y dx dy). lra. Qed.
+Lemma call_lipschitz G b f : 0 <= G -> b = G^2 -> lipschitz G f ->
+  forall x v, subgradient everywhere f x v -> sq v - b <= 0.
+Proof. intros hM hb h x v s. now apply (cond_lipschitz G b everywhere f x v). Qed.
+(** A convex function that grows at most like G/2 |x - xs|^2. *)
+Lemma call_growth G b f xs : 0 < G -> b * (2 * G) = 1 -> (forall z, f z - f xs <= G / 2 * sq (z - xs)) ->
+  forall x v, subgradient everywhere f x v -> f x - f xs + ip v (xs - x) + b * sq v <= 0.
+Proof.
+  intros hG hb h x v [_ s]. pose proof (s (xs + / G * v)%V I) as k. pose proof (h (xs + / G * v)%V) as l.
+  replace b with (/ (2 * G)) by (apply inverse; lra).
+  replace (ip v (xs + / G * v - x)) with (ip v (xs - x) + / G * sq v) in k by (ips; ring).
+  replace (G / 2 * sq (xs + / G * v - xs)) with (/ (2 * G) * sq v) in l by (ips; field; lra).
+  replace (/ G * sq v) with (2 * (/ (2 * G) * sq v)) in k by (field; lra). lra.
+Qed.
+
+(** ** Quadratic functions and linear operators: [w] is a combination of points, and [z] the same one of their images *)
+
+Definition adjoint (M N : V -> V) := forall x y, ip (M x) y = ip x (N y).
+
+Lemma linear_add M w z w' z' : is_linear M -> same (M w) z -> same (M w') z' -> same (M (w + w')%V) (z + z')%V.
+Proof. intros [h _] k k' v. now rewrite (h w w' v), !ip_add, k, k'. Qed.
+Lemma linear_scale M a w z : is_linear M -> same (M w) z -> same (M (a * w)%V) (a * z)%V.
+Proof. intros [_ h] k v. now rewrite (h a w v), !ip_scale, k. Qed.
+Lemma quadratic_linear m L f g H : quadratic_with m L f g H -> is_linear H.
+Proof. intros [h _]. exact h. Qed.
+Lemma quadratic_difference m L f g H : quadratic_with m L f g H ->
+  forall x y u v, same (g x) u -> same (g y) v -> same (H (x - y)%V) (u - v)%V.
+Proof.
+  intros (_ & _ & _ & hg & _) x y u v hu hv. apply same_trans with (1 := same_sym _ _ (hg y x)). now apply same_sub.
+Qed.
+
+Lemma quadratic_bounds m L f g H : quadratic_with m L f g H -> lower m f g /\ upper L f g.
+Proof.
+  intros (_ & _ & hb & _ & hf). split; intros x y; pose proof (hb (y - x)%V); rewrite (hf x y); lra.
+Qed.
+Lemma call_matrix m L f g H : m <= L -> quadratic_with m L f g H ->
+  forall w z, same (H w) z -> 0 - ip (z - m * w) (L * w - z) <= 0.
+Proof.
+  intros h q w z hz. destruct (quadratic_bounds m L f g H q) as [low up]. destruct q as (hl & hs & _ & hg & _).
+  pose proof (cocoercive m L f g zero w h low up) as c.
+  assert (e : same (g w - g zero)%V z).
+  { intro v. rewrite (hg zero w v), <- hz, !hs, ip_sub, ip_zero. ring. }
+  assert (d : same (w - zero)%V w) by (intro v; rewrite ip_sub, ip_zero; ring).
+  assert (k : same (g w - g zero - m * (w - zero))%V (z - m * w)%V).
+  { apply same_sub; [easy |]. intro v. now rewrite !ip_scale, d. }
+  rewrite (same_sq _ _ k), (same_ip _ _ _ _ k d) in c. clear - c. ipa. lra.
+Qed.
+Lemma call_chord m L f g H : quadratic_with m L f g H ->
+  forall x y u v, same (g x) u -> same (g y) v -> f x - f y - 1 / 2 * ip (x - y) (u + v) = 0.
+Proof.
+  intros (_ & _ & _ & hg & hf) x y u v hu hv. pose proof (hf y x) as k. rewrite <- (hg y x (x - y)%V) in k.
+  rewrite ip_sub, (hu (x - y)%V), (hv (x - y)%V) in k. rewrite (ip_sym (x - y)%V), ip_add. lra.
+Qed.
+Lemma call_symmetric m L f g H : quadratic_with m L f g H ->
+  forall x y u v, same (H x) u -> same (H y) v -> ip y u - ip x v = 0.
+Proof. intros (_ & hs & _) x y u v hu hv. rewrite (ip_sym y), <- (hu y), (hs x y), (same_r _ _ x hv). ring. Qed.
+
+Lemma call_norm L b M : b = L^2 -> bounded_by L M -> forall w z, same (M w) z -> sq z - b * sq w <= 0.
+Proof. intros -> h w z k. pose proof (h w). rewrite <- (same_sq _ _ k). lra. Qed.
+Lemma call_adjoint M N : adjoint M N -> forall x y u v, same (M x) y -> same (N u) v -> ip x v - ip y u = 0.
+Proof. intros h x y u v hy hv. rewrite <- (same_r _ _ x hv), <- (h x u), (hy u). ring. Qed.
+Lemma adjoint_linear M N : adjoint M N -> is_linear N.
+Proof.
+  intro h. split; intros; intro v; rewrite (ip_sym (N _)), <- h, ?ip_add, ?ip_scale, ?ip_add_r, ?ip_scale_r, !(h v);
+    now rewrite ?(ip_sym v).
+Qed.
+Lemma adjoint_bounded L M N : 0 <= L -> adjoint M N -> bounded_by L M -> bounded_by L N.
+Proof.
+  intros hL h b u. pose proof (cauchy_schwarz (M (N u)) u) as c. rewrite h in c. fold (sq (N u)) in c.
+  pose proof (b (N u)) as k. pose proof (sq_pos u) as p. pose proof (sq_pos (N u)) as q.
+  apply (Rmult_le_compat_r (sq u)) in k; [| easy].
+  destruct (Req_dec (sq (N u)) 0) as [z | z]; [rewrite z; nra |].
+  apply Rmult_le_reg_l with (sq (N u)); [lra | nra].
+Qed.
+
+(** ** Operators *)
+
+Lemma call_monotone m A : strongly_monotone_by m A -> forall x u y v, A x u -> A y v ->
+  m * sq (x - y) - ip (x - y) (u - v) <= 0.
+Proof. intros h x u y v hu hv. pose proof (h x u y v hu hv). rewrite (ip_sym (x - y)%V). lra. Qed.
+Lemma call_cocoercive b A : cocoercive_by b A -> forall x u y v, A x u -> A y v ->
+  b * sq (u - v) - ip (x - y) (u - v) <= 0.
+Proof. intros h x u y v hu hv. pose proof (h x u y v hu hv). rewrite (ip_sym (x - y)%V). lra. Qed.
+Lemma monotone_by A : monotone A -> strongly_monotone_by 0 A.
+Proof. intros h x u y v hu hv. pose proof (h x u y v hu hv). lra. Qed.
+Lemma call_map_monotone m T : strongly_monotone_by m (graph T) -> forall x y u v, same (T x) u -> same (T y) v ->
+  m * sq (x - y) - ip (x - y) (u - v) <= 0.
+Proof.
+  intros h x y u v hu hv. pose proof (h x _ y _ eq_refl eq_refl) as c. rewrite (ip_sym (x - y)%V).
+  rewrite <- (same_sub _ _ _ _ hu hv (x - y)%V). lra.
+Qed.
+Lemma call_map_cocoercive b T : cocoercive_by b (graph T) -> forall x y u v, same (T x) u -> same (T y) v ->
+  b * sq (u - v) - ip (x - y) (u - v) <= 0.
+Proof.
+  intros h x y u v hu hv. pose proof (h x _ y _ eq_refl eq_refl) as c. rewrite (ip_sym (x - y)%V).
+  pose proof (same_sub _ _ _ _ hu hv) as k. rewrite <- (k (x - y)%V), <- (same_sq _ _ k). lra.
+Qed.
+Lemma call_map_lipschitz L b T : b = L^2 -> lipschitz_by L (graph T) ->
+  forall x y u v, same (T x) u -> same (T y) v -> sq (u - v) - b * sq (x - y) <= 0.
+Proof.
+  intros -> h x y u v hu hv. pose proof (h x _ y _ eq_refl eq_refl) as c.
+  rewrite <- (same_sq _ _ (same_sub _ _ _ _ hu hv)). lra.
+Qed.
+
+(** ** Constraints *)
+
+Lemma call_at_most (a b : R) : a <= b -> a - b <= 0.
+Proof. lra. Qed.
+Lemma call_equal (a b : R) : a = b -> a - b = 0.
+Proof. lra. Qed.
+End Calls.

@@ -1,0 +1,117 @@
+"""The setting of a bound: what it assumes about functions, gradients, selection and method, in the field's words."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from fedtheory.theorem.assumptions import EXACT_GRADIENTS, BoundedGradients, Convex, Noise, StronglyConvex
+
+__all__ = ["SETTINGS", "Setting", "obstacle", "setting_of"]
+
+_CONVEXITY = ("non-convex", "convex", "strongly convex")
+_LAWS = {
+    "full participation": "all",
+    "uniform": "uniform without replacement",
+    "proportional": "multinomial",
+    "independent": "independent",
+    "power of choice": "power of choice",
+    "loss matching": "loss matching",
+}
+SETTINGS = (*_CONVEXITY, *_LAWS, "exact", "stochastic")
+"""The words of a setting that ``obstacle`` takes: convexity, selection, gradients."""
+
+
+class Setting(NamedTuple):
+    """The setting of a bound in words, for tables and searches.
+
+    Attributes
+    ----------
+    convexity
+        ``strongly convex``, ``convex`` or ``non-convex``.
+    selection
+        The selection laws, separated by commas.
+    participation
+        ``full``, ``partial``, or both.
+    aggregation
+        The aggregation weights, separated by commas.
+    gradients
+        ``exact``, ``stochastic``, or ``any`` where no gradient is computed.
+    bounded_gradients
+        Whether second moments of gradients must be bounded (G2).
+    horizon
+        ``whole run`` for a bound with a number of steps or rounds, ``one round`` otherwise.
+    """
+
+    convexity: str
+    selection: str
+    participation: str
+    aggregation: str
+    gradients: str
+    bounded_gradients: bool
+    horizon: str
+
+
+def setting_of(bound: Any) -> Setting:
+    """Read the setting of a bound off its hypotheses, schemes and arguments.
+
+    Parameters
+    ----------
+    bound
+        A ``fedtheory.theorem.bound.Bound``.
+
+    Returns
+    -------
+    Setting
+        Its setting.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.optimal_client_sampling import dsgd_nonconvex
+    >>> setting_of(dsgd_nonconvex)[:3]
+    ('non-convex', 'independent, all', 'partial, full')
+    """
+    kinds = {type(assumed) for assumed in bound.hypotheses}
+    laws = list(dict.fromkeys(scheme.selection for scheme in bound.statement.schemes))
+    shares = dict.fromkeys({"all": "full", "any": "partial, full"}.get(law, "partial") for law in laws)
+    stochastic = "stochastic" if Noise in kinds else "any"
+    return Setting(
+        "strongly convex" if StronglyConvex in kinds else "convex" if Convex in kinds else "non-convex",
+        ", ".join(laws),
+        ", ".join(shares),
+        ", ".join(dict.fromkeys(scheme.aggregation for scheme in bound.statement.schemes)),
+        "exact" if EXACT_GRADIENTS in bound.hypotheses else stochastic,
+        BoundedGradients in kinds,
+        "whole run" if {"num_steps", "num_rounds"} & set(bound.domains) else "one round",
+    )
+
+
+def obstacle(bound: Any, words: Iterable[str]) -> str | None:
+    """Say why a bound does not cover a setting, or return None.
+
+    Parameters
+    ----------
+    bound
+        A ``fedtheory.theorem.bound.Bound``.
+    words
+        Some of ``SETTINGS``: one for convexity, selection and gradients each; what is left out is not checked.
+
+    Returns
+    -------
+    str or None
+        What the bound assumes instead.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.fedavg import one_round
+    >>> obstacle(one_round, ["strongly convex", "full participation"])
+    >>> obstacle(one_round, ["convex"]), obstacle(one_round, ["uniform"])
+    ('assumes strongly convex functions', 'assumes the selection law all')
+    """
+    setting = setting_of(bound)
+    for word in words:
+        if word in _CONVEXITY and _CONVEXITY.index(word) < _CONVEXITY.index(setting.convexity):
+            return f"assumes {setting.convexity} functions"
+        if word in _LAWS and not {"any", _LAWS[word]} & set(setting.selection.split(", ")):
+            return f"assumes the selection law {setting.selection}"
+        if word == "stochastic" and setting.gradients == "exact":
+            return "assumes exact gradients"
+    return None

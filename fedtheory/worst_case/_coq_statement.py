@@ -1,0 +1,577 @@
+"""The statement of a formal theorem: a problem's functions, points, calls and constraints in Coq."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated, reserved
+from fedtheory.worst_case._coq_terms import (
+    ONE,
+    ZERO,
+    Num,
+    Vec,
+    constant,
+    expressed,
+    less,
+    minus,
+    product,
+    real,
+    scaled,
+    tight,
+    total,
+    value,
+)
+from fedtheory.worst_case.checker._forms import Call, Constraint, Form, Function, Vector
+from fedtheory.worst_case.checker._problem import Problem
+
+__all__: list[str] = []
+
+_OF_PROOFS = re.compile(r"[ehk]\d+|grad_\w*|dom_\w*|hess_\w*|\w*_(?:class|pairs|best|upper|linear|monotone|norm)")
+
+
+class Fact(NamedTuple):
+    """An inequality ``expression <= 0``, or an equality, and the term that proves it."""
+
+    says: Num
+    proof: str
+    is_equality: bool = False
+
+
+class At(NamedTuple):
+    """A call: point, gradient or value of the operator, function value, and a proof that these belong together.
+
+    The ``term`` is the point as an argument of a lemma.
+    """
+
+    x: Vec
+    term: str
+    u: Vec
+    value: Num
+    proof: str
+    is_least: bool
+
+
+class Declared(NamedTuple):
+    """A function or an operator, its name and that of its gradient, and its calls by number."""
+
+    of: Function
+    name: str
+    slope: str
+    calls: dict[int, At]
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it has one gradient, or one value, at each point."""
+        if self.of.kind == "function":
+            return self.of.number("L") is not None
+        return bool(self.of.of["linear"] or self.of.number("lipschitz") is not None or self.of.number("cocoercive"))
+
+    @property
+    def domain(self) -> str:
+        """Where a function is finite that need not be smooth."""
+        of = self.of.of
+        return "everywhere" if "lipschitz" in of or "quadratic_growth" in of else f"dom_{self.name}"
+
+
+class Apart(NamedTuple):
+    """A vector of all clients with its mean, and the proof of that: the rest is orthogonal to what clients share."""
+
+    atom: Vec
+    mean: Vec
+    proof: str
+
+
+class Statement:
+    """What a theorem is about, in the order in which a person would write it down.
+
+    Vectors are those of a space, or of the space of all clients, in which they are families.
+
+    Attributes
+    ----------
+    atoms
+        Vectors that are no combination of others, the vectors of the checker's expressions.
+    values
+        Texts of the numbers that are no rationals.
+    binders, free
+        Functions and numbers, and points, for all of which the theorem holds.
+    items
+        Hypotheses and definitions: kind, name, text.
+    before
+        Sentences of the proof that draw consequences from the hypotheses.
+    codes
+        Names of the checker's expressions, and what they stand for.
+    demands
+        The constraints, as facts.
+    zeros
+        Function values that are 0, as facts.
+    links
+        What products of vectors that all clients share are in the space of all clients, as facts.
+    apart
+        The vectors that differ among clients.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.taken = {*reserved()}
+        self.atoms: list[Vec] = []
+        self.values: list[str] = []
+        self.binders: list[str] = []
+        self.free: list[str] = []
+        self.items: list[tuple[str, str, str]] = []
+        self.before: list[str] = []
+        self.codes: list[tuple[str, str]] = []
+        self.demands: list[Fact] = []
+        self.zeros: list[Fact] = []
+        self.links: dict[str, Fact] = {}
+        self.apart: list[Apart] = []
+        self._numbers: dict[int, Num] = {}
+        self._points: dict[frozenset[Any], Vec] = {}
+        self._basis: dict[tuple[int, int], Mapping[int, Fraction]] = {}
+        self.has_clients = any(problem.owners)
+        self._refuse_unstated()
+        if self.has_clients:
+            self.binders.append("(p : law)")
+        self.functions: list[Declared] = []
+        for one in problem.functions:
+            self.functions.append(self._declare(one))
+        self._waiting = [(one, n) for one in self.functions for n in range(len(one.of.calls))]
+        self._demanded = [demand for _, demand in problem.demanded]
+        self._state()
+        for vector, (verb, of, inputs) in zip(problem.vectors, problem.verbs, strict=True):
+            self._make(vector, verb, of, inputs)
+            self._state()
+        for demand in self._demanded:
+            self._demand(demand)
+        self.goals = [self.form(form) for form in problem.objectives]
+
+    def _refuse_unstated(self) -> None:
+        """Refuse what has no formal statement yet."""
+        for verb, *_ in self.problem.verbs:
+            if verb not in VERBS:
+                message = f"a vector made by the operation {verb}, which has no formal statement yet"
+                raise NotStated(message)
+        for one in self.problem.functions:
+            if unknown := [key for key, c in one.of.items() if c is not False and key not in CLASSES]:
+                message = f"{one.name} of a class with {' and '.join(unknown)}, which has no formal statement yet"
+                raise NotStated(message)
+        if self.problem.noises:
+            message = "noises, which have no formal statement yet (p.mean over outcomes has one)"
+            raise NotStated(message)
+        for one in self.problem.functions if self.has_clients else ():
+            if (
+                one.num_clients == 1
+                or one.number("L") is None
+                or one.of["quadratic"]
+                or one.number("polyak") is not None
+            ):
+                message = f"{one.name} in a problem with clients, where only smooth clients have a formal statement yet"
+                raise NotStated(message)
+        if self.has_clients and len(self.problem.functions) > 1:
+            message = "two groups of clients, which have no formal statement yet"
+            raise NotStated(message)
+
+    def term(self, v: Vec) -> str:
+        """Return a vector as an argument of a lemma."""
+        if not self.has_clients:
+            return v.tight
+        return f"(fun {'k' if v.is_of_client else '_'} => {v.text}){'%V' * v.tight.endswith('%V')}"
+
+    def applied(self, name: str, x: Vec, *, of_client: bool | None = None) -> str:
+        """Return a function, or its gradient, at a point, as text."""
+        is_family = self.has_clients if of_client is None else of_client
+        return f"{name} k {x.tight}" if is_family else f"{name} {x.tight}"
+
+    def identifier(self, name: str) -> str:
+        """Return a new identifier of Coq that resembles a name."""
+        plain = re.sub(r"\W", "_", name.replace("*", "s").replace("'", "p"), flags=re.ASCII)
+        plain = f"{plain}_" if _OF_PROOFS.fullmatch(plain) else plain
+        found, number = plain, 2
+        while found in self.taken:
+            found, number = f"{plain}_{number}", number + 1
+        self.taken.add(found)
+        return found
+
+    def hypothesis(self, text: str) -> str:
+        """Add a hypothesis, and return its name."""
+        name = f"h{sum(kind == 'hypothesis' for kind, *_ in self.items)}"
+        self.items.append(("hypothesis", name, text))
+        return name
+
+    def follows(self, term: str, name: str = "") -> str:
+        """Add a consequence of the hypotheses to the proof, and return its name."""
+        name = name or f"k{len(self.before)}"
+        self.before.append(f"pose proof ({term}) as {name}.")
+        return name
+
+    def atom(self, text: str, *, of_client: bool = False) -> Vec:
+        """Return a vector that is no combination of others."""
+        number, code = len(self.atoms), f"e{len(self.codes)}"
+        self.codes.append((code, f"VVar {number}"))
+        self.atoms.append(Vec(text, code, {number: ONE}, is_of_client=of_client))
+        return self.atoms[-1]
+
+    def family(self, vector: Vector, text: str) -> Vec:
+        """Let a vector of the certificate be an atom, of all clients if it has a part by which these differ."""
+        mean, *deviation = sorted(vector)
+        if not deviation:
+            made = self.atom(text, of_client=self.has_clients and " k" in text)
+            self._basis[mean] = made.at
+            return made
+        made, average = self.atom(text, of_client=True), self.atom(f"vE p (fun k => {text})")
+        self._basis[mean], self._basis[deviation[0]] = average.at, minus(made, average).at
+        self.apart.append(Apart(made, average, "(same_refl _)"))
+        return made
+
+    def variable(self, name: str) -> Vec:
+        """Return a vector for which the theorem holds whatever it is."""
+        found = self.atom(self.identifier(name))
+        self.free.append(found.text)
+        return found
+
+    def number(self, text: str, place: int) -> Num:
+        """Return a number that is no rational, by its place in the certificate; -1 is that of a value that is 0."""
+        if place in self._numbers:
+            return self._numbers[place]
+        found = value(text, len(self.values))
+        self.values.append(text)
+        if place >= 0:
+            self._numbers[place] = found
+        return found
+
+    def coordinates(self, vector: Vector) -> dict[int, Fraction]:
+        """Return a vector of the certificate in atoms."""
+        found: dict[int, Fraction] = {}
+        for place, c in vector.items():
+            for number, x in self._basis[place].items():
+                found[number] = found.get(number, Fraction(0)) + c * x
+        return {number: x for number, x in found.items() if x}
+
+    def vector(self, vector: Vector) -> Vec:
+        """Return a vector as a sum of named ones."""
+        at = self.coordinates(vector)
+        known = self._points.get(frozenset(at.items()))
+        return known or expressed(at, [*self._points.values()], self.atoms)
+
+    def point(self, vector: Vector, name: str) -> Vec:
+        """Return a point by its name, which is defined here if it has none."""
+        at = self.coordinates(vector)
+        key = frozenset(at.items())
+        known = ZERO if not at else self._points.get(key) or next((one for one in self.atoms if one.at == at), None)
+        if known is not None:
+            return known
+        made, code = expressed(at, [*self._points.values()], self.atoms), f"e{len(self.codes)}"
+        self.codes.append((code, made.code))
+        word = self.identifier(name or "x")
+        self.items.append(("let", word, f"fun k => {made.text}" if made.is_of_client else made.text))
+        text = f"{word} k" if made.is_of_client else word
+        found = self._points[key] = Vec(text, code, at, is_of_client=made.is_of_client)
+        return found
+
+    def form(self, form: Form, *, stated: bool = True) -> Num:
+        """Return a form as a sum of products and values; a product of shared vectors is stated as a number."""
+        terms: list[tuple[Fraction, Num]] = []
+        for c, place in form.levels:
+            if place >= 0 and place not in self._numbers:
+                text = self.identifier("t")
+                self.binders.append(f"({text} : R)")
+                self.number(text, place)
+            terms += [(c, self._numbers[place])] if place >= 0 else []
+        for c, u, v in form.terms:
+            found = product(self.vector(u), self.vector(v))
+            terms += [(c, self._linked(found, u, v) if stated else found)] if u and v else []
+        return total(terms)
+
+    def _linked(self, found: Num, u: Vector, v: Vector) -> Num:
+        """Return a product as a number that is not that of the space of all clients, if it is none."""
+        if not self.has_clients or found.text.startswith("E "):
+            return found
+        if found.text not in self.links:
+            number = value(found.text, len(self.values))
+            self.values.append(found.text)
+            proof = f"(call_shared _ {self.vector(u).tight} {self.vector(v).tight})"
+            self.links[found.text] = Fact(less(number, found), proof, is_equality=True)
+        [place] = self.links[found.text].says.values
+        return value(found.text, place)
+
+    def _declare(self, one: Function) -> Declared:
+        """Declare a function or an operator of its class."""
+        name, c = self.identifier(one.name), one.number
+        found = Declared(one, name, name if one.kind == "operator" else f"grad_{name}", {})
+        if one.kind == "operator":
+            self._declare_operator(found)
+        elif found.is_map:
+            self._declare_smooth(found)
+        elif one.of["indicator"]:
+            self.binders.append(f"({name} : V -> Prop)")
+            if (size := c("diameter")) is not None:
+                h = self.hypothesis(f"diameter {tight(size)} {name}")
+                self.follows(
+                    f"fun x y => call_diameter {tight(size)} {tight(size**2)} {name} x y ltac:(lra) {h}",
+                    f"{name}_class",
+                )
+        else:
+            self.binders += [f"({found.domain} : V -> Prop)"] * (found.domain != "everywhere") + [f"({name} : V -> R)"]
+            if (most := c("lipschitz")) is not None:
+                h = self.hypothesis(f"lipschitz {tight(most)} {name}")
+                lemma = f"call_lipschitz {tight(most)} {tight(most**2)} {name} ltac:(lra) ltac:(lra) {h}"
+                self.follows(lemma, f"{name}_class")
+        return found
+
+    def _declare_smooth(self, one: Declared) -> None:
+        name, of, mu, L = one.name, one.of.of, one.of.of["mu"], one.of.of["L"]
+        both = f"{name} {one.slope}"
+        if self.has_clients:
+            self._declare_clients(one)
+            return
+        self.binders += [f"({name} : V -> R)", f"({one.slope} : V -> V)"]
+        if of["quadratic"]:
+            self.binders.append(f"(hess_{name} : V -> V)")
+            h = self.follows(
+                self.hypothesis(f"quadratic_with {tight(mu)} {tight(L)} {both} hess_{name}"), f"{name}_class"
+            )
+            self.follows(f"quadratic_linear _ _ _ _ _ {h}", f"{name}_linear")
+            self.follows(f"proj2 (quadratic_bounds _ _ _ _ _ {h})", f"{name}_upper")
+            return
+        if mu < 0 and mu != -L:
+            low, up = (self.hypothesis(f"{kind} {tight(c)} {both}") for kind, c in (("lower", mu), ("upper", L)))
+        elif mu < 0:
+            h = self.hypothesis(f"smooth {tight(L)} {both}")
+            low, up = f"(lower_le (- {tight(L)}) {tight(mu)} {both} ltac:(lra) (proj2 {h}))", f"(proj1 {h})"
+        else:
+            low = self.hypothesis(f"strongly_convex {tight(mu)} {both}" if mu else f"convex {both}")
+            up = f"(proj1 {self.hypothesis(f'smooth {tight(L)} {both}')})"
+        self.follows(up, f"{name}_upper")
+        self._pairs(one, both, low, up)
+
+    def _pairs(self, one: Declared, both: str, low: str, up: str) -> None:
+        mu, L = one.of.of["mu"], one.of.of["L"]
+        share = tight(1 / (2 * (L - mu)))
+        lemma = (
+            f"call_between {tight(mu)} {tight(L)} {tight(mu / 2)} {share} {both} ltac:(lra)"
+            if mu
+            else f"call_convex {tight(L)} {share} {both}"
+        )
+        self.follows(f"{lemma} ltac:(lra) ltac:(lra) {low} {up}", f"{one.name}_pairs")
+
+    def _declare_clients(self, one: Declared) -> None:
+        name, slope, mu, L = one.name, one.slope, one.of.of["mu"], one.of.of["L"]
+        both = f"({name} k) ({slope} k)"
+        self.binders += [f"({name} : nat -> V -> R)", f"({slope} : nat -> V -> V)"]
+        kind = f"strongly_convex {tight(mu)}" if mu > 0 else f"lower {tight(mu)}" if mu else "convex"
+        low = self.hypothesis(f"(forall k, {kind} {both})")
+        up = self.hypothesis(f"(forall k, {'smooth' if mu >= 0 else 'upper'} {tight(L)} {both})")
+        self.follows(f"fun k => proj1 ({up} k)" if mu >= 0 else up, f"{name}_upper")
+        lifted = [f"(all_{kind} p {tight(c)} {name} {slope} {h})" for kind, c, h in
+                  (("lower", mu, low), ("upper", L, f"{name}_upper"))]  # fmt: skip
+        self._pairs(one, f"(all_values p {name}) (all_gradients p {slope})", *lifted)
+
+    def _declare_operator(self, one: Declared) -> None:
+        name, c = one.name, one.of.number
+        self.binders.append(f"({name} : V -> V)" if one.is_map else f"({name} : V -> V -> Prop)")
+        graph = f"(graph {name})" if one.is_map else name
+        L = c("lipschitz")
+        most, square = tight(L or ONE), tight((L or ONE) ** 2)
+        if one.of.adjoint_of:
+            other = next(known for known in self.functions if known.of.name == one.of.adjoint_of)
+            h = self.follows(self.hypothesis(f"adjoint {other.name} {name}"), f"{name}_class")
+            self.follows(f"adjoint_linear _ _ {h}", f"{name}_linear")
+            bounded = f"(adjoint_bounded {most} {other.name} {name} ltac:(lra) {h} {other.name}_class)"
+            self.follows(f"call_norm {most} {square} {name} ltac:(lra) {bounded}", f"{name}_norm")
+            return
+        if one.of.of["linear"]:
+            self.follows(self.hypothesis(f"is_linear {name}"), f"{name}_linear")
+            h = self.follows(self.hypothesis(f"bounded_by {most} {name}"), f"{name}_class")
+            self.follows(f"call_norm {most} {square} {name} ltac:(lra) {h}", f"{name}_norm")
+            return
+        if (m := c("strongly_monotone")) is not None:
+            h = self.hypothesis(f"strongly_monotone_by {tight(m)} {graph}" if m else f"monotone {graph}")
+            lemma = "call_map_monotone" if one.is_map else "call_monotone"
+            self.follows(f"{lemma} {tight(m)} {name} {h if m else f'(monotone_by _ {h})'}", f"{name}_monotone")
+        if (b := c("cocoercive")) is not None:
+            h = self.hypothesis(f"cocoercive_by {tight(b)} {graph}")
+            lemma = "call_map_cocoercive" if one.is_map else "call_cocoercive"
+            self.follows(f"{lemma} {tight(b)} {name} {h}", f"{name}_cocoercive")
+        if L is not None:
+            h = self.hypothesis(f"nonexpansive {name}" if L == 1 else f"lipschitz_by {tight(L)} {graph}")
+            self.follows(f"call_map_lipschitz {most} {square} {name} ltac:(lra) {h}", f"{name}_lipschitz")
+
+    def _make(self, vector: Vector, verb: str, of: Sequence[str], inputs: Sequence[Vector]) -> None:
+        """Make the vector of a step."""
+        place = min(vector)
+        its_calls = [
+            (one, n, call)
+            for one in self.functions
+            for n, call in enumerate(one.of.calls)
+            if call.gradient == vector and [one.of.name] == of and (verb != "gradient" or call.at == inputs[0])
+        ]
+        if verb == "gradient" and its_calls and its_calls[0][0].is_map:
+            [(one, _, call)] = its_calls
+            self.family(vector, self.applied(one.slope, self.point(call.at, call.name)))
+        elif verb == "deviation":
+            self._deviate(place)
+        elif verb in ("proximal", "resolvent") and its_calls:
+            [(one, n, call)] = its_calls
+            self._waiting.remove((one, n))
+            self._implicit(one, n, place, inputs[0])
+        else:
+            letter = {"gradient": "g", "inexact gradient": "g", "compressed": "c"}.get(verb, "v")
+            named = [name for name, known in self.problem.names.items() if known == vector]
+            word = self.identifier(named[0] if named else f"{letter}{len(self.atoms)}")
+            if len(vector) > 1:
+                self.binders.append(f"({word} : nat -> V)")
+                made = self.family(vector, f"{word} k")
+            else:
+                self.free.append(word)
+                made = self.family(vector, word)
+            if named:
+                self._points[frozenset(made.at.items())] = made
+
+    def _deviate(self, place: tuple[int, int]) -> None:
+        """Make what differs among clients: of the gradients at a point where their mean is known, or of any vectors."""
+        for one in self.functions:
+            for call in one.of.calls:
+                if place in call.gradient:
+                    shared = {other: c for other, c in call.gradient.items() if other != place}
+                    x, mean = self.point(call.at, call.name), self.vector(shared)
+                    made = self.atom(self.applied(one.slope, x), of_client=True)
+                    self._basis[place] = minus(made, mean).at
+                    average = f"(vE p (fun k => {made.text}))"
+                    if mean.at or one.of.of["mu"] < 0:
+                        proof = self.hypothesis(f"same {average} {mean.tight}")
+                    else:
+                        h = self.hypothesis(f"minimizer (mean_loss p {one.name}) {x.tight}")
+                        proof = self.follows(f"mean_minimizer p _ _ _ _ {one.name}_upper {h}")
+                    self.apart.append(Apart(made, mean, proof))
+                    return
+        word = self.identifier("v")
+        self.binders.append(f"({word} : nat -> V)")
+        made = self.atom(f"{word} k", of_client=True)
+        self._basis[place] = made.at
+        self.apart.append(Apart(made, ZERO, self.hypothesis(f"same (vE p {word}) zero")))
+
+    def _implicit(self, one: Declared, n: int, place: tuple[int, int], start: Vector) -> None:
+        """State that a point y is the proximal point, or the resolvent, of x; the gradient there is (x - y) / step."""
+        call, x = one.of.calls[n], self.vector(start)
+        y, step = self.variable(call.name), start.get(place, Fraction(0)) - call.at[place]
+        self._points[frozenset(y.at.items())] = y
+        gradient = scaled(1 / step, minus(x, y))
+        self._basis[place] = gradient.at
+        s, t, both = tight(step), tight(1 / step), f"{x.tight} {y.text}"
+        if one.is_map:
+            taken = minus(x, scaled(step, Vec(f"{one.slope} {y.text}", "", {})))
+            h = self.hypothesis(f"same {y.text} {taken.tight}")
+            proof = self.follows(f"implicit_same {t} {s} {one.slope} {both} ltac:(lra) {h}")
+        elif one.of.kind == "operator":
+            h = self.hypothesis(f"resolvent {s} {one.name} {both}")
+            proof = self.follows(f"resolvent_value {t} {s} {one.name} {both} ltac:(lra) {h}")
+        elif one.of.of["indicator"]:
+            h = self.hypothesis(f"projection {one.name} {both}")
+            proof = self.follows(f"projection_normal {t} {one.name} {both} ltac:(lra) {h}")
+        elif one.of.of["mu"]:
+            proof = self._subgradient(one, y, gradient)
+        else:
+            h = self.hypothesis(f"prox {s} {one.domain} {one.name} {both}")
+            proof = self.follows(f"prox_subgradient {t} {s} {one.domain} {one.name} {both} ltac:(lra) {h}")
+        self._called(one, n, y, gradient, proof)
+
+    def _subgradient(self, one: Declared, x: Vec, u: Vec) -> str:
+        mu = one.of.of["mu"]
+        kind = f"subgradient_by {tight(mu)}" if mu else "subgradient"
+        return self.hypothesis(f"{kind} {one.domain} {one.name} {x.tight} {u.tight}")
+
+    def _called(self, one: Declared, n: int, x: Vec, u: Vec, proof: str) -> None:
+        number = constant(Fraction(0))
+        if one.of.kind == "function" and not one.of.of["indicator"]:
+            text = self.applied(one.name, x)
+            number = self.number(f"E p (fun k => {text})" if self.has_clients else text, one.of.calls[n].value)
+        one.calls[n] = At(x, self.term(x), u, number, proof, n == one.of.minimum)
+        if one.of.least and n == one.of.minimum:
+            h = self.hypothesis(f"{number.text} = 0")
+            self.zeros.append(Fact(less(number, constant(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True))
+
+    def _state(self) -> None:
+        """State the calls and the constraints of which all has been made."""
+        for one, n in [*self._waiting]:
+            call = one.of.calls[n]
+            if {*call.at, *call.gradient} <= self._basis.keys():
+                self._waiting.remove((one, n))
+                self._call(one, n, call)
+        while self._demanded:
+            demand = self._demanded[0]
+            made = {place for _, u, v in demand.form.terms for place in (*u, *v)} <= self._basis.keys()
+            if not made or not {place for _, place in demand.form.levels} <= self._numbers.keys():
+                return
+            self._demand(self._demanded.pop(0))
+
+    def _demand(self, demand: Constraint) -> None:
+        form, bound = self.form(demand.form), constant(demand.bound)
+        h = self.hypothesis(f"{form.text} {'=' if demand.is_equality else '<='} {bound.text}")
+        lemma = "call_equal" if demand.is_equality else "call_at_most"
+        self.demands.append(Fact(less(form, bound), f"({lemma} _ _ {h})", demand.is_equality))
+
+    def _call(self, one: Declared, n: int, call: Call) -> None:
+        """State a call whose gradient is not the result of a step of its own."""
+        x, of, name = self.point(call.at, call.name), one.of.of, one.name
+        u, is_least = self.vector(call.gradient), n == one.of.minimum
+        if one.is_map and u.text == self.applied(one.slope, x):
+            proof = "(same_refl _)"
+        elif self.has_clients and is_least:
+            h = self.hypothesis(f"(forall k, minimizer ({name} k) {x.tight})")
+            lemma = f"all_minimizers p {tight(of['L'])} {name} {one.slope} {self.term(x)}"
+            proof = self.follows(f"{lemma} {name}_upper {h}")
+        elif self.has_clients:
+            message = f"a gradient of {one.of.name} that is demanded to be another vector, in a problem with clients"
+            raise NotStated(message)
+        elif one.is_map and is_least:
+            proof = self.follows(f"minimizer_same _ _ _ _ {name}_upper {self._least(one, x)}")
+        elif one.is_map:
+            proof = self.hypothesis(f"same ({one.slope} {x.tight}) {u.tight}")
+        elif one.of.kind == "operator":
+            proof = self.hypothesis(f"{name} {x.tight} {u.tight}")
+        elif of["indicator"] and u.at:
+            proof = self.hypothesis(f"normal {name} {x.tight} {u.tight}")
+        elif of["indicator"]:
+            proof = self.follows(f"normal_zero {name} {x.tight} {self.hypothesis(f'{name} {x.tight}')}")
+        elif is_least and not of["mu"]:
+            proof = self._least(one, x)
+        else:
+            proof = self._subgradient(one, x, u)
+        self._called(one, n, x, u, proof)
+
+    def _least(self, one: Declared, x: Vec) -> str:
+        """State that a point is the minimizer, and what the class says of it; return the proof of the first."""
+        name, c = one.name, one.of.number
+        if one.is_map:
+            best = self.hypothesis(f"minimizer {name} {x.tight}")
+        elif one.domain == "everywhere":
+            best = f"(minimizer_everywhere _ _ {self.hypothesis(f'minimizer {name} {x.tight}')})"
+        else:
+            best = self.hypothesis(f"minimizer_on {one.domain} {name} {x.tight}")
+        if one.of.of["mu"] < 0 and (L := c("L")) is not None:
+            lemma = f"call_descent {tight(L)} {tight(1 / (2 * L))} {name} {one.slope} {x.tight} ltac:(lra) ltac:(lra)"
+            self.follows(f"{lemma} {name}_upper {best}", f"{name}_above")
+        if (G := c("quadratic_growth")) is not None:
+            h = self.hypothesis(f"(forall z, {name} z - {name} {x.tight} <= {tight(G)} / 2 * sq (z - {x.text}))")
+            lemma = f"call_growth {tight(G)} {tight(1 / (2 * G))} {name} {x.tight} ltac:(lra) ltac:(lra) {h}"
+            self.follows(lemma, f"{name}_growth")
+        if (m := c("polyak")) is not None:
+            h = self.hypothesis(f"(forall z, 2 * {tight(m)} * ({name} z - {name} {x.tight}) <= sq ({one.slope} z))")
+            lemma = (
+                f"call_polyak {tight(m)} {tight(1 / (2 * m))} {name} {one.slope} {x.tight} ltac:(lra) {h} ltac:(lra)"
+            )
+            self.follows(lemma, f"{name}_polyak")
+        return best
+
+
+def minimum(texts: Sequence[str]) -> str:
+    """Return the least of some numbers, as text."""
+    first, *rest = texts
+    return f"Rmin ({first}) ({minimum(rest)})" if rest else first
+
+
+def claim_text(goals: Sequence[Num], upper: Fraction) -> str:
+    """Return the conclusion."""
+    return f"{minimum([one.text for one in goals])} <= {real(upper)}"

@@ -1,0 +1,434 @@
+"""A theorem in Coq, with its proof, from a problem and multipliers as a certificate has them.
+
+The statement is the method as a person writes it. The proof names, for each multiplier that is not 0, the lemma of
+``fedtheory/formal/Calls.v`` that the inequality is an instance of. The checker of ``Certificate.v`` adds them up; it is
+proved to be sound.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from itertools import combinations, permutations
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+from fedtheory._support.wording import short
+from fedtheory.worst_case._coq_names import NotStated, reserved
+from fedtheory.worst_case._coq_statement import At, Declared, Fact, Statement, claim_text, minimum
+from fedtheory.worst_case._coq_terms import (
+    ONE,
+    Num,
+    Vec,
+    add,
+    constant,
+    less,
+    minus,
+    plus,
+    product,
+    rational,
+    real,
+    scaled,
+    square,
+    tight,
+    times,
+    total,
+)
+from fedtheory.worst_case._sums_of_squares import Square, sum_of_squares
+from fedtheory.worst_case.checker._conditions import of_function, of_operator
+from fedtheory.worst_case.checker._forms import Constraint, says_nothing
+from fedtheory.worst_case.checker._problem import Problem
+from fedtheory.worst_case.checker._reading import read
+
+__all__ = ["file_of", "file_of_certificate"]
+
+HALF = Fraction(1, 2)
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}", re.ASCII)
+LONGEST_FILE = 2_000_000
+"""Characters of a file that Coq reads within minutes."""
+LONGEST_BOUND = 24
+"""Characters of a bound that is stated as it is; longer ones are rounded up to eight digits."""
+HEAD = """From FedTheory Require Import Families.
+Require Import QArith List.
+Import ListNotations.
+Open Scope R_scope.
+"""
+_WIDTH = 118
+
+
+def file_of(cases: Sequence[Any], name: str) -> str:
+    """Return a file with one theorem for each case of a certificate.
+
+    Raises
+    ------
+    NotStated
+        If a case has no upper side, or a part that has no formal statement.
+    ValueError
+        If the name is no identifier of Coq.
+    """
+    if not NAME.fullmatch(str(name)) or name in reserved():
+        message = f"a theorem must be named by a letter, then letters, digits and _ (60 at most), got {short(name)}"
+        raise ValueError(message)
+    names = [name] if len(cases) == 1 else [f"{name}_{number}" for number in range(1, len(cases) + 1)]
+    text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
+    if len(text) > LONGEST_FILE:
+        raise NotStated(f"a proof of {len(text)} characters, more than {LONGEST_FILE}")
+    return text
+
+
+def file_of_certificate(path: Path, name: str) -> str:
+    """Return a file with the theorems of a certificate that the checker has accepted."""
+    return file_of(read(str(path))["cases"], name)
+
+
+def _theorem(case: Any, name: str) -> str:
+    problem, proof = Problem(case["problem"]), case["proof"]
+    if not {"multipliers", "empty"} & {*proof}:
+        raise NotStated("an upper side without a proof")
+    stated, is_empty = Statement(problem), "empty" in proof
+    multipliers = proof["empty" if is_empty else "multipliers"]
+    facts = _weighted(stated, multipliers)
+    if is_empty:
+        claim = constant(sum((y * fact.says.constant for y, fact in facts), Fraction(0)))
+        conclusion = "False"
+    else:
+        goal, upper = stated.goals[0], _stated_bound(Fraction(proof["upper"]))
+        conclusion = claim_text(stated.goals, upper)
+        if len(stated.goals) > 1:
+            goal = stated.number(minimum([one.text for one in stated.goals]), problem.num_values - 1)
+            last = [*map(Fraction, multipliers["inequalities"])][-len(stated.goals) :]
+            for k, (y, one) in enumerate(zip(last, stated.goals, strict=True)):
+                facts += [(y, Fact(less(goal, one), f"(call_at_most _ _ {_below(k, len(last))})"))] * bool(y)
+        claim = less(goal, constant(upper))
+    rest = total([*((y, fact.says) for y, fact in facts), (-ONE, claim)])
+    for fact in (*stated.zeros, *stated.links.values()):
+        [number] = fact.says.values
+        if c := rest.values.get(number):
+            facts.append((-c, fact))
+            rest = less(rest, times(c, fact.says))
+    across = [*_apart(stated, rest)]
+    for y, fact in across:
+        rest = add(rest, times(y, fact.says))
+    facts += across
+    squares = _squares(stated, rest)
+    if rest.values or rest.constant < 0 or squares is None:
+        raise NotStated("multipliers that do not prove it")
+    return "\n".join([*_statement(stated, name, conclusion), *_proof(stated, claim, facts, squares, is_empty), ""])
+
+
+def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
+    """Yield that what differs among clients is orthogonal to what they share, as often as it occurs in a sum."""
+    families = {max(one.atom.at): one for one in stated.apart}
+    for place, one in families.items():
+        along: dict[int, Fraction] = {}
+        for (i, j), c in rest.products.items():
+            # The product with this vector, in which other vectors of clients count by their means.
+            for mine, other in ((i, j), (j, i)):
+                if mine == place:
+                    mean = families[other].mean.at if other in families else {other: ONE}
+                    for number, x in mean.items():
+                        along[number] = along.get(number, Fraction(0)) + c * x
+        apart = minus(one.atom, one.mean)
+        for number, c in along.items():
+            shared = stated.atoms[number]
+            proof = f"(call_apart _ {shared.tight} {stated.term(one.atom)} {one.mean.tight} {one.proof})"
+            if c:
+                yield -c, Fact(product(shared, apart), proof, is_equality=True)
+
+
+def _squares(stated: Statement, rest: Num) -> list[Square] | None:
+    """Return squares whose sum a form is: of what clients share, and of what differs among them."""
+    size = len(stated.atoms)
+    # Coordinates in which families stand for their differences from their means.
+    onto = [{number: ONE} for number in range(size)]
+    for one in stated.apart:
+        onto[max(one.atom.at)] |= dict(one.mean.at)
+    gram = [[Fraction(0)] * size for _ in range(size)]
+    for (i, j), c in rest.products.items():
+        for k, a in onto[i].items():
+            for m, b in onto[j].items():
+                gram[k][m] += c * a * b / 2
+                gram[m][k] += c * a * b / 2
+    squares = sum_of_squares(gram)
+    for one in stated.apart if squares else ():
+        for _, row in squares or ():
+            for number, x in one.mean.at.items():
+                row[number] -= x * row[max(one.atom.at)]
+    return squares
+
+
+def _stated_bound(upper: Fraction) -> Fraction:
+    """Return a bound, a long one rounded up."""
+    if len(str(upper)) <= LONGEST_BOUND:
+        return upper
+    context = Context(prec=8, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return Fraction(context.divide(Decimal(upper.numerator), Decimal(upper.denominator)))
+
+
+def _below(number: int, count: int) -> str:
+    """Return the proof that the least of some numbers is at most one of them."""
+    if count == 1:
+        return "(Rle_refl _)"
+    return "(Rmin_l _ _)" if not number else f"(Rle_trans _ _ _ (Rmin_r _ _) {_below(number - 1, count - 1)})"
+
+
+# The facts that multipliers are about, in the order of the certificate.
+
+
+def _weighted(stated: Statement, multipliers: Any) -> list[tuple[Fraction, Fact]]:
+    """Return the facts that a proof adds up, each with its multiplier."""
+    sides = {kind: map(Fraction, multipliers[side]) for kind, side in ((True, "equalities"), (False, "inequalities"))}
+    constraints = iter(stated.problem.constraints)
+    found: list[tuple[Fraction, Fact]] = []
+
+    def following() -> tuple[Constraint, Fraction]:
+        constraint = next(constraints)
+        return constraint, next(sides[constraint.is_equality])
+
+    found += [(following()[1], fact) for fact in stated.demands]
+    for one in stated.functions:
+        if one.of.adjoint_of:
+            continue
+        adjoint = next((other for other in stated.functions if other.of.adjoint_of == one.of.name), None)
+        known: dict[Any, list[Fact]] = {}
+        for fact in _facts(one, adjoint):
+            known.setdefault(_key(stated, fact.says), []).append(fact)
+        linear_maps = [other for other in (one, adjoint) if other is not None and other.of.calls]
+        for condition in _conditions(stated, one, adjoint):
+            if isinstance(condition, dict):
+                ys = {place: following()[1] for place in condition}
+                found += _of_matrix(linear_maps.pop(0), ys)
+            elif not says_nothing(condition.form):
+                constraint, y = following()
+                says = less(stated.form(constraint.form, stated=False), constant(constraint.bound))
+                among = known.get(_key(stated, says), []) if y else []
+                match = next((fact for fact in among if fact.is_equality == constraint.is_equality), None)
+                if y and match is None:
+                    raise NotStated(f"a condition on {one.of.name} that has no formal proof yet")
+                found += [] if match is None else [(y, match)]
+    return [(y, fact) for y, fact in found if y]
+
+
+def _conditions(stated: Statement, one: Declared, adjoint: Declared | None) -> Iterator[Any]:
+    if one.of.kind == "function":
+        return of_function(one.of, stated.problem.noises)
+    return of_operator(one.of, [] if adjoint is None else adjoint.of.calls)
+
+
+def _key(stated: Statement, says: Num) -> Any:
+    """Return what a number is, whatever it is written as, where some function values are 0."""
+    zeros = {number for fact in stated.zeros for number in fact.says.values}
+    values = frozenset((number, c) for number, c in says.values.items() if number not in zeros)
+    return frozenset(says.products.items()), values, says.constant
+
+
+def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
+    """Yield what the class of a function or an operator says of its calls."""
+    calls = [at for _, at in sorted(one.calls.items())]
+    if one.of.kind == "operator":
+        others = [] if adjoint is None else [at for _, at in sorted(adjoint.calls.items())]
+        yield from _of_linear(adjoint, calls, others) if one.of.of["linear"] else _of_operator(one, calls)
+    elif one.of.of["quadratic"]:
+        yield from _of_quadratic(one)
+    elif one.is_map:
+        yield from _of_smooth(one, calls)
+    elif one.of.of["indicator"]:
+        yield from _of_set(one, calls)
+    else:
+        yield from _of_nonsmooth(one, calls)
+
+
+def _gap(p: At, q: At) -> Num:
+    """Return how far q is below the tangent of p."""
+    return add(less(p.value, q.value), product(p.u, minus(q.x, p.x)))
+
+
+def _of_smooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
+    mu, L, name, m = one.of.of["mu"], one.of.of["L"], one.name, one.of.number("polyak")
+    b = 1 / (2 * (L - mu))
+    for p, q in permutations(calls, 2):
+        says, ahead, apart = _gap(p, q), minus(q.x, p.x), minus(q.u, p.u)
+        if mu:
+            says, apart = add(says, times(mu / 2, square(ahead))), minus(apart, scaled(mu, ahead))
+        yield Fact(add(says, times(b, square(apart))), f"({name}_pairs {p.term} {q.term} _ _ {p.proof} {q.proof})")
+    for best in (at for at in calls if at.is_least):
+        for p in (at for at in calls if not at.is_least):
+            excess = less(p.value, best.value)
+            if mu < 0:
+                yield Fact(less(times(1 / (2 * L), square(p.u)), excess), f"({name}_above _ _ {p.proof})")
+            if m is not None:
+                yield Fact(less(excess, times(1 / (2 * m), square(p.u))), f"({name}_polyak _ _ {p.proof})")
+
+
+def _of_set(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
+    size = one.of.number("diameter")
+    for p, q in permutations(calls, 2):
+        yield Fact(product(p.u, minus(q.x, p.x)), f"(call_normal _ _ _ _ {p.proof} (proj1 {q.proof}))")
+        if size is not None:
+            says = less(square(minus(p.x, q.x)), constant(size**2))
+            yield Fact(says, f"({one.name}_class _ _ (proj1 {p.proof}) (proj1 {q.proof}))")
+
+
+def _of_nonsmooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
+    mu, name = one.of.of["mu"], one.name
+    most, G = one.of.number("lipschitz"), one.of.number("quadratic_growth")
+    for p, q in permutations(calls, 2):
+        both = f"{p.proof} (proj1 {q.proof})"
+        if mu:
+            says = add(_gap(p, q), times(mu / 2, square(minus(q.x, p.x))))
+            yield Fact(says, f"(call_subgradient_by {tight(mu)} {tight(mu / 2)} _ _ _ _ _ ltac:(lra) {both})")
+        elif p.is_least:
+            yield Fact(less(p.value, q.value), f"(call_minimizer_on _ _ _ _ {both})")
+        else:
+            yield Fact(_gap(p, q), f"(cond_subgradient _ _ _ _ _ {both})")
+        if G is not None and q.is_least:
+            says = add(_gap(p, q), times(1 / (2 * G), square(p.u)))
+            yield Fact(says, f"({name}_growth _ _ {p.proof})")
+    for p in calls:
+        if most is not None and not p.is_least:
+            yield Fact(less(square(p.u), constant(most**2)), f"({name}_class _ _ {p.proof})")
+
+
+def _of_operator(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
+    m, b, L = (one.of.number(key) for key in ("strongly_monotone", "cocoercive", "lipschitz"))
+    for p, q in combinations(calls, 2):
+        apart, between, both = minus(p.x, q.x), minus(p.u, q.u), f"_ _ _ _ {p.proof} {q.proof}"
+        along = product(apart, between)
+        if m is not None:
+            yield Fact(less(times(m, square(apart)), along), f"({one.name}_monotone {both})")
+        if b is not None:
+            yield Fact(less(times(b, square(between)), along), f"({one.name}_cocoercive {both})")
+        if L is not None:
+            yield Fact(less(square(between), times(L**2, square(apart))), f"({one.name}_lipschitz {both})")
+
+
+def _of_linear(adjoint: Declared | None, calls: Sequence[At], others: Sequence[At]) -> Iterator[Fact]:
+    for p in calls:
+        for q in others:
+            proof = f"(call_adjoint _ _ {adjoint.name if adjoint else ''}_class _ _ _ _ {p.proof} {q.proof})"
+            yield Fact(less(product(p.x, q.u), product(p.u, q.x)), proof, is_equality=True)
+
+
+Image = tuple[Vec, Vec, str]
+"""A vector, its image under a linear map, and the proof of that."""
+
+
+def _images(one: Declared) -> list[Image]:
+    """Return what a linear map, or the Hessian of a quadratic function, is known to do."""
+    if one.of.kind == "operator":
+        known = [at for _, at in sorted(one.calls.items())]
+        return [(at.x, at.u, at.proof) for at in known if at.x.at or at.u.at]
+    first = one.calls[one.of.minimum or 0]
+    others = [at for n, at in sorted(one.calls.items()) if n != (one.of.minimum or 0)]
+    lemma = f"quadratic_difference _ _ _ _ _ {one.name}_class _ _ _ _"
+    return [(minus(at.x, first.x), minus(at.u, first.u), f"({lemma} {at.proof} {first.proof})") for at in others]
+
+
+def _of_quadratic(one: Declared) -> Iterator[Fact]:
+    first = one.calls[one.of.minimum or 0]
+    for n, at in one.calls.items():
+        if n != (one.of.minimum or 0):
+            middle = times(HALF, product(minus(at.x, first.x), plus(at.u, first.u)))
+            proof = f"(call_chord _ _ _ _ _ {one.name}_class _ _ _ _ {at.proof} {first.proof})"
+            yield Fact(less(less(at.value, first.value), middle), proof, is_equality=True)
+    for (x, u, p), (y, v, q) in combinations(_images(one), 2):
+        proof = f"(call_symmetric _ _ _ _ _ {one.name}_class _ _ _ _ {p} {q})"
+        yield Fact(less(product(y, u), product(x, v)), proof, is_equality=True)
+
+
+def _of_matrix(one: Declared, multipliers: Mapping[tuple[int, int], Fraction]) -> Iterator[tuple[Fraction, Fact]]:
+    """Yield what a linear map says of combinations of the vectors whose images are known, one for each square."""
+    size = max(i for i, _ in multipliers) + 1
+    matrix = [[Fraction(0)] * size for _ in range(size)]
+    for (i, j), y in multipliers.items():
+        matrix[i][j] -= y / 2
+        matrix[j][i] -= y / 2
+    name, images = one.name, _images(one)
+    for d, row in sum_of_squares(matrix) or []:
+        w, z, proof = None, None, ""
+        for c, (x, u, p) in zip(row, images, strict=True):
+            if c:
+                step = f"(linear_scale _ {tight(c)} _ _ {name}_linear {p})"
+                proof = step if w is None else f"(linear_add _ _ _ _ _ {name}_linear {proof} {step})"
+                w = scaled(c, x) if w is None else plus(w, scaled(c, x))
+                z = scaled(c, u) if z is None else plus(z, scaled(c, u))
+        if w is None or z is None:
+            continue
+        if one.of.kind == "operator":
+            L = one.of.number("lipschitz") or ONE
+            yield d, Fact(less(square(z), times(L**2, square(w))), f"({name}_norm _ _ {proof})")
+        else:
+            mu, L = one.of.of["mu"], one.of.of["L"]
+            says = less(constant(Fraction(0)), product(minus(z, scaled(mu, w)), minus(scaled(L, w), z)))
+            lemma = f"call_matrix {tight(mu)} {tight(L)} _ _ _ ltac:(lra) {name}_class"
+            yield d, Fact(says, f"({lemma} _ _ {proof})")
+
+
+# The text.
+
+
+def _folded(line: str, indent: int) -> list[str]:
+    return textwrap.wrap(
+        line, _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _statement(stated: Statement, name: str, conclusion: str) -> Iterator[str]:
+    points = [f"({' '.join(stated.free)} : V)"] * bool(stated.free)
+    yield from _folded(f"Theorem {name} {' '.join(['{V : space}', *stated.binders, *points])} :", 0)
+    for kind, what, text in stated.items:
+        yield from _folded(f"{text} ->" if kind == "hypothesis" else f"let {what} := ({text})%V in", 2)
+    yield from _folded(f"{conclusion}.", 2)
+
+
+def _proof(
+    stated: Statement,
+    claim: Num,
+    facts: Sequence[tuple[Fraction, Fact]],
+    squares: Sequence[Square],
+    is_empty: bool,
+) -> Iterator[str]:
+    yield "Proof."
+    if stated.items:
+        yield from _folded(f"intros {' '.join(what for _, what, _ in stated.items)}.", 2)
+    for line in stated.before:
+        yield from _folded(line, 2)
+    listed = "; ".join(stated.term(one) if stated.has_clients else one.text for one in stated.atoms)
+    kind = "(L2 p V)" if stated.has_clients else "V"
+    yield from _folded(f"pose (vec := (fun i => nth i [{listed}] (@zero {kind})) : nat -> vec {kind}).", 2)
+    yield from _folded(f"pose (val := fun i => nth i [{'; '.join(stated.values)}] 0).", 2)
+    yield from _folded(" ".join(f"pose ({code} := {made})." for code, made in stated.codes), 2)
+    yield f"  enough (small : {real(claim.constant)} <= 0) by lra." if is_empty else "  apply Rminus_le."
+    yield f"  change (number vec val {claim.code} <= 0)."
+    # A multiple of everything with whole numbers, which have no common divisors to look for.
+    wholes = [lcm(*(c.denominator for c in row)) for _, row in squares]
+    factors = [d / whole**2 for (d, _), whole in zip(squares, wholes, strict=True)]
+
+    unit = lcm(
+        *((y * c).denominator for y, fact in facts for c in _coefficients(fact.says)), *(d.denominator for d in factors)
+    )
+    yield f"  apply (check_sound_scaled vec val {unit} ["
+    for k, (_, fact) in enumerate(facts):
+        end = ";" if k + 1 < len(facts) else ""
+        yield from _folded(f"{'Zero' if fact.is_equality else 'AtMost'} {fact.says.code}{end}", 4)
+    yield f"    ] {claim.code}"
+    yield from _folded(f"[{'; '.join(rational(unit * y) for y, _ in facts)}]", 4)
+    rows = [
+        f"({rational(unit * d)}, [{'; '.join(rational(whole * c) for c in row)}])"
+        for d, whole, (_, row) in zip(factors, wholes, squares, strict=True)
+    ]
+    yield from _folded(f"[{'; '.join(rows)}])%Q.", 4)
+    yield "  - vm_compute. reflexivity."
+    for k, (_, fact) in enumerate(facts):
+        yield from _folded(f"{' ' if k else '-'} apply Forall_cons; [exact {fact.proof} |].", 2)
+    yield f"  {' ' if facts else '-'} apply Forall_nil."
+    yield "Qed."
+
+
+def _coefficients(says: Num) -> Iterator[Fraction]:
+    yield from (ONE, says.constant, *says.products.values(), *says.values.values())

@@ -1,0 +1,97 @@
+"""The checks of partitions: each public kind of error is found with its smallest case, right code is not refused."""
+
+import numpy as np
+import pytest
+
+from fedtheory.conformance import check_partition
+
+
+def split(rng, labels, num_clients):
+    return np.array_split(rng.permutation(len(labels)), num_clients)
+
+
+def contiguous(rng, labels, num_clients):
+    return np.array_split(np.arange(len(labels)), num_clients)
+
+
+def contiguous_in_any_order(rng, labels, num_clients):
+    parts = np.array_split(np.arange(len(labels)), num_clients)
+    return [parts[k] for k in rng.permutation(num_clients)]
+
+
+def without_the_rest(rng, labels, num_clients):
+    order, size = rng.permutation(len(labels)), len(labels) // num_clients
+    return [order[k * size : (k + 1) * size] for k in range(num_clients)]
+
+
+def with_copies(rng, labels, num_clients):
+    return [rng.choice(len(labels), max(1, len(labels) // num_clients), replace=False) for _ in range(num_clients)]
+
+
+def of_the_global_generator(rng, labels, num_clients):
+    return np.array_split(np.random.permutation(len(labels)), num_clients)  # noqa: NPY002
+
+
+def counted_from_one(rng, labels, num_clients):
+    return [part + 1 for part in split(rng, labels, num_clients)]
+
+
+def in_place(rng, labels, num_clients):
+    rng.shuffle(labels)
+    return np.array_split(np.argsort(labels), num_clients)
+
+
+def one_client_too_many(rng, labels, num_clients):
+    return split(rng, labels, num_clients + 1)
+
+
+def with_empty_clients(rng, labels, num_clients):
+    return [rng.permutation(len(labels)), *[np.zeros(0, dtype=int)] * (num_clients - 1)]
+
+
+def of_unequal_sizes(rng, labels, num_clients):
+    order = rng.permutation(len(labels))
+    return [order[: len(labels) - num_clients + 1], *([row] for row in order[len(labels) - num_clients + 1 :])]
+
+
+WRONG = {
+    contiguous: ("any client", "row 0 must be with client 0 with probability 0.333, and was 200 times in 200 draws"),
+    contiguous_in_any_order: ("any neighbors", "rows 0 and 1 must be with one client with probability 0.273"),
+    without_the_rest: ("every row", "must put every row into a part, got no client with 1 of 4 rows"),
+    with_copies: ("no row twice", "must put no row into parts twice, got row 1 2 times"),
+    of_the_global_generator: ("same generator", "generators in the same state must give the same parts, got others"),
+    counted_from_one: ("range", "rows must be in 0..2, got 3 for client 0"),
+    in_place: ("inputs", "must leave labels as they are"),
+    one_client_too_many: ("runs", "must return 1 parts, got 2"),
+    with_empty_clients: ("no empty client", "every client must have a row, got none for client 1"),
+    of_unequal_sizes: ("equal sizes", "sizes of parts must differ by at most 1, got 1 and 3"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", WRONG, ids=lambda function: function.__name__)
+def test_an_error_of_a_partition_is_found_with_its_smallest_case(function):
+    check, sentence = WRONG[function]
+    failures = {failure.check: failure.sentence for failure in check_partition(function, iid=True, equal=True).failures}
+    assert failures[check].startswith(sentence)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_a_uniform_partition_into_equal_parts_is_not_refused(seed):
+    assert check_partition(split, seed, iid=True, equal=True).holds
+
+
+@pytest.mark.slow
+def test_parts_of_unequal_sizes_and_left_out_rows_pass_where_they_are_allowed():
+    assert check_partition(of_unequal_sizes, iid=True).holds
+    assert check_partition(without_the_rest, complete=False, exceptions={"no empty client": "few rows"}).holds
+    assert check_partition(contiguous).holds
+
+
+def test_the_result_of_no_partition_is_a_failure_and_not_a_crash():
+    for wrong in (lambda rng, labels, num_clients: None, lambda rng, labels, num_clients: [["a"]] * num_clients):
+        [failure] = check_partition(wrong).failures
+        assert failure.check == "runs"
+    with pytest.raises(TypeError, match="function must be"):
+        check_partition("iid")

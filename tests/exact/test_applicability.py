@@ -1,0 +1,178 @@
+"""Which bounds apply: the same answers as ``for_run``, and the largest step sizes that hypotheses allow."""
+
+import json
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.__main__ import main
+from fedtheory.bounds import fedavg, power_of_choice, sgd
+from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.errors import AssumptionViolated
+from fedtheory.exact import applicable, for_run
+from fedtheory.selection import Full, Independent, Proportional, Uniform
+from fedtheory.theorem import largest_step_size, obstacle, setting_of
+from fedtheory.verification import known_bounds
+
+FED = ft.QuadraticFederation([1.0, 2.0, 1.0], [[1.0], [-1.0], [0.5]], [1 / 3] * 3)
+RUN = {"num_rounds": 20, "step_size": 0.1, "initial": [3.0]}
+RUNS = {
+    "all clients, three local steps": (Full(), {"local_steps": 3}),
+    "uniform sampling with noise": (Uniform(2), {"gradient_noise": 0.5}),
+    "drawn clients": (Proportional(1), {}),
+    "independent sampling": (Independent(2), {}),
+    "momentum": (Full(), {"momentum": 0.5}),
+}
+
+
+def rows_of(name):
+    strategy, options = RUNS[name]
+    return applicable(FED, strategy, **RUN, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
+def test_a_bound_applies_where_for_run_returns_its_arguments_and_has_their_value(name):
+    strategy, options = RUNS[name]
+    rows = rows_of(name)
+    assert len(rows) == len(known_bounds())
+    for row in rows:
+        if row.verdict == "applies":
+            assert row.value == float(row.bound(**for_run(row.bound, FED, strategy, **RUN, **options)))
+        elif row.reason != "it is false as stated":
+            with pytest.raises((TypeError, ValueError)):
+                for_run(row.bound, FED, strategy, **RUN, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
+def test_bounds_that_apply_come_first_and_are_sorted_by_their_values(name):
+    rows = rows_of(name)
+    verdicts = [row.verdict for row in rows]
+    assert verdicts == sorted(verdicts, key=("applies", "needs constants", "does not apply").index)
+    values = [row.value for row in rows if row.verdict == "applies"]
+    assert values == sorted(values)
+
+
+@pytest.mark.slow
+def test_a_bound_that_needs_constants_applies_once_they_are_given():
+    row = {row.name: row for row in rows_of("all clients, three local steps")}["fedavg.one_round"]
+    assert (row.verdict, row.missing, row.result) == ("needs constants", ("distance2",), "distance2")
+    with_it = applicable(FED, Full(), local_steps=3, distance2=4.0, **RUN)
+    assert {row.name: row.verdict for row in with_it}["fedavg.one_round"] == "applies"
+
+
+@pytest.mark.slow
+def test_a_statement_that_is_proved_false_applies_to_no_run():
+    false = "optimal_client_sampling.dsgd_per_client_variant"
+    row = {row.name: row for row in rows_of("independent sampling")}[false]
+    assert (row.verdict, row.result) == ("does not apply", "it is false as stated")
+
+
+@pytest.mark.slow
+def test_the_text_of_a_table_has_a_line_for_each_bound_that_may_apply_and_counts_the_others():
+    rows = rows_of("drawn clients")
+    lines = repr(rows).splitlines()
+    others = [row for row in rows if row.verdict == "does not apply"]
+    assert len(lines) == len(rows) - len(others) + 1
+    assert lines[-1] == f"{len(others)} others do not apply: each has a reason"
+    assert rows._repr_html_().count("<tr>") == len(rows) + 1
+
+
+def test_a_setting_that_no_bound_has_is_an_error_with_a_close_name():
+    with pytest.raises(
+        TypeError,
+        match=r"settings must be options of fedavg or constants of a bound, got batch_sise \(close: batch_size",
+    ):
+        applicable(FED, Full(), batch_sise=1, **RUN)
+
+
+# The conditions of the theorems, by hand.
+LARGEST = [(fedavg.one_round, 1 / 4), (sgd.fixed_step_distance, 2 / 4), (ocs.full_participation_distance, 1 / 4)]
+
+
+@pytest.mark.parametrize(("bound", "expected"), LARGEST)
+def test_the_largest_step_size_is_that_of_the_hypothesis(bound, expected):
+    constants = {name: 4 if name == "L" else 1 for name in bound.domains if name != "step_size"}
+    assert largest_step_size(bound, **constants) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["all clients, three local steps", "drawn clients"])
+def test_step_sizes_that_hypotheses_allow_are_an_interval_that_begins_at_zero(name):
+    checked = 0
+    for row in rows_of(name):
+        if row.verdict == "applies" and "step_size" in row.arguments:
+            others = {key: value for key, value in row.arguments.items() if key != "step_size"}
+            largest = largest_step_size(row.bound, **others)
+            checked += 1
+            for factor in (1e-6, 0.01, 0.1, 0.5, 0.9, 1.0):
+                assert row.bound(strict=False, step_size=factor * min(largest, 1e6), **others)[1] == []
+            for factor in (1.0001, 1.5, 4.0) if largest < np.inf else ():
+                value, unmet = row.bound(strict=False, step_size=factor * largest, **others)
+                assert unmet or not np.isfinite(value)
+    assert checked
+
+
+def test_a_bound_without_a_step_size_has_no_largest_one():
+    with pytest.raises(TypeError, match=r"got decaying_steps_gap, which prescribes its step sizes \(see step_sizes\)"):
+        largest_step_size(power_of_choice.decaying_steps_gap)
+    with pytest.raises(TypeError, match="got gradient_norm, which is not about a step size"):
+        largest_step_size(power_of_choice.gradient_norm, 1.0, L=1.0)
+
+
+def test_hypotheses_that_hold_for_no_step_size_are_an_error():
+    with pytest.raises(AssumptionViolated, match="the hypotheses must hold for some step size, got at step_size = "):
+        largest_step_size(sgd.subset_step, 1.0, mu=1.0, L=1.0, num_selected=1, num_clients=1, zeta2=1.0)
+
+
+SETTINGS = {
+    "fedavg.without_replacement_gap": (("strongly convex", "uniform", "stochastic"), ("convex", "full participation")),
+    "optimal_client_sampling.dsgd_nonconvex": (("non-convex", "independent", "stochastic"), ("uniform",)),
+    "power_of_choice.fixed_step_gap": (("strongly convex", "power of choice", "uniform"), ("non-convex",)),
+    "sgd.drawn_step": (("strongly convex", "proportional", "exact"), ("stochastic", "full participation")),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_settings_of_a_bound_are_those_of_its_theorem(name):
+    bound, (covered, others) = known_bounds()[name], SETTINGS[name]
+    assert obstacle(bound, covered) is None
+    for word in others:
+        assert obstacle(bound, [word])
+
+
+def test_a_bound_with_a_horizon_is_about_a_whole_run():
+    assert setting_of(fedavg.one_round).horizon == "one round"
+    assert setting_of(fedavg.fixed_step_distance).horizon == "whole run"
+
+
+def listed(capsys, *words):
+    assert main(["list", *words, "--json"]) == 0
+    return [row["bound"] for row in json.loads(capsys.readouterr().out)["bounds"]]
+
+
+@pytest.mark.slow
+def test_list_finds_bounds_by_the_words_that_people_use(capsys):
+    li = {"fedavg.with_replacement_gap", "fedavg.without_replacement_gap"}
+    assert li <= set(listed(capsys, "participation"))
+    assert li <= set(listed(capsys, "partial", "participation"))
+    assert listed(capsys, "nonconvex") == listed(capsys, "non-convex")
+    assert "optimal_client_sampling.fedavg_nonconvex" in listed(capsys, "nonconvex")
+
+
+@pytest.mark.slow
+def test_list_for_a_setting_has_all_bounds_and_those_that_cover_it_first(capsys):
+    assert main(["list", "--for", "nonconvex", "Independent", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["bounds"]
+    assert len(rows) == len(known_bounds())
+    verdicts = [row["verdict"] for row in rows]
+    assert verdicts == sorted(verdicts)
+    assert all(bool(row["reason"]) == (row["verdict"] == "does not apply") for row in rows)
+
+
+def test_a_word_that_is_no_setting_is_an_error(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["list", "--for", "round"])
+    assert "--for must be followed by words among 'non-convex'" in capsys.readouterr().err

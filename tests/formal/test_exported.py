@@ -1,0 +1,286 @@
+"""Exported theorems: the method as a person writes it, and what Coq says of the proofs."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction as Q
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedtheory.__main__ import main
+from fedtheory.formal import FOLDER, FOUNDATION
+from fedtheory.worst_case import Problem, WorstCase
+from fedtheory.worst_case._coq_names import CLASSES, VERBS, reserved
+from fedtheory.worst_case.formal_theorems import file_of, file_of_certificate
+from fedtheory.worst_case.worst_cases import largest
+from tests.environment import ROOT
+from tests.worst_case.gallery import GALLERY
+from tests.worst_case.gallery.composite import frank_wolfe, proximal_gradient
+from tests.worst_case.gallery.continuous_time import accelerated_flow_with_a_positive_potential
+from tests.worst_case.gallery.examples import Example
+from tests.worst_case.gallery.monotone import past_extragradients, three_operators
+from tests.worst_case.gallery.nonconvex import polyak_and_lojasiewicz, steps_of_a_nonconvex_function
+from tests.worst_case.gallery.stochastic import saga
+from tests.worst_case.gallery.unconstrained import restricted_secants, subgradient_method
+
+
+def problem_of(example: Any) -> Callable[[], Problem]:
+    return example.problem if isinstance(example, Example) else example
+
+
+def gradient_step() -> Problem:
+    p = Problem()
+    f = p.function(L=1)
+    best, x = f.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.maximize(f.value(x - f.gradient(x)) - f.value(best))
+    return p
+
+
+@cache
+def solved() -> WorstCase:
+    return gradient_step().solve()
+
+
+def exported(worst: WorstCase) -> str:
+    return file_of([case.in_short_numbers().document() for case in worst.cases], "worst_case")
+
+
+def statement(text: str) -> str:
+    return text.partition("Theorem ")[2].partition("Proof.")[0]
+
+
+def quadratic_step() -> Problem:
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1, quadratic=True)
+    best, x = f.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    for _ in range(2):
+        x = x - Q(3, 2) * f.gradient(x)
+    p.maximize((x - best).square)
+    return p
+
+
+def linear_steps() -> Problem:
+    """Apply a linear operator and its adjoint."""
+    p = Problem()
+    M, x = p.linear(2), p.point("x")
+    p.at_most(x.square, 1)
+    p.maximize(M.adjoint(M(x)) @ x)
+    return p
+
+
+def several_hypotheses() -> Problem:
+    """Have a function with the least value 0, another that grows slowly, and a geometric mean."""
+    p = Problem()
+    f, g = p.function(L=1, minimum=0), p.function(quadratic_growth=2)
+    x, best = p.point("x"), g.minimizer()
+    p.at_most(f.value(x), 1)
+    p.at_most((x - best).square, 1)
+    p.maximize(p.geometric_mean(f.gradient(x).square, g.value(x) - g.value(best)))
+    return p
+
+
+def averaging(*, gap: int | None = None) -> Problem:
+    """Write a round of federated averaging with two local steps, or one with a sample of the clients."""
+    p = Problem()
+    c = p.clients(10, mu=0 if gap else Q(1, 10), L=1)
+    best, x = c.minimizer(objective_gap=gap), p.point("start")
+    p.at_most((x - best).square, 1)
+    if gap is None:
+        c.heterogeneity(zeta2=1)
+        w = c.mean(c.step(c.step(x, Q(1, 2)), Q(1, 2)))
+        p.maximize((w - best).square)
+    else:
+        p.maximize(c.sample(3).square(c.step(x, Q(1, 2)) - best))
+    return p
+
+
+SOME = [
+    averaging, lambda: averaging(gap=1),
+    gradient_step, quadratic_step, linear_steps, several_hypotheses, proximal_gradient, past_extragradients,
+    polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2), subgradient_method, frank_wolfe,
+    three_operators, restricted_secants, accelerated_flow_with_a_positive_potential, saga,
+]  # fmt: skip
+"""Problems with all classes and steps that have a formal statement."""
+
+
+def test_a_statement_is_the_method_as_a_person_writes_it() -> None:
+    assert statement(exported(solved())) == (
+        "worst_case {V : space} (f0 : V -> R) (grad_f0 : V -> V) (xs start : V) :\n"
+        "  convex f0 grad_f0 ->\n"
+        "  smooth 1 f0 grad_f0 ->\n"
+        "  minimizer f0 xs ->\n"
+        "  sq (start - xs)%V <= 1 ->\n"
+        "  let x1 := (start - grad_f0 start)%V in\n"
+        "  f0 x1 - f0 xs <= 1 / 6.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        (proximal_gradient, "prox 1 dom_f1 f1 (x1 - grad_f0 x1)%V x2 ->"),
+        (proximal_gradient, "subgradient dom_f1 f1 xs (-1 * grad_f0 xs)%V ->"),
+        (past_extragradients, "projection f0 (x2 - 1 / 4 * T0 x3)%V x4 ->"),
+        (past_extragradients, "monotone (graph T0) ->\n  nonexpansive T0 ->"),
+        (polyak_and_lojasiewicz, "(forall z, 2 * (1 / 5) * (f0 z - f0 xs) <= sq (grad_f0 z)) ->"),
+        (averaging, "E p (fun k => sq (grad_f0 k xs)) <= 1 ->"),
+        (averaging, "let x1 := (fun k => start - 1 / 2 * grad_f0 k start)%V in"),
+        (averaging, "- 1 / 2 * vE p (fun k => grad_f0 k (x1 k)))%V <="),
+        (lambda: averaging(gap=1), "E p (fun k => f0 k xs2) - E p (fun k => f0 k (xs k)) <= 1 ->"),
+        (lambda: steps_of_a_nonconvex_function(1), "  Rmin (sq (grad_f0 x1)) (sq (grad_f0 x2)) <= "),
+    ],
+)
+@pytest.mark.slow
+def test_steps_and_classes_have_their_names(problem: Callable[[], Problem], says: str) -> None:
+    assert says in statement(exported(problem_of(problem)().solve()))
+
+
+def test_a_long_bound_is_rounded_up() -> None:
+    [document] = [case.document() for case in solved().cases]
+    [(over, under)] = re.findall(r"<= (\d+) / (\d+)\.", statement(file_of([document], "t")))
+    upper = Q(document["proof"]["upper"])
+    assert upper <= Q(int(over), int(under)) <= upper + Q(1, 10**7)
+
+
+def test_names_of_a_problem_shadow_no_word_of_a_statement() -> None:
+    """Whatever points are called: a point named ``convex`` would change what the hypothesis says."""
+    p = Problem()
+    f = p.function(L=1, name="smooth")
+    best = f.minimizer(name="convex")
+    x = p.point("Rmin' *")
+    p.at_most((x - best).square, 1)
+    p.maximize(f.value(x) - f.value(best))
+    said = statement(exported(p.solve()))
+    assert "(smooth_2 : V -> R) (grad_smooth_2 : V -> V) (convex_2 Rminp_s : V)" in said
+    # Names that a statement binds itself.
+    assert {"k", "p", "z"} <= reserved()
+    assert {"smooth", "convex", "ip", "sq", "Rmin", "forall", "call_convex", "quadratic_with"} <= reserved()
+
+
+def certificate(tmp_path: Path, worst: WorstCase) -> Path:
+    file = tmp_path / "certificate.json"
+    worst.save(file)
+    return file
+
+
+def test_the_theorem_of_a_certificate_is_that_of_its_problem(tmp_path: Path) -> None:
+    worst = solved()
+    found = statement(file_of_certificate(certificate(tmp_path, worst), "worst_case"))
+    assert found.splitlines()[:-1] == statement(exported(worst)).splitlines()[:-1]
+
+
+def refused(action: Callable[[], Any]) -> str:
+    with pytest.raises(ValueError, match=r"\A[^\n]+\Z") as caught:
+        action()
+    return str(caught.value)
+
+
+def test_what_is_not_exported_is_one_sentence(tmp_path: Path) -> None:
+    worst, file = solved(), tmp_path / "a.v"
+    assert "must be named by a letter" in refused(lambda: worst.coq(file, "Drop. Load x"))
+    assert "must be named by a letter" in refused(lambda: worst.coq(file, "match"))
+    assert "must be a new file that ends in .v" in refused(lambda: worst.coq(tmp_path / "a.txt"))
+    assert not file.exists()
+    worst.coq(file)
+    assert file.read_text() == exported(worst)
+    assert "must be a new file that ends in .v" in refused(lambda: worst.coq(file))
+
+
+def test_what_has_no_formal_statement_is_one_sentence(tmp_path: Path) -> None:
+    p = Problem()
+    f = p.function(mu=Q(1, 2), L=1)
+    best, x = f.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.maximize((f.step(x, 1, variance=1) - best).square)
+    noisy = p.solve()
+    assert "got noises, which have no formal statement yet" in refused(lambda: noisy.coq(tmp_path / "a.v"))
+    p = Problem()
+    c = p.clients(2, mu=Q(1, 2), L=1, quadratic=True)
+    best, x = c.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.maximize((c.mean(c.step(x, 1)) - best).square)
+    mixed = p.solve()
+    assert "got f0 in a problem with clients" in refused(lambda: mixed.coq(tmp_path / "a.v"))
+    assert not (tmp_path / "a.v").exists()
+
+
+def test_a_class_or_a_step_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is added to the language has no formal theorem until it has a formal statement."""
+    worst = solved()
+    stated = "fedtheory.worst_case._coq_statement"
+    monkeypatch.setattr(f"{stated}.VERBS", VERBS - {"gradient"})
+    assert "got a vector made by the operation gradient" in refused(lambda: exported(worst))
+    monkeypatch.setattr(f"{stated}.CLASSES", CLASSES - {"L"})
+    monkeypatch.setattr(f"{stated}.VERBS", VERBS)
+    assert "got f0 of a class with L" in refused(lambda: exported(worst))
+
+
+def test_a_problem_without_an_upper_side_or_with_a_contradiction() -> None:
+    worst = solved()
+    [document] = [case.document() for case in worst.cases]
+    del document["proof"]["upper"], document["proof"]["multipliers"]
+    assert "got an upper side without a proof" in refused(lambda: file_of([document], "t"))
+    p = Problem()
+    x = p.point()
+    p.at_most(x.square, -1)
+    p.maximize(x.square)
+    empty = p.case()
+    assert statement(file_of([empty.document()], "t")).endswith("  sq v0 <= -1 ->\n  False.\n")
+    assert largest([*worst.cases, empty])[1] == worst.upper
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_its_ten_lines_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
+    [program] = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    exec(program, {})
+    assert f"```coq\n{(tmp_path / 'Projected_step.v').read_text()}```" in page
+    assert f"gallery, {len(GALLERY)} methods" in page
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ("", "coqc must be installed for --coq"),
+        ("echo 8.15.2 4.13.1", "coqc must be of version 8.16 or newer, got 8.15.2"),
+        ("echo none", "coqc must be of version 8.16 or newer, got 0.0"),
+        (
+            "case $1 in --print-version) echo 8.20.0 5.1;; *) echo; echo Error: wrong >&2; exit 1;; esac",
+            "got Error: wrong",
+        ),
+        ("case $1 in --print-version) echo 8.20.0 5.1;; esac", "coqc must list the axioms of a theorem"),
+        pytest.param("sleep 5", "coqc must end within 1 seconds", marks=pytest.mark.slow),
+    ],
+)
+def test_what_coqc_does_not_do_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], program: str, says: str
+) -> None:
+    file = certificate(tmp_path, solved())
+    if program:
+        (tmp_path / "coqc").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "coqc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin" if program else str(tmp_path))
+    monkeypatch.setattr("fedtheory.cli.checking.SECONDS", 1.0)
+    assert main(["check", "--coq", str(file)]) == 2
+    said = capsys.readouterr().out
+    assert says in said
+    assert said.count("\n") == 1
+
+
+def test_a_file_of_coq_is_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.v").write_text("Drop.")
+    assert main(["check", "--coq", str(tmp_path / "a.v")]) == 2
+    assert "must be given a certificate" in capsys.readouterr().out
+
+
+def test_the_foundation_lists_its_files_in_their_order() -> None:
+    known: set[str] = set()
+    for name in FOUNDATION:
+        needed = re.findall(r"From FedTheory Require \w+ ([^.]*)\.", (FOLDER / f"{name}.v").read_text(encoding="utf-8"))
+        assert {word for line in needed for word in line.split()} <= known
+        known.add(name)

@@ -1,0 +1,22 @@
+"""Every bound can be cited: its entry for BibTeX names the paper."""
+
+import re
+
+from fedtheory.theorem import Paper, Statement
+from fedtheory.verification import known_bounds
+
+
+def test_every_bound_has_an_entry_with_authors_title_year_and_address():
+    for name, bound in known_bounds().items():
+        entry, paper = bound.statement.bibtex(), bound.statement.paper
+        assert entry.startswith(f"@misc{{{paper.key},\n"), name
+        assert entry.count("{") == entry.count("}")
+        assert set(re.findall(r"^  (\w+) = ", entry, re.MULTILINE)) == {"author", "title", "year", "url", "note"}
+
+
+def test_characters_that_latex_reads_as_commands_are_escaped_but_in_addresses():
+    paper = Paper("toy", "Costs & 5% of x_1", "Doe", 2000, "https://example.org/a_b%20c")
+    entry = Statement(paper, "Section #2").bibtex()
+    assert r"title = {{Costs \& 5\% of x\_1}}" in entry
+    assert r"note = {Section \#2}" in entry
+    assert "url = {https://example.org/a_b%20c}" in entry

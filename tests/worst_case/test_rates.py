@@ -1,0 +1,202 @@
+"""Rates for all numbers of rounds: closed forms, the same rates by other proofs, runs on quadratics, and refusals."""
+
+from fractions import Fraction as Q
+
+import numpy as np
+import pytest
+
+from fedtheory.bounds import error_feedback as ef
+from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.worst_case import Problem, rate
+from fedtheory.worst_case.control_variates import after_round
+
+WIDTH = 3e-6  # of the bisection and of the enclosure
+
+slow = pytest.mark.slow
+
+
+def gap(f, x, best):
+    return f.value(x) - f.value(best)
+
+
+def gradient_descent(eta, mu=1, L=4):
+    p = Problem()
+    f = p.function(mu=mu, L=L)
+    best, x = f.minimizer(), p.point()
+    return p, {"x": (x - best, x - eta * f.gradient(x) - best)}, {}
+
+
+def heavy_ball(eta=Q(1, 4), beta=Q(1, 4)):
+    p = Problem()
+    f = p.function(mu=1, L=4)
+    best, x, old = f.minimizer(), p.point(), p.point()
+    new = x - eta * f.gradient(x) + beta * (x - old)
+    return (
+        p,
+        {"x": (x - best, new - best), "old": (old - best, x - best)},
+        {"gap": (gap(f, x, best), gap(f, new, best))},
+    )
+
+
+def scaffold(option, tau=2, eta=Q(1, 8)):
+    p = Problem()
+    clients = p.clients(2, mu=1, L=4)
+    best, w, error = clients.minimizer(objective_gap=0), p.point(), clients.deviation()
+    new, error_after = after_round(clients, w, error, tau, eta, first=option == 1)
+    return p, {"w": (w - best, new - best), "error": (error, error_after)}, {}
+
+
+def error_feedback(eps, eta, mu=1, L=2):
+    p = Problem()
+    f = p.function(mu=mu, L=L)
+    best, x, error = f.minimizer(), p.point(), p.point()
+    update = error + eta * f.gradient(x)
+    sent = p.compressed(update, eps)
+    return p, {"x": (x - best, x - sent - best), "error": (error, update - sent)}, {}
+
+
+def ef21(eps, eta, mu=1, L=2):
+    p = Problem()
+    f = p.function(mu=mu, L=L)
+    best, x, g = f.minimizer(), p.point(), p.point()
+    new = x - eta * g
+    slope = f.gradient(new)
+    estimate = g + p.compressed(slope - g, eps)
+    state = {"x": (x - best, new - best), "error": (g - f.gradient(x), estimate - slope)}
+    return p, state, {"gap": (gap(f, x, best), gap(f, new, best))}
+
+
+def found(problem, state, terms, **options):
+    return rate(problem, state, terms=terms, **options)
+
+
+@slow
+@pytest.mark.parametrize("eta", [Q(1, 10), Q(1, 4), Q(2, 5), Q(9, 20)])
+def test_gradient_descent_contracts_squared_distances_by_the_larger_of_both_factors(eta):
+    exact = max((1 - eta) ** 2, (1 - 4 * eta) ** 2)
+    value = found(*gradient_descent(eta)).value
+    assert exact <= value <= exact * (1 + Q(WIDTH))
+
+
+@slow
+@pytest.mark.parametrize("step", [Q(1, 2), Q(3)])
+def test_proximal_steps_contract_squared_distances_by_one_over_the_square_of_one_plus_step_times_mu(step):
+    p = Problem()
+    f = p.function(mu=2)
+    best, x = f.minimizer(), p.point()
+    exact = 1 / (1 + 2 * step) ** 2
+    assert exact <= rate(p, {"x": (x - best, f.proximal(x, step) - best)}).value <= exact * (1 + Q(WIDTH))
+
+
+@slow
+@pytest.mark.parametrize("option", [1, 2])
+def test_scaffold_contracts_as_gradient_descent_of_all_local_steps(option):
+    exact = Q(7, 8) ** 4
+    value = found(*scaffold(option)).value
+    assert exact <= value <= exact * (1 + Q(WIDTH))
+
+
+@slow
+def test_error_feedback_and_ef21_have_the_rate_of_the_published_potentials():
+    eps, eta = Q(1, 2), Q(1, 8)
+    published = ef.ef_round(1.0, step_size=float(eta), mu=1.0, L=2.0, compression_error=float(eps) ** 0.5)
+    assert float(found(*error_feedback(eps, eta)).value) == pytest.approx(published, rel=WIDTH)
+    assert float(found(*ef21(eps, eta)).value) == pytest.approx(published, rel=WIDTH)
+    assert float(found(*ef21(eps, eta), measure="gap").value) == pytest.approx(published, rel=WIDTH)
+
+
+@slow
+def test_the_potential_of_the_heavy_ball_contracts_on_quadratics_at_every_state():
+    answer = found(*heavy_ball())
+    rho, P = float(answer.value), {name: float(c) for name, c in answer.potential.items()}
+    rng = np.random.default_rng(0)
+    for curvature in np.linspace(1, 4, 31):
+        x, old = rng.normal(size=(2, 200))
+        new = x - 0.25 * curvature * x + 0.25 * (x - old)
+
+        def potential(one, other, curvature=curvature):
+            return (
+                P["|x|^2"] * one**2
+                + P["<x, old>"] * one * other
+                + P["|old|^2"] * other**2
+                + P["gap"] * curvature / 2 * one**2
+            )
+
+        assert (potential(new, x) <= rho * potential(x, old) * (1 + 1e-12)).all()
+        assert (x**2 <= potential(x, old) * (1 + 1e-12)).all()
+
+
+@slow
+def test_the_rate_is_attained_by_the_potential_that_is_returned():
+    answer = found(*heavy_ball())
+    contraction, domination = answer.proofs
+    assert contraction.lower >= answer.value * (1 - Q(WIDTH))
+    assert domination.lower is not None
+
+
+@slow
+def test_a_richer_state_has_no_larger_rate():
+    p, state, terms = heavy_ball()
+    poor = found(p, state, terms).value
+    p = Problem()
+    f = p.function(mu=1, L=4)
+    best, x, old = f.minimizer(), p.point(), p.point()
+    g, g_old = f.gradient(x), f.gradient(old)
+    new = x - Q(1, 4) * g + Q(1, 4) * (x - old)
+    state = {"x": (x - best, new - best), "old": (old - best, x - best), "g": (g, f.gradient(new)), "g_old": (g_old, g)}
+    gaps = {"gap": (gap(f, x, best), gap(f, new, best)), "gap_old": (gap(f, old, best), gap(f, x, best))}
+    # AutoLyap 0.2.1 finds 0.40106910 in floating point.
+    assert float(rate(p, state, terms=gaps).value) == pytest.approx(0.40106910, rel=WIDTH)
+    assert poor > Q(1, 2)
+
+
+@slow
+def test_a_potential_is_scaled_such_that_it_just_bounds_the_measure():
+    p, state, _ = gradient_descent(Q(1, 4))
+    answer = rate(p, state, measure=Q(3, 7) * state["x"][0].square)
+    assert Q(3, 7) <= answer.potential["|x|^2"] <= Q(3, 7) * (1 + Q(WIDTH))
+
+
+@slow
+def test_the_text_states_the_theorem_with_a_rate_that_is_rounded_up():
+    answer = found(*gradient_descent(Q(1, 3)))
+    shown = answer.text.split("at most ")[1].split("^N")[0]
+    assert Q(shown) >= answer.value
+    assert answer.text.startswith("V = 1 |x|^2\n")
+    assert "<script>" not in answer._repr_html_()
+
+
+@slow
+def test_a_method_without_a_linear_rate_is_answered_so():
+    with pytest.raises(OracleError, match="whose rate is below 1: it may be sublinear"):
+        found(*gradient_descent(Q(1, 4), mu=0))
+    with pytest.raises(OracleError, match="no quadratic potential of this state was found that does not grow"):
+        found(*gradient_descent(Q(3, 4)))
+
+
+@slow
+def test_a_round_with_a_constant_is_refused():
+    p = Problem()
+    f = p.function(mu=1, L=4)
+    best, x = f.minimizer(), p.point()
+    state = {"x": (x - best, f.step(x, Q(1, 4), variance=1) - best)}
+    with pytest.raises(AssumptionViolated, match="a round must have no condition with a constant"):
+        rate(p, state)
+    p, state, _ = gradient_descent(Q(1, 4))
+    p.at_most(state["x"][0].square, 1, name="distance2")
+    with pytest.raises(
+        AssumptionViolated, match="a round must have no condition with a constant, got distance2 with 1"
+    ):
+        rate(p, state)
+
+
+def test_bad_arguments_are_refused_in_one_sentence():
+    p, state, _ = gradient_descent(Q(1, 4))
+    with pytest.raises(ValueError, match="state must have a vector, or terms a form, got neither"):
+        rate(p, {})
+    with pytest.raises(ValueError, match=r"state and terms must have pairs \(before, after\), got"):
+        rate(p, {"x": state["x"][0]})
+    with pytest.raises(ValueError, match="measure must be"):
+        rate(p, state, measure="distance")
+    with pytest.raises(TypeError, match="problem must be"):
+        rate("round", state)
