@@ -24,7 +24,7 @@ __all__: list[str] = []
 
 
 class Block(NamedTuple):
-    """What the forms hold of a block's Gram matrix: whole numbers times entries (row, column), ``row <= column``.
+    """Coefficients of the forms in one Gram matrix: whole numbers times entries (row, column), ``row <= column``.
 
     An entry off the diagonal stands for itself and its mirror image. Shapes (entries,); sorted by form.
     """
@@ -36,7 +36,7 @@ class Block(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Blocks of whole numbers, and the denominator of all of them."""
+    """Blocks of whole numbers and their common denominator."""
 
     blocks: tuple[Block, ...]
     denominator: int
@@ -52,7 +52,7 @@ class Program:
     sizes
         Number of basis vectors of each block.
     objective
-        What is maximized.
+        The form that is maximized.
     inequalities, equalities
         The constraints.
     zeros
@@ -108,7 +108,7 @@ class Program:
 
 
 def program_of(record: Record, objective: Form | Value) -> Program:
-    """Return what a record demands, as it is, as a program."""
+    """Return the constraints of a record, without those of its classes, as a program."""
     # A block in which nothing was made has a vector that is in no form.
     sizes = tuple(max(size, 1) for size in record.sizes)
     inequalities = tuple(one for one in record.constraints if not one.is_equality)
@@ -117,7 +117,7 @@ def program_of(record: Record, objective: Form | Value) -> Program:
 
 
 def completed(record: Record) -> Record:
-    """Return a copy of a record in which every function has the calls that its class is described by."""
+    """Return a copy of a record in which every function has the calls that its class needs."""
     found = record.copy()
     for number, one in enumerate(found.declared):
         of = one.of
@@ -151,7 +151,7 @@ def semidefinite_program(record: Record, objectives: Sequence[Form]) -> Program:
 
 
 def relaxations(record: Record, program: Program) -> tuple[str, ...]:
-    """Return the names of what a program demands in part only, so that just an upper bound is proved."""
+    """Return the names of functions and terms that a program describes in part, so that it proves upper bounds only."""
     # A geometric mean is bounded from above: it must be better if it is large.
     bounded = [(program.objective, -1), *((one.form, 1) for one in program.inequalities)]
     low = any(sign * form.products.get(pair, 0) > 0 for form, sign in bounded for pair in record.roots)
@@ -161,7 +161,7 @@ def relaxations(record: Record, program: Program) -> tuple[str, ...]:
 
 
 def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
-    """Demand that a function or an operator of its class takes the values of its calls."""
+    """Add the constraints under which a function or an operator of a class has the values of its calls."""
     if declared.adjoint_of:
         return
     calls, of = declared.calls, declared.of
@@ -184,7 +184,7 @@ def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
 
 
 def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> None:
-    """Demand that a matrix of forms is the Gram matrix of a block of its own."""
+    """Add the constraints that a matrix of forms is the Gram matrix of a new block."""
     block = record.block()
     slack = [record.vector(blocks=(block,), verb="slack") for i, j in matrix.entries if i == j]
     for (i, j), form in matrix.entries.items():
@@ -193,7 +193,7 @@ def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> No
 
 
 def _with_labels_apart(constraints: Iterable[Constraint]) -> Iterator[Constraint]:
-    """Yield constraints with labels of which those that occur again are numbered."""
+    """Yield constraints with distinct labels; repeated labels are numbered."""
     taken = set[str]()
     for one in constraints:
         numbered = (f"{one.label} ({number})" for number in count(2))
