@@ -154,6 +154,7 @@ class Coordinates:
     def data(self, *, pairs: bool) -> Data:
         """Return the program as arrays of doubles, or of pairs of doubles."""
         table, exact = self._table, _in_pairs if pairs else _doubles
+        wholes: list[Any]
         wholes, variables = self._in_doubles
         if pairs:
             wholes = [_in_pairs((number, over) for number in block.wholes) for block, over in table.blocks]
