@@ -55,6 +55,7 @@ autosummary_generate = False  # api_pages writes the pages
 autodoc_default_options = {"member-order": "bysource"}
 autodoc_typehints = "none"
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 copybutton_exclude = ".linenos, .gp, .go"
 
@@ -63,8 +64,8 @@ html_title = "fedtheory"
 html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
 html_show_sourcelink = False
-# These pages have the whole width for tables and thumbnails.
-_WIDE = ("index", "gallery/index", "lessons", "reproduction", "theory/power_of_choice")
+# These pages have the whole width for wide tables, thumbnails and output.
+_WIDE = ("index", "gallery/*", "lessons", "reproduction", "theory/power_of_choice")
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
     "header_links_before_dropdown": 7,

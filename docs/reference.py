@@ -74,7 +74,7 @@ def source_of(bound: Any) -> list[str]:
     names, claims = _known()
     checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
     return [
-        f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}.",
+        f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}; :ref:`terms and notation <terms>`.",
         "",
         f"Checked by {', '.join(checked)}." if checked else "No claim compares a value with this bound.",
         "",

@@ -95,3 +95,21 @@ def test_the_figure_of_a_study_stands_before_its_question_once() -> None:
     moved = GROUPS["figure_first"](page)
     assert moved.index("**Answer.**") < moved.index("image-sg") < moved.index("**Question.**") < moved.index("Out")
     assert GROUPS["figure_first"](moved) == moved
+
+
+@pytest.mark.slow
+def test_a_thumbnail_is_the_first_panel_with_data_alone(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="needs the extra docs")
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    figure, (first, second) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
+    first.set_axis_off()
+    second.plot([0, 1], label="line")
+    figure.suptitle("title")
+    figure.legend()
+    runpy.run_path(str(ROOT / "docs" / "thumbnails.py"))["draw_panel"](figure, tmp_path / "panel.png")
+    assert (figure.axes, figure.legends) == ([second], [])
+    with Image.open(tmp_path / "panel.png") as picture:
+        assert 1.3 < picture.width / picture.height < 1.6
+    plt.close(figure)

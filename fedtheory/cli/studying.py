@@ -1,4 +1,4 @@
-"""``study``: one of the studies that come with the library."""
+"""``study``: run a study of the library."""
 
 import argparse
 import ast
@@ -13,11 +13,11 @@ _LIBRARY = Path(__file__).parent.parent
 
 
 def run_study(arguments: argparse.Namespace) -> int:
-    """Run a study with the words after its name, or list all."""
+    """Run a study with the given options, or list all studies."""
     files = names_of_studies()
     if arguments.name is None:
         width = max(map(len, files), default=0)
-        say(*(f"{name:<{width}}  {_question(file)}" for name, file in files.items()))
+        say(*(f"{name:<{width}}  {_title(file)}" for name, file in files.items()))
         return 0
     name = one_of(arguments.name, tuple(files), "a study")
     from fedtheory import study
@@ -28,7 +28,7 @@ def run_study(arguments: argparse.Namespace) -> int:
 
 
 def folder_of_studies() -> Path:
-    """Return where studies are: in the library as it is installed, beside it in a checkout."""
+    """Return the folder of the studies, in the installed library or in a checkout."""
     installed = _LIBRARY / "studies"
     return installed if installed.is_dir() else _LIBRARY.parent / "studies"
 
@@ -38,7 +38,7 @@ def names_of_studies() -> dict[str, Path]:
     return {file.stem: file for file in sorted(folder_of_studies().glob("[!_]*.py"))}
 
 
-def _question(file: Path) -> str:
-    """Return the title of a study, the first line of its docstring that is not drawn."""
+def _title(file: Path) -> str:
+    """Return the title of a study, the first line of text in its docstring."""
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
     return next((line for line in text.splitlines() if line.strip("= ")), "")

@@ -45,7 +45,7 @@ class FlowerRounds(NamedTuple):
 def flower(
     strategy: Any, *, num_rounds: int = 1, metrics: Metrics | None = None, dtype: Any = np.float64
 ) -> FlowerRounds:
-    """Wrap a strategy of ``flwr.serverapp.strategy`` for the conformance checks.
+    """Wrap a strategy of ``flwr.serverapp.strategy`` or ``flwr.server.strategy`` for the conformance checks.
 
     Each call starts with a copy of the strategy and with the model 0, so that calls do not remember each other. Replies
     arrive in an order that is drawn anew. What Flower draws from the global generators of Python and NumPy is made to
@@ -54,7 +54,8 @@ def flower(
     Parameters
     ----------
     strategy
-        A message-based strategy, such as ``flwr.serverapp.strategy.FedAvg()``.
+        A message-based strategy, such as ``flwr.serverapp.strategy.FedAvg()``, or an older one with ``configure_fit``
+        and ``aggregate_fit``, such as ``flwr.server.strategy.FedAvg()``.
     num_rounds
         Rounds in a call of ``aggregate``, each with the same vectors; more than one for strategies with a memory.
     metrics
@@ -73,7 +74,7 @@ def flower(
     ImportError
         If Flower is not installed.
     TypeError
-        If it is no message-based strategy of Flower.
+        If it is no strategy of Flower.
     ValueError
         If there is less than one round.
 
@@ -89,74 +90,138 @@ def flower(
     >>> check_aggregation(one, min_clients=2).holds  # doctest: +SKIP
     False
     """
-    base = _flower().serverapp.strategy.Strategy
-    if not isinstance(strategy, base):
-        message = f"strategy must be one of flwr.serverapp.strategy, got {short(strategy)}"
+    flwr = _flower()
+    if isinstance(strategy, flwr.serverapp.strategy.Strategy):
+        player: Any = _Messages
+    elif isinstance(strategy, flwr.server.strategy.Strategy):
+        player = _Fits
+    else:
+        message = f"strategy must be one of flwr.serverapp.strategy or flwr.server.strategy, got {short(strategy)}"
         raise TypeError(message)
-    played = _Played(strategy, validate.size("num_rounds", num_rounds), metrics, np.dtype(dtype))
+    rounds, kind = validate.size("num_rounds", num_rounds), np.dtype(dtype)
+
+    def played() -> Any:
+        return player(copy.deepcopy(strategy), kind)
 
     def aggregate(rng: np.random.Generator, vectors: Array, weights: Array) -> Array:
         with _alone(rng):
-            return played.change(rng, np.asarray(vectors, float), np.asarray(weights, float))
+            return _change(played(), rounds, metrics, rng, np.asarray(vectors, float), np.asarray(weights, float))
 
     def select(rng: np.random.Generator, weights: Array, losses: Array) -> list[int]:  # noqa: ARG001 (not shown to it)
         with _alone(rng):
-            return [client for client, _ in played.asked(copy.deepcopy(strategy), 1, np.zeros(1), len(weights))]
+            return [client for client, _ in played().asked(1, np.zeros(1), len(weights))]
 
     for function in (aggregate, select):
         function.__qualname__ = f"{type(strategy).__name__}.{function.__name__}"
     return FlowerRounds(aggregate, select)
 
 
-class _Played(NamedTuple):
-    """A strategy and how its clients answer."""
+def _change(
+    played: Any, num_rounds: int, metrics: Metrics | None, rng: np.random.Generator, vectors: Array, weights: Array
+) -> Array:
+    """Play the rounds, and return how far the model moved."""
+    model = np.zeros(vectors.shape[1])
+    reported = dict(metrics(vectors, weights)) if metrics else {}
+    examples = _examples(weights)
+    for server_round in range(1, num_rounds + 1):
+        asked = played.asked(server_round, model, len(weights))
+        replies = []
+        for client, message in (asked[place] for place in rng.permutation(len(asked))):
+            numbers = {name: np.asarray(values)[client].item() for name, values in reported.items()}
+            replies.append(played.reply(message, model + vectors[client], examples[client], numbers))
+        layers = played.aggregated(server_round, replies)
+        if layers is None:
+            message = f"{type(played.strategy).__name__} returned no model for {len(replies)} replies"
+            raise ValueError(message)
+        model = np.concatenate([layer.ravel() for layer in layers]).astype(np.float64)
+    return model
+
+
+def _layers(model: Array, dtype: np.dtype[Any]) -> list[Array]:
+    """Cut a model into two layers, as rules that look at one layer at a time may differ from those that do not."""
+    return np.array_split(model.astype(dtype), min(2, model.size))
+
+
+def _refuse_few(strategy: Any, num_clients: int, names: tuple[str, str]) -> None:
+    least = max(getattr(strategy, name, 0) for name in names)
+    if num_clients < least:  # for which Flower would wait
+        message = f"{type(strategy).__name__} must have {least} clients or more, got {num_clients}"
+        raise ValueError(message)
+
+
+class _Messages(NamedTuple):
+    """A strategy of ``flwr.serverapp.strategy``, which exchanges messages."""
 
     strategy: Any
-    num_rounds: int
-    metrics: Metrics | None
     dtype: np.dtype[Any]
 
-    def change(self, rng: np.random.Generator, vectors: Array, weights: Array) -> Array:
-        """Play the rounds, and return how far the model went."""
-        strategy, model = copy.deepcopy(self.strategy), np.zeros(vectors.shape[1])
-        reported = {**(self.metrics(vectors, weights) if self.metrics else {}), self.weight_name: _examples(weights)}
-        for server_round in range(1, self.num_rounds + 1):
-            asked = self.asked(strategy, server_round, model, len(weights))
-            replies = [self.reply(asked[place], model, vectors, reported) for place in rng.permutation(len(asked))]
-            arrays, _ = strategy.aggregate_train(server_round, replies)
-            if arrays is None:
-                message = f"{type(strategy).__name__} returned no model for {len(replies)} replies"
-                raise ValueError(message)
-            model = np.concatenate([array.numpy().ravel() for array in arrays.values()]).astype(np.float64)
-        return model
-
-    def asked(self, strategy: Any, server_round: int, model: Array, num_clients: int) -> list[tuple[int, Any]]:
+    def asked(self, server_round: int, model: Array, num_clients: int) -> list[tuple[int, Any]]:
         """Return the selected clients' numbers, each with the message to it; node numbers of Flower start at 1."""
-        least = max(getattr(strategy, name, 0) for name in ("min_available_nodes", "min_train_nodes"))
-        if num_clients < least:  # for which Flower would wait
-            message = f"{type(strategy).__name__} must have {least} clients or more, got {num_clients}"
-            raise ValueError(message)
+        _refuse_few(self.strategy, num_clients, ("min_available_nodes", "min_train_nodes"))
         config = _flower().app.ConfigRecord()
-        messages = strategy.configure_train(server_round, self.arrays(model), config, _Grid(num_clients))
+        messages = self.strategy.configure_train(server_round, self._arrays(model), config, _Grid(num_clients))
         return [(message.metadata.dst_node_id - 1, message) for message in messages]
 
-    def reply(self, asked: tuple[int, Any], model: Array, vectors: Array, reported: Mapping[str, Any]) -> Any:
-        """Return what a client sends back."""
-        app, (client, message) = _flower().app, asked
-        numbers = {name: np.asarray(values)[client].item() for name, values in reported.items()}
-        record = {"arrays": self.arrays(model + vectors[client]), "metrics": app.MetricRecord(numbers)}
+    def reply(self, message: Any, model: Array, examples: int, numbers: Mapping[str, Any]) -> Any:
+        """Return what a client sends back; wrappers leave the name of the examples to the strategy inside."""
+        app, name = _flower().app, str(getattr(self.strategy, "weighted_by_key", "num-examples"))
+        record = {"arrays": self._arrays(model), "metrics": app.MetricRecord({**numbers, name: examples})}
         return app.Message(app.RecordDict(record), reply_to=message)
 
-    def arrays(self, model: Array) -> Any:
-        """Cut a model into two layers, as rules that look at one layer at a time may differ from those that do not."""
+    def aggregated(self, server_round: int, replies: list[Any]) -> list[Array] | None:
+        """Return the layers of the new model, or None."""
+        arrays, _ = self.strategy.aggregate_train(server_round, replies)
+        return None if arrays is None else [array.numpy() for array in arrays.values()]
+
+    def _arrays(self, model: Array) -> Any:
         app = _flower().app
-        layers = np.array_split(model.astype(self.dtype), min(2, model.size))
+        layers = _layers(model, self.dtype)
         return app.ArrayRecord({f"layer{place}": app.Array(layer) for place, layer in enumerate(layers)})
 
-    @property
-    def weight_name(self) -> str:
-        """Under which name examples are reported; wrappers leave that to the strategy inside."""
-        return str(getattr(self.strategy, "weighted_by_key", "num-examples"))
+
+class _Fits(NamedTuple):
+    """A strategy of ``flwr.server.strategy``, with ``configure_fit`` and ``aggregate_fit``."""
+
+    strategy: Any
+    dtype: np.dtype[Any]
+
+    def asked(self, server_round: int, model: Array, num_clients: int) -> list[tuple[int, Any]]:
+        """Return the selected clients' numbers, each with its proxy."""
+        from flwr.server.client_manager import SimpleClientManager
+
+        _refuse_few(self.strategy, num_clients, ("min_available_clients", "min_fit_clients"))
+        manager = SimpleClientManager()
+        for client in range(num_clients):
+            manager.register(_proxy(client))
+        configured = self.strategy.configure_fit(server_round, self._parameters(model), manager)
+        return [(int(proxy.cid), proxy) for proxy, _ in configured]
+
+    def reply(self, message: Any, model: Array, examples: int, numbers: Mapping[str, Any]) -> Any:
+        """Return a proxy with what its client sends back."""
+        from flwr.common import Code, FitRes, Status
+
+        return message, FitRes(Status(Code.OK, ""), self._parameters(model), examples, dict(numbers))
+
+    def aggregated(self, server_round: int, replies: list[Any]) -> list[Array] | None:
+        """Return the layers of the new model, or None."""
+        from flwr.common import parameters_to_ndarrays
+
+        # Strategies such as FedAdam take steps from the model that they began with.
+        parameters, _ = self.strategy.aggregate_fit(server_round, replies, [])
+        return None if parameters is None else parameters_to_ndarrays(parameters)
+
+    def _parameters(self, model: Array) -> Any:
+        from flwr.common import ndarrays_to_parameters
+
+        return ndarrays_to_parameters(_layers(model, self.dtype))
+
+
+def _proxy(client: int) -> Any:
+    """Return a stand-in for a client's connection, which is only looked up."""
+    from flwr.server.client_proxy import ClientProxy
+
+    kind = type("Client", (ClientProxy,), dict.fromkeys(ClientProxy.__abstractmethods__))
+    return kind(str(client))
 
 
 class _Grid(NamedTuple):
@@ -205,6 +270,7 @@ def _alone(rng: np.random.Generator) -> Iterator[None]:
 def _flower() -> Any:
     try:
         import flwr.app
+        import flwr.server.strategy
         import flwr.serverapp.strategy
     except ImportError as error:
         message = 'flower needs Flower\'s strategies that take messages: pip install "fedtheory[flower]"'

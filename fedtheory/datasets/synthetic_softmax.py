@@ -76,8 +76,8 @@ def synthetic(
     num_clients
         K.
     rng
-        Seed, SeedSequence or Generator. Each ingredient has a stream of its own, the entries and samples of each client
-        too: the first clients and samples stay the same if there are more of either, or another alpha or beta.
+        Seed, SeedSequence or Generator. Each ingredient has its own random stream, and so have the entries and samples
+        of each client: the first clients and samples do not depend on their numbers, nor on alpha or beta.
     num_features, num_classes
         f and C (at least 2).
     dispersion

@@ -115,7 +115,7 @@ def fedavg(
     checkpoint, checkpoint_every
         File that keeps the finished replicates, written whole at the end, on Ctrl-C, and while others run after at
         least so many seconds. The same call runs the missing replicates only, also after the program was killed. More
-        replicates than before may be asked for: each has random streams of its own, spawned from the seed. The
+        replicates than before are allowed, since each has its own random streams, spawned from the seed. The
         checkpoint of another run is refused: of other arguments, or with a rule whose source, or what it refers to,
         has changed.
 

@@ -109,8 +109,8 @@ def selection_skew_at(
     AssumptionViolated
         If the denominator is zero, so that the skew is 0/0.
     ValueError
-        If the strategy selects by noisy losses, or has a rule of its own for the coefficients and no
-        known ``law``, so that they may depend on the updates.
+        If the strategy selects by noisy losses, or has a rule for the coefficients and no known
+        ``law``, so that they may depend on the updates.
 
     Examples
     --------

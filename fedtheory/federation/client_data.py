@@ -38,8 +38,8 @@ class FederatedData:
     num_classes
         By default one more than the largest label, and at least 2; it must be given for labels from 100,000 on.
     test_features, test_labels, test_offsets
-        Held-out samples in the same layout, or none at all; a client may have none of its own. Those from
-        ``test_offsets[K]`` on belong to no client: they are a common test set.
+        Held-out samples in the same layout, or none; a client may have none. The samples from
+        ``test_offsets[K]`` on belong to no client; they are a common test set.
 
     Raises
     ------
@@ -122,7 +122,7 @@ class FederatedData:
 
         A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training. No sample may be
         given twice: it could be held out and trained on. Samples may be left over. The features and labels of
-        ``test`` are a common test set, beside what is held out.
+        ``test`` are a common test set, in addition to the held-out samples.
         """
         # Only the samples that are dealt are made double: of millions of bytes that is most of the memory.
         x = _table("features", features)

@@ -15,8 +15,8 @@ error feedback                              e_k minus the update    top-k and su
 EF21                                        g_k - d_k               top-k and such  moves the d_k, and x along them
 ================  ========================  ======================  ==============  ==================================
 
-A method has a table, a memory (the server's state), a state of each client, and a random stream of its own, so that a
-coin or a random compressor changes neither who is selected nor the noise of training. A rule writes into the arguments
+A method has a table, a memory (the server's state), a state of each client, and its own random stream, so that a
+coin or a random compressor changes neither the selection nor the noise of training. A rule writes into the arguments
 that it is declared to write, and into no others. The strategy's ``weigh`` comes between ``message`` and ``combine`` and
 looks at the updates as they were computed.
 """

@@ -87,7 +87,7 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
     label
         Its entry in the legend.
     rank
-        0 for the tightest bound; each has a color and dashes of its own.
+        0 for the tightest bound; each rank has its own color and dashes.
 
     Returns
     -------

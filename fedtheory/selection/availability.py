@@ -211,7 +211,7 @@ class Available:
 
     Notes
     -----
-    Availability draws from a random stream of its own: strategies compared with one seed meet the same clients.
+    Availability has its own random stream, so that with one seed all strategies have the same available clients.
     Aggregation is unbiased for the available clients' objective at most, not for that of all.
     """
 

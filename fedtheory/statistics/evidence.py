@@ -198,7 +198,7 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     Parameters
     ----------
     samples
-        Shape (n, ...), in [lower, upper]; each entry of a row has a capital of its own.
+        Shape (n, ...), in [lower, upper]; each entry of a row has its own capital.
     mean
         The hypothesis: one number in [lower, upper], or what broadcasts against the samples, each of them fixed before
         its sample is drawn.

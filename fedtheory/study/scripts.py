@@ -1,9 +1,9 @@
 """Common functions of study scripts: command line, progress, checks, table, and output files.
 
-A study is a question with a frozen configuration and a function that answers it with data. Everything else, figures,
-table rows and checks, is made from those data, so that stored results can be drawn again. A script ends with::
+A study has a frozen configuration and a function that computes data. Figures, table rows and checks are computed from
+these data, so that stored results can be displayed again. A script ends with::
 
-    STUDY = study.Study(name="my_question", config=Config(), quick=Config(num_rounds=20), run=run, ...)
+    STUDY = study.Study(name="my_study", config=Config(), quick=Config(num_rounds=20), run=run, ...)
 
     if __name__ == "__main__":
         study.main(STUDY)
@@ -100,7 +100,7 @@ class Study:
     figures
         For every file name, a function from the data to a matplotlib figure.
     said
-        Takes the data of the full study; returns what the page says of them in numbers, as it is written there.
+        A function from the data of the full study to the phrases with numbers on the study's page.
     """
 
     name: str
@@ -117,8 +117,8 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     """Run a study from its command line, print its table, and write its files.
 
     Exits with 1 when a check fails, with 2 and one line on wrong usage or bad input, with 130 on Ctrl-C. ``--debug``
-    shows where a complaint comes from; ``--from FOLDER`` answers the question of stored results again and compares;
-    ``--show FOLDER`` shows them again and writes their figures, into ``--out`` or a folder of their own.
+    prints the traceback of an error; ``--from FOLDER`` repeats a stored study and compares the results;
+    ``--show FOLDER`` prints stored results and writes their figures into ``--out``.
 
     Parameters
     ----------

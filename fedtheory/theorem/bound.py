@@ -189,8 +189,8 @@ def states(
     step_sizes
         The step sizes that the statement prescribes, if any: a function of ``num_steps`` and of arguments by name.
     options
-        Options of ``fedavg`` that the statement allows beside those that its arguments and hypotheses name,
-        ``strategy`` if it holds for any: ``("any",)`` for what holds at every model, however it was reached.
+        Options of ``fedavg`` that the statement allows, in addition to those of its arguments and hypotheses;
+        ``strategy`` if it holds for every strategy, and ``("any",)`` if it holds at every model.
         ``fedtheory.exact.for_run`` refuses all others.
     worst_case
         The problem of the exact worst case of its hypotheses; see ``fedtheory.worst_case.compare``.

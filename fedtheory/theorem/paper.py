@@ -43,7 +43,7 @@ class Statement:
     """A numbered statement of a paper, in a given form (printed, corrected, refined or derived).
 
     ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``. ``options``
-    names options of ``fedavg`` that it speaks about beside those that its hypotheses and its arguments name.
+    names further options of ``fedavg`` that the statement covers, in addition to its hypotheses and arguments.
     ``formal_proof`` is the file of ``fedtheory.formal`` with a proof that Coq has checked, or empty.
     """
 

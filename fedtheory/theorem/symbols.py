@@ -1,7 +1,7 @@
 """Symbols of constants: meaning, domain, unit and letter.
 
-A bound takes what it says of its arguments from here: their domains, the section Parameters of its help, the letters of
-its formula. A paper may have rows of its own, ``Paper(..., symbols=...)``, for what only it knows or names otherwise.
+The domains of a bound's arguments, the section Parameters of its help and the letters of its formula come from this
+table. A paper can add or replace rows: ``Paper(..., symbols=...)``.
 """
 
 import functools

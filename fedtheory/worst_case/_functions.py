@@ -123,7 +123,7 @@ class Term(ABC):
         return x - size * slope
 
     def stochastic_gradient(self, x: Vector, *, variance: Any = 0, relative: Any = 0, name: str = "") -> Vector:
-        """Return the gradient plus a new noise, of mean 0 whatever was drawn before.
+        """Return the gradient plus a new noise, of mean 0 given all that was drawn before.
 
         Its mean square is at most ``variance`` plus ``relative`` times the squared gradient. Each client draws a noise,
         independently of the others; any other function draws one for all clients. Products are means over the noises.

@@ -93,7 +93,7 @@ class FunctionClass:
 
     @property
     def exact(self) -> bool:
-        """Whether the conditions are also sufficient, as they are for each hypothesis beside convexity alone.
+        """Whether the conditions are also sufficient, as they are for convexity with one further hypothesis.
 
         Those of a restricted secant are sufficient for gradients, not for values. For gradients strictly inside of the
         conditions, of points that differ, bumps that are steep nowhere lead from a parabola to each of them, and the
@@ -398,7 +398,7 @@ def _mapped_symmetrically(
 
 
 def of_skew(calls: Sequence[Call]) -> Iterator[Condition]:
-    """Yield what a skew linear operator demands beside the bound on singular values: ``X'Y = -Y'X``, by source.
+    """Yield the conditions of a skew linear operator in addition to those of ``of_linear``: ``X'Y = -Y'X``, by source.
 
     Examples
     --------

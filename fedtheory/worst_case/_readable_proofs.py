@@ -396,7 +396,7 @@ def _given(record: Record, names: Names) -> Iterator[str]:
 
 
 def _free_names(record: Record, names: Names) -> list[str]:
-    """Return the names of vectors that no function, and no line beside them, introduces."""
+    """Return the names of vectors that no other line introduces."""
     calls = [call for one in record.declared for call in one.calls]
     known = {call.gradient.key for call in calls} - {vector.key for vector in names.points.values()}
     known |= {one.calls[one.minimum].at.key for one in record.declared if one.minimum is not None}

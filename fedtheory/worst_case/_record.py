@@ -248,7 +248,7 @@ class Record:
             [image] = mean.blocks
             if noise in blocks and any(image in {one, *self.sources[one].behind} for one in blocks):
                 message = (
-                    "a product must not have the noise of a client beside its mean over the clients, got one that has "
+                    "a product must not have the noise of a client and its mean over the clients, got one that has "
                     "(bound them in two forms)"
                 )
                 raise ValueError(message)

@@ -212,19 +212,20 @@ def _expanded(forms: Sequence[Form], sizes: Sequence[int]) -> Rows:
     largest = int(unit * max((abs(c) for vector in vectors for c in vector.coordinates.values()), default=0))
     most = max((sum(abs(c) for _, _, c in terms) for terms in factors), default=0)
     # Twice the largest sum: where it fits, machine integers are exact.
-    kind = np.int64 if 2 * most * largest**2 < 2**62 else object
-    coordinates = [np.zeros((len(vectors), size), dtype=kind) for size in sizes]
+    kind: Any = np.int64 if 2 * most * largest**2 < 2**62 else object
+    coordinates: list[Any] = [np.zeros((len(vectors), size), dtype=kind) for size in sizes]
     for vector, number in numbers.items():
         for (block, place), c in vector.coordinates.items():
             coordinates[block][number, place] = int(c * unit)
     found: list[list[tuple[Any, ...]]] = [[] for _ in sizes]
     for number, terms in enumerate(factors):
-        left, right, c = (np.array(part, dtype=kind) for part in zip(*terms, strict=True)) if terms else ((),) * 3
+        left, right = ([term[side] for term in terms] for side in (0, 1))
+        shares: Any = np.array([c for *_, c in terms], dtype=kind)
         for block, whole in enumerate(coordinates) if terms else ():
-            U, V = whole[left.astype(int)], whole[right.astype(int)]
+            U, V = whole[left], whole[right]
             places = np.flatnonzero(U.any(axis=0) | V.any(axis=0))
             if places.size:
-                matrix = U[:, places].T @ (V[:, places] * c[:, None])
+                matrix = U[:, places].T @ (V[:, places] * shares[:, None])
                 matrix = np.triu(matrix) + np.tril(matrix, -1).T
                 rows, columns = matrix.nonzero()
                 found[block].append((np.full(rows.size, number), places[rows], places[columns], matrix[rows, columns]))
@@ -233,6 +234,7 @@ def _expanded(forms: Sequence[Form], sizes: Sequence[int]) -> Rows:
 
 def _block(entries: Sequence[tuple[Any, ...]]) -> Block:
     if not entries:
-        return Block(*(np.zeros(0, dtype=int) for _ in range(3)), np.zeros(0, dtype=object))
+        none = np.zeros(0, dtype=int)
+        return Block(none, none, none, none.astype(object))
     forms, rows, columns, wholes = (np.concatenate(part) for part in zip(*entries, strict=True))
     return Block(forms, rows, columns, np.array(wholes.tolist(), dtype=object))

@@ -122,7 +122,7 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
     Returns
     -------
     Comparison
-        The bound's value beside the worst case.
+        The bound value and the worst case.
 
     Raises
     ------

@@ -30,8 +30,10 @@ _NEGLIGIBLE = 1e-5
 """Directions in which nothing is longer than this share of the longest vector are left out."""
 _MOST_COPIES = 4
 """Noises of which a representative run has two outcomes."""
+_ROUNDING = 1e-9
+"""Share of the longest vectors that is the error of doubles in a run."""
 _MISSED = 1e-4
-"""Share of the squared lengths and bounds by which a run in doubles may miss what is proved."""
+"""Share of the bounds by which a run may miss what is proved."""
 
 
 @final
@@ -283,7 +285,8 @@ class Instance(Mapping[str, Array]):
         grams = point.grams[: len(record.sources)]
         factors = [np.array(root(gram)).reshape(len(gram), -1).T for gram in grams]
         longest = max(float(np.linalg.norm(factor, 2)) for factor in factors if factor.size)
-        self._factors = [_compressed(factor, _NEGLIGIBLE * longest) for factor in factors]
+        negligible = _ROUNDING if representative else _NEGLIGIBLE
+        self._factors = [_compressed(factor, negligible * longest) for factor in factors]
         self.dim = sum(self._spots[block].shape[-1] * len(factor) for block, factor in enumerate(self._factors))
         self.functions = {one.name: self._functions_of(one) for one in record.declared}
 
@@ -301,7 +304,7 @@ class Instance(Mapping[str, Array]):
                 shape = [1] * every
                 for one in (*behind, block):
                     shape[self.axes[one]] = self._lengths[self.axes[one]]
-                # Each history has a direction of its own, and its outcomes are two signs, or are orthogonal.
+                # Each history has a separate direction, along which its outcomes are two signs, or are orthogonal.
                 signs = np.eye(own) if self._representative else np.array([[1.0], [-1.0]])
                 spot = np.kron(np.eye(math.prod(before)), signs).reshape(*shape, -1)
             elif pair := next((pair for pair, other in self._record.crossings.items() if other == block), None):
@@ -485,20 +488,26 @@ def instance_of(record: Record, objectives: Sequence[Form], program: Program, po
 
 
 def is_attained(
-    record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint, lower: Fraction
+    record: Record,
+    objectives: Sequence[Form],
+    program: Program,
+    point: FeasiblePoint,
+    lower: Fraction,
 ) -> bool:
     """Whether a run of the problem, on the functions of a feasible point, reaches the lower side.
 
     The run has one client of each group, as all have the same products, and outcomes of a noise that are orthogonal, as
-    those of many outcomes are.
+    those of many outcomes are. It may miss by a small share of the bounds, and by the rounding errors of long vectors.
     """
     instance = Instance(record, objectives, program, point, representative=True)
     found = instance.outcome()
+    sizes = [abs(float(lower)), *(abs(float(one.bound)) for one in record.constraints)]
     longest = max(float((instance.place(step.made) ** 2).sum(axis=-1).max(initial=0.0)) for step in record.steps)
-    scale = max(longest, *(abs(float(one.bound)) for one in record.constraints), abs(float(lower)))
+    missed = max(_MISSED * max(sizes), _ROUNDING * longest)
     gradients = max((found.broken.get(one.name, 0.0) for one in record.declared), default=0.0)
-    squares = max(off for name, off in found.broken.items() if name not in {one.name for one in record.declared})
-    return max(float(lower) - found.objective, squares) <= _MISSED * scale and gradients <= _MISSED * scale**0.5
+    functions = {one.name for one in record.declared}
+    squares = max((off for name, off in found.broken.items() if name not in functions), default=0.0)
+    return max(float(lower) - found.objective, squares, gradients * math.sqrt(max(sizes))) <= missed
 
 
 def _rows(some: Array) -> Array:

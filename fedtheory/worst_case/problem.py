@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import count
 from operator import add
 from typing import Any, final, overload
@@ -491,7 +491,7 @@ class Problem:
         vector
             The vector v that is sent.
         omega
-            ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``, whatever was drawn before.
+            ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``, given all that was drawn before.
         clients
             Each of these clients compresses the vector, even if it is the same for all.
         name
@@ -623,8 +623,8 @@ class Problem:
         if proof.upper is None and not (proof.empty or proof.infinite):
             proof = with_ray(proof, record.points)
         if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
-            point = short_point(proof) or proof.point
-            if not is_attained(record, self._objectives, program, point, proof.lower):
+            reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
+            if not (reached(proof.point) or reached(short_point(proof) or proof.point)):
                 relaxed = ("a run that attains the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
@@ -697,6 +697,12 @@ def _function_class(
     mu: Any, L: Any, lipschitz: Any, quadratic: bool, quadratic_growth: Any, polyak: Any
 ) -> FunctionClass:
     """Return a class of functions that is not empty."""
+    if isinstance(L, Sequence):
+        message = (
+            f"L must be one number, got {short(L)} (of coordinate blocks only necessary conditions are known: demand "
+            "them with at_most, of vectors that equal_to makes orthogonal)"
+        )
+        raise TypeError(message)
     low = Fraction(exact("mu", mu))
     high = _optional("L", L)
     of = FunctionClass(

@@ -168,9 +168,7 @@ def rate(
     return _proved(problem, all_terms, [found for found in near if found is not None], what, name, largest, tolerance)
 
 
-def _terms(
-    state: Mapping[str, tuple[Vector, Vector]], others: Mapping[str, tuple[Form | Value, Form | Value]]
-) -> list[_Term]:
+def _terms(state: Mapping[str, Any], others: Mapping[str, Any]) -> list[_Term]:
     """Return all terms of the potential: inner products of the state, and the other terms."""
     for name, pair in {**state, **others}.items():
         if not isinstance(pair, Sequence) or len(pair) != 2:

@@ -57,6 +57,27 @@ def test_a_round_is_what_is_computed_by_hand(flwr: Any) -> None:
     assert aggregate(np.random.default_rng(0), VECTORS, WEIGHTS).tolist() == [1.25, 1.25]
 
 
+OLDER = {"fraction_train": "fraction_fit", "min_train_nodes": "min_fit_clients", "server_momentum": "server_momentum"}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("FedAvg", {}), ("FedAvg", {"fraction_train": 0.5}), ("FedMedian", {}), ("FedAvgM", {})]
+)
+def test_strategies_of_both_interfaces_give_the_same_models_and_select_as_many_clients(
+    flwr: Any, name: str, options: dict[str, Any]
+) -> None:
+    import flwr.server.strategy as older
+
+    new = flower(getattr(flwr, name)(**options))
+    old = flower(getattr(older, name)(**{OLDER[option]: value for option, value in options.items()}))
+    rng = np.random.default_rng
+    assert len(old.select(rng(1), WEIGHTS, WEIGHTS)) == len(new.select(rng(1), WEIGHTS, WEIGHTS))
+    assert set(old.select(rng(1), WEIGHTS, WEIGHTS)) <= {0, 1, 2}
+    if not options:
+        found = [aggregate(rng(0), VECTORS, WEIGHTS).tolist() for aggregate in (old.aggregate, new.aggregate)]
+        assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
 def states() -> Any:
     """Where the global generators stand."""
     state: Any = np.random.get_state()  # noqa: NPY002
@@ -75,7 +96,9 @@ def test_calls_neither_remember_each_other_nor_move_the_global_generators(flwr: 
 
 
 def test_what_is_no_strategy_of_flower_is_told(flwr: Any) -> None:
-    with pytest.raises(TypeError, match=r"must be one of flwr\.serverapp\.strategy, got 'FedAvg'"):
+    with pytest.raises(
+        TypeError, match=r"must be one of flwr\.serverapp\.strategy or flwr\.server\.strategy, got 'FedAvg'"
+    ):
         flower("FedAvg")
     with pytest.raises(ValueError, match="num_rounds must be"):
         flower(flwr.FedAvg(), num_rounds=0)

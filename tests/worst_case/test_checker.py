@@ -521,7 +521,7 @@ OF_CLIENTS: dict[Callable[[Any], None], str] = {
 OF_ROUNDS: dict[Callable[[Any], None], str] = {
     of_another_number_of_clients: "a mean of noises has not the length that independent noises have",
     noise_that_is_averaged_away: "a mean of noises has not the length that independent noises have",
-    noise_beside_its_mean: "a noise of clients is used beside its mean",
+    noise_beside_its_mean: "a noise of clients is used together with its mean",
     a_mean_of_another_noise: "a mean over clients is not that of one noise",
     noise_that_adds_the_same_to_all_clients: "a vector does not depend on all that it is computed from",
     differences_without_a_noise: "differences between clients are behind no noise of the server",

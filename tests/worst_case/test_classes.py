@@ -18,22 +18,6 @@ def begun(p: Problem, f: Any) -> tuple[Any, Any]:
     return best, x
 
 
-def epsilon_subgradients() -> Problem:
-    """The best of four points."""
-    p = Problem()
-    f = p.function()
-    best, x = begun(p, f)
-    gaps = []
-    for _ in range(3):
-        g = f.epsilon_subgradient(x, Q(1, 10))
-        p.at_most(g.square, 4)
-        gaps.append(f.value(x) - f.value(best))
-        x = x - Q(1, 2) * g
-    p.at_most(f.gradient(x).square, 4)
-    p.maximize(*gaps, f.value(x) - f.value(best))
-    return p
-
-
 def epsilon_subgradients_of_a_smooth_function() -> Problem:
     p = Problem()
     f = p.function(L=1)
@@ -86,16 +70,6 @@ def support_function_alone() -> Problem:
     return p
 
 
-def restricted_secants() -> Problem:
-    p = Problem()
-    f = p.restricted_secant(Q(1, 10), error_bound=1)
-    best, x = begun(p, f)
-    for _ in range(3):
-        x = x - Q(1, 10) * f.gradient(x)
-    p.maximize((x - best).square)
-    return p
-
-
 def line_search() -> Problem:
     p = Problem()
     f = p.function(mu=Q(1, 10), L=1)
@@ -109,13 +83,11 @@ def line_search() -> Problem:
 
 # PEPit's float, the exact value where there is one, and whether both sides are proved.
 KNOWN: dict[Callable[[], Problem], tuple[float, float | None, bool]] = {
-    epsilon_subgradients: (1.29383301, None, True),
     epsilon_subgradients_of_a_smooth_function: (1.19563162, None, True),
     symmetric: (3.06250000, 49 / 16, True),
     skew: (3.99999982, 4.0, True),
     support_function: (0.09539111, None, True),
     support_function_alone: (1.0, 1.0, True),
-    restricted_secants: (0.97029900, 0.99**3, True),
     line_search: (0.44812510, (0.9 / 1.1) ** 4, False),
 }
 SOLVED: dict[Callable[[], Problem], WorstCase] = {}

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from fedtheory.worst_case import Problem
+from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise
+from fedtheory.worst_case._vectors import Value, Vector
 from fedtheory.worst_case.worst_cases import WorstCase
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
@@ -154,6 +156,14 @@ def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
     worst = p.solve()
     assert holds(worst, Q(12))
     assert worst.multipliers["distance2"] == pytest.approx(3, rel=1e-6)
+
+
+def test_two_outcomes_of_a_noise_share_nothing_that_it_adds_to_any_client() -> None:
+    noise = Noise(2)
+    noise.crossed = (3,)
+    at, gradient = (Vector({(block, row): Q(1) for block in range(4)}) for row in (0, 1))
+    [condition] = FunctionClass(L=Q(1)).between_runs([Call(at, gradient, Value())], [noise])
+    assert {frozenset(u.blocks) for u, _ in condition.form.products} == {frozenset(range(4)), frozenset({0, 1})}
 
 
 @pytest.mark.slow

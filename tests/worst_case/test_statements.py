@@ -253,8 +253,11 @@ REFUSED: dict[str, tuple[Callable[[Problem], Any], str]] = {
     "a compressed sum": (compressed_sum_of_two_sources, SOURCES),
     "the mean of noise": (mean_of_noise, "noises of the clients at whose outcomes nothing is computed"),
     "a step after the mean of a noise": (step_after_the_mean, "must not depend on a client's noise after its mean was"),
-    "a noise times its mean": (noise_times_its_mean, "a product must not have the noise of a client beside its mean"),
-    "a sample of a noise and its mean": (sample_of_a_noise_and_its_mean, "must not have the noise of a client beside"),
+    "a noise times its mean": (noise_times_its_mean, "a product must not have the noise of a client and its mean"),
+    "a sample of a noise and its mean": (
+        sample_of_a_noise_and_its_mean,
+        "must not have the noise of a client and its mean",
+    ),
     "balanced noise": (balanced_noise, "without noise, got another"),
     "balanced clients": (balanced_clients, "at a point of its clients"),
     "a noisy minimizer": (noisy_minimizer, "placed at a point that clients share, without noise"),

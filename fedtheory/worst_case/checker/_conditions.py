@@ -49,7 +49,7 @@ def of_pairs(one: Function) -> Iterator[Constraint]:
 
 
 def of_points(one: Function) -> Iterator[Constraint]:
-    """Yield what each point demands, alone or beside the minimizer."""
+    """Yield the conditions on each point, alone or together with the minimizer."""
     for i, x in exact(one.calls):
         if one.number("lipschitz") is not None:
             yield Constraint(Form([(Fraction(1), x.gradient, x.gradient)], []), one.of["lipschitz"] ** 2)

@@ -192,7 +192,7 @@ class Problem:
         for noise, mean in self.averaged.items():
             after = {b for b in range(len(self.behind)) if mean == b or mean in self.behind[b]}
             if self.sizes[noise] != 1 or noise in called or any(noise in some and some & after for some in products):
-                raise Refused("a noise of clients is used beside its mean")
+                raise Refused("a noise of clients is used together with its mean")
             number = next(one.num_clients for one in self.functions if one.name == self.owners[noise])
             one, other = {(mean, 0): Fraction(1)}, {(noise, 0): Fraction(1)}
             terms = [(Fraction(1), one, one), (Fraction(-1, number), other, other)]

@@ -27,7 +27,6 @@ NOT_DONE: dict[str, str] = {
     "bregman_proximal_point": "no proof in 20 s for two steps; all products are free numbers, a linear program",
     "conjugate_gradient": f"{SLOW}: 8 s for two steps, where points of the line search have null squares",
     "conjugate_gradient_qg_convex": f"{SLOW}: 17 s for three steps; 0.25 to 0.2500017 for one",
-    "epsilon_subgradient_method": "upper side 1.4633294061 for one step, no lower one",
     "gradient_descent_lc": "lower side 0.1494464944 of a general map, which theory says, no upper one",
     "gradient_descent_quadratic_lojasiewicz_expensive": "two matrices of variables for each pair of points",
     "gradient_descent_quadratic_lojasiewicz_intermediate": "a family of conditions with a parameter",

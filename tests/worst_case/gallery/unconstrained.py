@@ -336,15 +336,31 @@ def subgradient_method() -> Problem:
 @example("unconstrained", pepit=0.970299, theory=0.99**3)
 def restricted_secants() -> Problem:
     """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``(1 - 2 h mu + h^2 L^2)^n``."""
-    p, mu, h = Problem(), Q(1, 10), Q(1, 10)
-    best = p.point()
+    p = Problem()
+    f = p.restricted_secant(Q(1, 10), error_bound=1)
+    best = f.minimizer()
     x = begun(p, best)
     for _ in range(3):
-        g = p.vector()
-        p.at_most(mu * (x - best).square - g @ (x - best), 0)
-        p.at_most(g.square - (x - best).square, 0)
-        x = x - h * g
+        x = x - Q(1, 10) * f.gradient(x)
     p.maximize((x - best).square)
+    return p
+
+
+@example("unconstrained", pepit=1.2938330123)
+def epsilon_subgradients() -> Problem:
+    """Steps of 1/2 along subgradients with an error of 1/10, no longer than 2; the best of four points."""
+    p = Problem()
+    f = p.function()
+    best = f.minimizer()
+    x = begun(p, best)
+    gaps = []
+    for _ in range(3):
+        g = f.epsilon_subgradient(x, Q(1, 10))
+        p.at_most(g.square, 4)
+        gaps.append(f.value(x) - f.value(best))
+        x = x - Q(1, 2) * g
+    p.at_most(f.gradient(x).square, 4)
+    p.maximize(*gaps, f.value(x) - f.value(best))
     return p
 
 
