@@ -104,10 +104,12 @@ def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fractio
     >>> value_balance(program_of(record, f), [Fraction(-1), Fraction(2), Fraction(7)])
     [Fraction(2, 1)]
     """
-    total = [Fraction(0)] * len(program.values)
-    for row, place, c in program.levels:
-        total[place] += weights[row] * c
-    return total
+    wholes, denominator = over_common(weights)
+    levels, share = program.whole_levels
+    total, factors = [0] * len(program.values), wholes.tolist()
+    for row, place, c in levels:
+        total[place] += factors[row] * c
+    return [Fraction(number, denominator * share) for number in total]
 
 
 def verify_empty(program: Program, multipliers: Multipliers) -> Fraction:
@@ -222,6 +224,11 @@ def forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
             first = np.flatnonzero(np.diff(block.forms, prepend=-1))
             for number, total in zip(block.forms[first], np.add.reduceat(products, first), strict=True):
                 found[number] += Fraction(total, denominator * program.rows.denominator)
-    for row, place, c in program.levels:
-        found[row] += c * point.values[place]
+    numbers, denominator = over_common(point.values)
+    levels, share = program.whole_levels
+    sums, factors = dict[int, int](), numbers.tolist()
+    for row, place, c in levels:
+        sums[row] = sums.get(row, 0) + c * factors[place]
+    for row, number in sums.items():
+        found[row] += Fraction(number, denominator * share)
     return found

@@ -1,15 +1,14 @@
-"""A program as arrays that an interior-point method can work with, and the way back to exact rationals.
+"""A program as arrays for an interior-point method, and its results as rationals.
 
-At first a program is only scaled, by powers of two. Where doubles do not suffice it is written anew, exactly, in
-coordinates in which nothing is the small difference of large numbers: those in which a state's Gram matrices are unit
-matrices, with slacks of tight constraints in the place of function values. What no constraint tells apart is taken out:
-function values that only move together, and directions of a Gram matrix that no form sees, as where all models may be
-translated.
+At first a program is only scaled, by powers of two. If doubles do not suffice, it is rewritten without rounding in
+coordinates without cancellation: the Gram matrices of a state become unit matrices, and slacks of tight constraints
+replace function values. Unknowns that occur in no form are left out: function values of which only differences occur,
+and directions of a Gram matrix that no form depends on, for example if all models may be translated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -36,13 +35,13 @@ from fedtheory.worst_case._sparse_forms import SparseForms
 
 __all__ = ["Coordinates", "first_coordinates"]
 
-# What counts for less than this share of the largest is nothing but rounding.
+# Numbers below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-12
 # Programs whose matrices have more entries are large.
 _MANY = 100_000
 # Where there are fewer unknowns than this multiple of the inequalities, the multipliers are eliminated.
 _MORE = 1.2
-# Each time, what equalities miss shrinks by as much as doubles have digits, or nearly so.
+# Each refinement lowers the residuals of equalities by nearly all digits of a double.
 _REFINEMENTS = 4
 
 
@@ -125,12 +124,19 @@ class Coordinates:
         return _Table(blocks, -lost[:, slacks], bounds - lost @ bounds[self._pivot_rows])
 
     @cached_property
+    def _in_doubles(self) -> tuple[list[Array], Array]:
+        """Entries of the blocks and coefficients of the variables, rounded."""
+        blocks = [_over(block.wholes, denominator) for block, denominator in self._table.blocks]
+        return blocks, _entries(self._table.variables, _doubles)
+
+    @cached_property
     def _scales(self) -> tuple[Array, Array]:
         """Powers of two that bring the largest coefficient of each row and of each variable near 1."""
         sizes = np.zeros(len(self.program.forms))
-        for block, denominator in self._table.blocks:
-            np.maximum.at(sizes, block.forms, np.abs(_doubles((entry, denominator) for entry in block.wholes)))
-        variables = np.abs(self._table.variables.astype(float))
+        entries, variables = self._in_doubles
+        for (block, _), own in zip(self._table.blocks, entries, strict=True):
+            np.maximum.at(sizes, block.forms, np.abs(own))
+        variables = np.abs(variables)
         beside = variables * np.where(sizes > 0, 1.0 / np.where(sizes, sizes, 1.0), 0.0)[:, None]
         relative = beside.max(axis=0, initial=0.0)
         units = power_of_two(1.0 / np.where(relative, relative, 1.0))
@@ -146,21 +152,25 @@ class Coordinates:
         return large and self.pivots is None and not self.program.equalities and unknowns < _MORE * num_forms
 
     def data(self, *, pairs: bool) -> Data:
-        """Return the program as arrays of doubles, or of pairs of them."""
-        exact = _in_pairs if pairs else _doubles
+        """Return the program as arrays of doubles, or of pairs of doubles."""
+        table, exact = self._table, _in_pairs if pairs else _doubles
+        wholes: list[Any]
+        wholes, variables = self._in_doubles
+        if pairs:
+            wholes = [_in_pairs((number, over) for number in block.wholes) for block, over in table.blocks]
+            variables = _entries(table.variables, exact)
         (rows, units), num_forms, grams = self._scales, len(self.program.forms), list[Any]()
         sparse = not pairs and self._has_many_inequalities
-        for (block, denominator), turn in zip(self._table.blocks, self.turns, strict=True):
-            entries = exact((entry, denominator) for entry in block.wholes) * rows[block.forms]
-            entries = entries * np.where(block.rows == block.columns, 1.0, 0.5)
+        for (block, _), own, turn in zip(table.blocks, wholes, self.turns, strict=True):
+            entries = own * rows[block.forms] * np.where(block.rows == block.columns, 1.0, 0.5)
             shape = num_forms, turn.shape[1], turn.shape[1]
             if sparse:
                 grams.append(SparseForms(shape, block.forms, block.rows, block.columns, entries))
             else:
                 places = (block.forms, block.rows, block.columns), (block.forms, block.columns, block.rows)
                 grams.append(_put(shape, places, entries)[self._kept])
-        variables = exact(_ratios(self._table.variables)).reshape(num_forms, -1) * np.outer(rows, units)
-        bounds = exact(_ratios(self._table.bounds)) * rows
+        variables = variables * np.outer(rows, units)
+        bounds = _entries(table.bounds, exact) * rows
         loose = 1.0 * (self._kept[1:] > len(self.program.equalities))
         return Data(tuple(grams), variables[self._kept], bounds[self._kept[1:]], loose)
 
@@ -168,7 +178,7 @@ class Coordinates:
         """Return coordinates in which a state's Gram matrices are unit matrices, and the state in them."""
         triangles = [cholesky(widened(_safely_definite(rounded(G)) / rounded(state.tau))) for G in state.grams]
         turns = tuple(product(T, _exact(L)) for T, L in zip(self.turns, triangles, strict=True))
-        # Equalities first, and then what a small change of the slack costs most.
+        # Equalities first, then inequalities in the order of multiplier over slack.
         own = self._kept[1:]
         loose = own > len(self.program.equalities)
         tightness = np.where(loose, rounded(state.multipliers) / np.where(loose, rounded(state.slacks), 1.0), np.inf)
@@ -203,7 +213,7 @@ class Coordinates:
         )
 
     def point(self, state: State, *, along: bool = False) -> FeasiblePoint:
-        """Return a state's point in exact rationals, moved to where it fulfills the equalities.
+        """Return the point of a state in rationals, changed so that it fulfills the equalities.
 
         ``along`` makes it a direction, along which all forms of equalities are 0.
         """
@@ -215,7 +225,7 @@ class Coordinates:
         ties = self._kept[(self._kept > 0) & (self._kept <= len(self.program.equalities))]
         if not ties.size:
             return self._in_program(own, variables, bounds)
-        # What is missing is mended by the smallest change, until next to nothing is left.
+        # The smallest change that removes the residuals, repeated until they are negligible.
         data, tied = self.data(pairs=False), np.arange(1, 1 + ties.size)
         matrices = [np.array([gram[row] for row in tied]) for gram in data.grams]
         effects = [*(matrix.reshape(ties.size, -1) for matrix in matrices), data.values[tied]]
@@ -233,7 +243,7 @@ class Coordinates:
         grams = [product(product(T, _symmetric(G)), T.T) for T, G in zip(self.turns, own, strict=True)]
         values = np.full(len(self.program.values), Fraction(0), dtype=object)
         if self.pivots is not None:
-            # A pivot's row, function values left out, says what these are.
+            # The rows of the pivots determine the function values.
             left = np.full(len(self.pivots), Fraction(0), dtype=object)
             left[[self._pivot_rows.index(row) for row in self._slack_rows]] = -variables
             taken = forms_at(self.program, _point(grams, values))
@@ -254,7 +264,7 @@ class Coordinates:
 
 
 def first_coordinates(program: Program) -> Coordinates:
-    """Return a program's own coordinates in units of its largest bound, without what no constraint tells apart.
+    """Return the coordinates of a program in units of its largest bound, without unknowns that occur in no form.
 
     Examples
     --------
@@ -322,12 +332,22 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
     return found, 2 * program.rows.denominator * unit**2 * share
 
 
-def _ratios(numbers: Exact) -> Iterable[tuple[int, int]]:
-    return ((number.numerator, number.denominator) for number in numbers.ravel().tolist())
+def _entries(numbers: Exact, exact: Callable[[Iterable[tuple[int, int]]], Numbers]) -> Numbers:
+    """Return an array of rationals, most of which are 0, in an arithmetic."""
+    places = np.flatnonzero(numbers)
+    found = exact((number.numerator, number.denominator) for number in numbers.ravel()[places].tolist())
+    return _put((numbers.size,), [places], found).reshape(*numbers.shape)
 
 
 def _doubles(ratios: Iterable[tuple[int, int]]) -> Array:
     return np.array([number / denominator for number, denominator in ratios], dtype=float)
+
+
+def _over(wholes: Exact, denominator: int) -> Array:
+    """Divide whole numbers, many of which are the same."""
+    numbers = wholes.tolist()
+    known = {number: number / denominator for number in {*numbers}}
+    return np.array([known[number] for number in numbers], dtype=float)
 
 
 def _in_pairs(ratios: Iterable[tuple[int, int]]) -> DoubleDouble:
@@ -354,19 +374,19 @@ def _put(shape: tuple[int, ...], places: Iterable[Any], entries: Numbers) -> Num
 
 
 def _exact(numbers: Numbers) -> Exact:
-    """Return doubles, or pairs of them, as the rationals that they are."""
+    """Return doubles, or pairs of doubles, as rationals, without rounding."""
     found = np.empty(rounded(numbers).shape, dtype=object)
     found.ravel()[:] = widened(numbers).fractions()
     return found
 
 
 def _safely_definite(gram: Array) -> Array:
-    """Add what rounding may lack to a Gram matrix that is definite in doubles."""
+    """Add to the diagonal of a Gram matrix what rounding may have taken from it."""
     return gram + 1e-13 * np.diag(gram.diagonal())
 
 
 def _symmetric(matrix: Exact) -> Exact:
-    """Take the lower triangle for the upper one, too: rounding may have left their last digits apart."""
+    """Copy the lower triangle to the upper one, which may differ in the last digits."""
     return np.tril(matrix) + np.tril(matrix, -1).T
 
 

@@ -1,7 +1,7 @@
-"""Arrays of numbers of 31 digits, and the linear algebra that an interior-point method needs of them.
+"""Arrays of numbers of 31 digits, and the linear algebra of an interior-point method for them.
 
 A number is an unevaluated sum of two doubles (Dekker 1971; Hida, Li and Bailey 2001): relative errors are near 2^-104,
-and the range is that of doubles. Functions take arrays of doubles as well, so that one text serves both.
+and the range is that of doubles. Functions accept arrays of doubles as well, so that the same code runs in both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DoubleDouble:
     """An array of sums ``high + low`` with ``|low|`` at most half a unit in the last place of ``high``."""
 
     __slots__ = ("high", "low")
-    __array_ufunc__ = None  # an array on the left hands its operators over
+    __array_ufunc__ = None  # operators with an array on the left call the methods of this class
 
     def __init__(self, high: Any, low: Any = None) -> None:
         self.high: Array = np.asarray(high, dtype=float)
@@ -61,7 +61,7 @@ class DoubleDouble:
         return DoubleDouble(self.high.swapaxes(first, second), self.low.swapaxes(first, second))
 
     def fractions(self) -> list[Fraction]:
-        """Return the numbers, flattened, as the exact rationals that they are."""
+        """Return the numbers, flattened, as rationals, without rounding."""
         if np.isnan(self.high).any():
             message = "rationals must come from numbers, got some that are not"
             raise FloatingPointError(message)
@@ -168,7 +168,7 @@ def squares(rows: Numbers) -> Numbers:
 def triangle_of(parts: Sequence[Numbers]) -> Numbers:
     """Return the lower triangle L with ``L L' = sum part part'``, shapes (m, n) of parts and (m, m).
 
-    Where digits are too few for the products they may be enough for the parts themselves.
+    If the products have too few digits, the triangle is computed from the parts by orthogonalization.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def root_of(numbers: Numbers) -> Numbers:
 
 
 def widened(numbers: Any) -> DoubleDouble:
-    """Return doubles as pairs of them, and pairs as they are.
+    """Return doubles as pairs of doubles; pairs are returned unchanged.
 
     >>> widened([1.0, 2.0]).low.tolist()
     [0.0, 0.0]
@@ -238,7 +238,7 @@ def _solved(triangle: Numbers, right: Numbers, *, transposed: bool) -> Numbers:
 
 
 def _parts(numbers: DoubleDouble) -> tuple[Array, Array]:
-    """Return both parts as compiled functions want them."""
+    """Return both parts as contiguous arrays."""
     return np.ascontiguousarray(numbers.high), np.ascontiguousarray(numbers.low)
 
 

@@ -1,8 +1,9 @@
-"""Directions whose square is in no form: their products with other vectors are free numbers.
+"""Directions whose square is in no form, so that their products with other vectors are free numbers.
 
-A vector ``a`` may be as long as one likes, orthogonally to everything else, where ``<a, a>`` is in no form. Then its
-products with other vectors may be any numbers, as function values are. Written so, a program has an inner point, or its
-multipliers have one, where it has none as a matrix with a row for ``a``: that row of what multipliers leave must be 0.
+If ``<a, a>`` is in no form, the part of ``a`` that is orthogonal to all other vectors may have any length. Then the
+products of ``a`` with other vectors may be any numbers, as function values may. With a row for ``a`` in the Gram matrix
+the multipliers have no interior, since that row of the dual slack matrix must be 0. With free numbers they may have an
+interior.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def null_squares(program: Program) -> list[Direction]:
 
 
 def without(program: Program, directions: Iterable[Direction]) -> tuple[Program, Dropped]:
-    """Write a program anew, with the products of directions as free numbers and as many basis vectors less."""
+    """Rewrite a program with the products of directions as free numbers, without one basis vector for each."""
     dropped = []
     for direction in directions:
         program, products = _without(program, direction)
@@ -44,14 +45,14 @@ def without(program: Program, directions: Iterable[Direction]) -> tuple[Program,
 
 
 def _without(program: Program, direction: Direction) -> tuple[Program, Products]:
-    """Do it with one direction."""
+    """Rewrite a program for one direction."""
     # Basis vectors are e_j = w_j + tau_j a with one w_j = 0, so that a is what is left of that one.
     dropped = next(iter(direction))
     products: Products = {}
     parts: dict[Vector, tuple[Fraction, Vector]] = {}
 
     def split(vector: Vector) -> tuple[Fraction, Vector]:
-        """Return how much a vector is shifted, and what is left of it without a."""
+        """Return the coefficient of a in a vector, and the rest of the vector."""
         if vector not in parts:
             shift = sum((c * direction.get(place, 0) for place, c in vector.coordinates.items()), start=Fraction(0))
             parts[vector] = shift, Vector({place: c for place, c in vector.coordinates.items() if place != dropped})
@@ -80,7 +81,7 @@ def _without(program: Program, direction: Direction) -> tuple[Program, Products]
 
 
 def lifted(program: Program, reduced: Program, dropped: Dropped, point: FeasiblePoint) -> FeasiblePoint:
-    """Return the point of a program that one of the reduced program is, whose dropped vectors have long squares.
+    """Return the point of a program from one of the reduced program; squares of dropped vectors are large enough.
 
     Raises
     ------
@@ -96,8 +97,8 @@ def lifted(program: Program, reduced: Program, dropped: Dropped, point: Feasible
             numbers.get(products[block, other], Fraction(0)) if (block, other) in products else Fraction(0)
             for other in range(len(gram))
         ]
-        # The vector must be as long as its shadow on the others, a combination of them, and is taken longer. Its
-        # products may be shifted along what no form sees: points that may be translated.
+        # The vector must be longer than its projection onto the others. Its products may be changed along combinations
+        # that occur in no form, for example if points may be translated.
         unseen = _unseen(reduced.rows.blocks[block], len(gram))
         shadow = solve_exactly([*(_sparse(column) for column in gram), *unseen], _sparse(row))
         for place_of_shift, shift in enumerate(unseen, start=len(gram)):
@@ -121,7 +122,7 @@ def lifted(program: Program, reduced: Program, dropped: Dropped, point: Feasible
 
 
 def _sparse(entries: Sequence[Fraction]) -> dict[int, Fraction]:
-    """Return what is not 0, by its place."""
+    """Return the entries that are not 0, by place."""
     return {place: entry for place, entry in enumerate(entries) if entry}
 
 

@@ -1,11 +1,11 @@
-"""An interior-point method for semidefinite programs, in doubles or in pairs of them: what it finds is a hint.
+"""An interior-point method for semidefinite programs, in doubles or in pairs of doubles.
 
 It follows the central path of the homogeneous self-dual embedding (Ye, Todd and Mizuno 1994) by the directions of
 Helmberg, Rendl, Vanderbei and Wolkowicz (1996), Kojima, Shindoh and Hara (1997) and Monteiro (1997), with Mehrotra's
-corrector. The embedding has a solution whatever the program is: where ``tau`` stays positive it is one of the program
-and of its dual, where ``kappa`` does the multipliers show that nothing fulfills the constraints, or the Gram matrices
-that the value is infinite. Once a solution is ahead, ``tau`` is held at 1, and steps aim at points and multipliers that
-break no constraint.
+corrector. The embedding of every program has a solution. If ``tau`` stays positive, it is a solution of the program
+and of its dual. If ``kappa`` does, the multipliers show that no point fulfills the constraints, or the Gram matrices
+show that the value is infinite. Near a solution, ``tau`` is held at 1, and steps aim at points and multipliers that
+break no constraint. The results are not proofs; ``proofs`` verifies them in rationals.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _MOST_STEPS = 200
 _CAUTION = 0.95
 # Products whose sum is less than this share of the value.
 _CLOSE = 1e-8
-# Steps that are longer than this share of what was aimed at are good, and those that are shorter poor.
+# A step is good if it is longer than the first share of the full step, and poor if shorter than the second.
 _FAR, _NEAR = 0.5, 0.1
-# Products of a positive number and its multiplier are aimed at this share of their mean at least.
+# Least target of the products of a positive number and its multiplier, as a share of their mean.
 _LEAST_CENTERING = 1e-3
 # Where tau is so much larger than kappa, and both objectives agree to this share, a solution is ahead; or where it is
 # even larger, for a value of 0.
 _AGREED, _DOMINANT, _VERY_DOMINANT = 1e-2, 1e3, 1e6
-# What is broken by no more than this share of the objective may be rounding.
+# A constraint that is broken by less than this share of the objective may be fulfilled but for rounding.
 _ROUGHLY = 1e-4
-# Where tau is no more than this share of kappa, it is 0.
+# A tau below this share of kappa counts as 0.
 _GONE = 1e-12
-# What is missing is little where it is less than this share of what is positive.
+# A residual is small if it is less than this share of the positive number or matrix.
 _LITTLE = 0.1
-# So many steps that together bring neither the mean product nor what is missed down by a tenth are no progress.
+# The path ends after so many steps that lower neither the mean product nor the residual by a tenth.
 _STALLED = 12
 
 
@@ -88,16 +88,16 @@ class Data(NamedTuple):
 
 
 class State(NamedTuple):
-    """A point and multipliers, both times tau, and what they leave; what must be positive is.
+    """A point and multipliers, both times tau, and their slacks; all that must be positive is.
 
     Attributes
     ----------
     grams, values, slacks
-        The point, and what it leaves of the inequalities; slacks of equalities are 0.
+        The point, and the slacks of the inequalities; slacks of equalities are 0.
     multipliers, dual_slacks
-        Of the constraints, and what they leave of the blocks.
+        Multipliers of the constraints, and the dual slack matrix of each block.
     tau, kappa
-        Of the embedding; 1 and 0 once a solution is ahead.
+        Variables of the embedding; 1 and 0 near a solution.
     """
 
     grams: tuple[Numbers, ...]
@@ -110,11 +110,11 @@ class State(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether a solution is ahead."""
+        """Whether the path is near a solution."""
         return not rounded(self.kappa).any()
 
     def moved(self, step: State, primal: float, dual: float) -> State:
-        """Go shares of a step on either side."""
+        """Return the state after shares of a step of the point and of the multipliers."""
         return State(
             tuple(_symmetric(G + dG * primal) for G, dG in zip(self.grams, step.grams, strict=True)),
             self.values + step.values * primal,
@@ -132,25 +132,26 @@ class State(NamedTuple):
 
 
 def beginning(data: Data) -> State:
-    """Return where a path begins: unit matrices and ones, in doubles."""
+    """Return the first state of a path: unit matrices and ones, in doubles."""
     units = tuple(np.eye(size) for size in data.sizes)
     one = np.ones(())
     return State(units, np.zeros(data.values.shape[1]), data.loose, data.loose, units, one, one)
 
 
 class Progress(NamedTuple):
-    """A state and how far it has come.
+    """A state and its distance from a solution.
 
     Attributes
     ----------
     state
         The state.
     reached, promised
-        The objective at its point, and what its multipliers promise.
+        The objective at its point, and the bound of its multipliers.
     inside
         Whether point and multipliers break no constraint.
     empty, infinite
-        Whether its multipliers may show that nothing fulfills the constraints, or its point that the value is infinite.
+        Whether the multipliers may show that no point fulfills the constraints, or the point that the value is
+        infinite.
     """
 
     state: State
@@ -161,15 +162,15 @@ class Progress(NamedTuple):
     infinite: bool
 
     def promising(self, narrow: float) -> bool:
-        """Whether point and multipliers should be proofs of two sides that are so narrow, as a share of the value."""
+        """Whether point and multipliers should prove an enclosure of this relative width."""
         apart = self.promised - self.reached
         return self.state.settled and self.inside and apart <= narrow * max(abs(self.reached), abs(self.promised))
 
 
 def path(data: Data, state: State) -> Iterator[Progress]:
-    """Yield the way to a solution, or to what shows that there is none.
+    """Yield the states of a path to a solution, or to multipliers or matrices that show that there is none.
 
-    It ends where rounding ends the progress; the caller may have seen enough before.
+    It ends when rounding prevents progress; the caller may stop earlier.
     """
     best, since = np.full(2, np.inf), 0
     for _ in range(_MOST_STEPS):
@@ -187,7 +188,7 @@ def path(data: Data, state: State) -> Iterator[Progress]:
 
 
 def _settled(data: Data, state: State) -> State:
-    """Divide by tau and hold it once it is much larger than kappa, and both objectives nearly agree."""
+    """Divide a state by tau if tau is much larger than kappa and both objectives nearly agree."""
     reached = float(rounded(data.forms(state.grams)[0]) + rounded(data.values[0]) @ rounded(state.values))
     promised = float(rounded(data.bounds) @ rounded(state.multipliers))
     tau, kappa = float(rounded(state.tau)), float(rounded(state.kappa))
@@ -202,7 +203,7 @@ def _settled(data: Data, state: State) -> State:
 
 @final
 class _Equations:
-    """A state's equations, linearized and eliminated: what a step must do to all of them.
+    """The linearized equations of a state, after elimination.
 
     With Gram matrices G, function values f, slacks s, multipliers y and dual slacks Z: ``A(G) + a f + s = b tau``,
     ``sum y A = Z + C tau``, ``a' y = c tau``, ``C(G) + c f = b y + kappa``, and every product of a positive number, or
@@ -215,7 +216,7 @@ class _Equations:
         self.a, self.b, self.c = data.values[1:], data.bounds, data.values[0]
         taken = data.forms(G) + data.values @ state.values
         self.reached, self.promised, self.taken = taken[0], _inner(self.b, y), taken[1:]
-        # What the equations miss.
+        # Residuals of the equations.
         self.primal = self.b * state.tau - self.taken - state.slacks
         self.dual = [
             S - Z - own[0] * state.tau
@@ -242,7 +243,7 @@ class _Equations:
         else:
             self.elimination = ForMultipliers(data.grams, self.a, self.triangles, roots, self.ratios)
         self.solve = self.elimination.solve
-        # What a step owes to what the equations miss, and how it answers to a change of tau.
+        # Effects of the residuals and of a change of tau on a step.
         self.moved = [_symmetric(X @ R @ inverse) for X, R, inverse in zip(G, self.dual, self.inverses, strict=True)]
         self.missed = data.forms(self.moved)
         self.of_objective = self.elimination.of_objective
@@ -255,7 +256,7 @@ class _Equations:
     def direction(self, centering: float, aim: float, second: State | None = None) -> State:
         """Return the step to products of a share of their mean.
 
-        ``aim`` is the share of what the equations miss that is mended, ``second`` a step whose products of changes are
+        ``aim`` is the share of the residuals that the step removes; ``second`` is a step whose second-order terms are
         taken into account.
         """
         data, state, target = self.data, self.state, centering * self.mean
@@ -295,7 +296,7 @@ class _Equations:
         return State(grams, df, slacks - self.ratios * dy, dy, dual_slacks, d_tau, d_kappa)
 
     def longest(self, step: State) -> tuple[float, float]:
-        """Return how often the point, and the multipliers, may take a step and stay inside."""
+        """Return the longest multiples of a step at which the point, and the multipliers, stay inside."""
         state, loose = self.state, self.data.loose > 0
         numbers = [(state.slacks[loose], step.slacks[loose])]
         if not state.settled:
@@ -307,11 +308,11 @@ class _Equations:
         return 1.0 / max(primal, 1e-300), 1.0 / max(dual, 1e-300)
 
     def next_state(self) -> State:
-        """Aim at products of 0, see how far that gets, and aim again at what that says can be reached."""
+        """Return the state after a step to the target that a predictor step to products of 0 suggests."""
         state = self.state
         if state.settled and not self.inside():
-            # Products stay, and what is missed is mended. Taken whole, such a step leaves nothing missed; near the
-            # solution a part of it is welcome, too, and so are larger products.
+            # A step that keeps the products and removes the residuals. If it is taken whole, no residual is left; near
+            # the solution a part of it, or larger products, are accepted too.
             near = self.mean * self.degree < _CLOSE * abs(float(rounded(self.promised)))
             for centering in (1.0, 10.0, 100.0) if near else (1.0,):
                 step = self.direction(centering, aim=1.0)
@@ -323,7 +324,7 @@ class _Equations:
         length = min(primal, dual)
         if state.settled:
             left = self._products_after(straight, primal, dual) / (self.mean * self.degree)
-            # What is missed has to vanish faster than the products.
+            # Residuals have to vanish faster than the products.
             centering = max(min(left**2, 1.0), _LEAST_CENTERING if self.inside() and length > _NEAR else 0.3)
             step = self.direction(centering, aim=1.0, second=straight)
         else:
@@ -335,11 +336,11 @@ class _Equations:
         return state.moved(step, *(min(1.0, _CAUTION * longest) for longest in self.longest(step)))
 
     def progress(self) -> Progress:
-        """Return the state and how far it has come."""
+        """Return the state and its distance from a solution."""
         tau, reached, promised = (float(rounded(x)) for x in (self.state.tau, self.reached, self.promised))
         empty = infinite = False
         if float(rounded(self.state.kappa)) > tau:
-            # To be looked at more closely, and exactly, if it is so but for rounding.
+            # A state that fulfills these but for rounding is verified in rationals.
             least = min(
                 float(np.linalg.eigvalsh(rounded(S)).min(initial=0.0))
                 for S in self.data.combined(self.state.multipliers)
@@ -350,18 +351,18 @@ class _Equations:
         return Progress(self.state, reached / tau, promised / tau, self.inside(), empty, infinite)
 
     def inside(self) -> bool:
-        """Whether what the equations miss is little beside what is positive: no constraint is broken."""
+        """Whether the residuals are small relative to the slacks, so that no constraint is broken."""
         loose = self.data.loose > 0
         missing = np.abs(rounded(self.primal))
         if (missing[loose] > _LITTLE * rounded(self.state.slacks)[loose]).any():
             return False
-        # What equalities miss asks for a change of the Gram matrices, which is to be a small share of them.
+        # Residuals of equalities need a change of the Gram matrices, which must be small relative to them.
         if self.elimination.owed(self.primal * (1.0 - self.data.loose)) > _LITTLE**2 * self.mean:
             return False
         return all(_shrinking(self.left_triangles, dual, []) < _LITTLE for dual in (self.dual, [-R for R in self.dual]))
 
     def missing(self) -> float:
-        """Return the largest entry of what the equations miss."""
+        """Return the largest entry of the residuals."""
         return max(float(np.abs(rounded(part)).max(initial=0.0)) for part in (self.primal, *self.dual, self.level))
 
     def _products_after(self, step: State, primal: float, dual: float) -> float:
@@ -374,7 +375,7 @@ class _Equations:
 def _shrinking(
     triangles: Sequence[Numbers], changes: Sequence[Numbers], numbers: Iterable[tuple[Numbers, Numbers]]
 ) -> float:
-    """Return the largest share of itself that something positive loses in a step."""
+    """Return the largest share that a positive number or matrix loses in a step."""
     fastest = 0.0
     for L, change in zip(triangles, changes, strict=True):
         relative = rounded(solve_lower(L, solve_lower(L, change).T))

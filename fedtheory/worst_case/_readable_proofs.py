@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import cached_property
 from itertools import count, permutations
 from typing import Any, NamedTuple
 
@@ -176,7 +177,11 @@ class Names:
                 numbered = (style.name(f"{letter}{number}") for number in count(1))
                 self._define(next(name for name in numbered if name not in self._taken), step.made)
         self._name_parts()
-        self._differences = {
+
+    @cached_property
+    def _differences(self) -> dict[Key, str]:
+        """Names of the differences of two vectors."""
+        return {
             (one - other).key: f"{name} - {beside}"
             for (name, one), (beside, other) in permutations(self.defined.items(), 2)
             if one.coordinates.keys() - other.coordinates.keys() and len(self.defined) < _MOST_TRIED

@@ -18,13 +18,13 @@ import numpy as np
 from fedtheory.worst_case._interpolation import Call, FunctionClass, Semidefinite
 from fedtheory.worst_case._invariances import Direction, invariances
 from fedtheory.worst_case._record import Constraint, Declared, Record
-from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
+from fedtheory.worst_case._vectors import Form, Value, Vector
 
 __all__: list[str] = []
 
 
 class Block(NamedTuple):
-    """What the forms hold of a block's Gram matrix: whole numbers times entries (row, column), ``row <= column``.
+    """Coefficients of the forms in one Gram matrix: whole numbers times entries (row, column), ``row <= column``.
 
     An entry off the diagonal stands for itself and its mirror image. Shapes (entries,); sorted by form.
     """
@@ -36,7 +36,7 @@ class Block(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Blocks of whole numbers, and the denominator of all of them."""
+    """Blocks of whole numbers and their common denominator."""
 
     blocks: tuple[Block, ...]
     denominator: int
@@ -52,7 +52,7 @@ class Program:
     sizes
         Number of basis vectors of each block.
     objective
-        What is maximized.
+        The form that is maximized.
     inequalities, equalities
         The constraints.
     zeros
@@ -87,7 +87,13 @@ class Program:
     @cached_property
     def rows(self) -> Rows:
         """All forms as whole numbers over one denominator, equalities before inequalities, the objective first."""
-        return _expanded(self.forms, len(self.sizes))
+        return _expanded(self.forms, self.sizes)
+
+    @cached_property
+    def whole_levels(self) -> tuple[list[tuple[int, int, int]], int]:
+        """The ``levels`` with whole numbers in the place of coefficients, and their denominator."""
+        denominator = math.lcm(*(c.denominator for *_, c in self.levels))
+        return [(row, place, int(c * denominator)) for row, place, c in self.levels], denominator
 
     @cached_property
     def levels(self) -> list[tuple[int, int, Fraction]]:
@@ -102,7 +108,7 @@ class Program:
 
 
 def program_of(record: Record, objective: Form | Value) -> Program:
-    """Return what a record demands, as it is, as a program."""
+    """Return the constraints of a record, without those of its classes, as a program."""
     # A block in which nothing was made has a vector that is in no form.
     sizes = tuple(max(size, 1) for size in record.sizes)
     inequalities = tuple(one for one in record.constraints if not one.is_equality)
@@ -111,7 +117,7 @@ def program_of(record: Record, objective: Form | Value) -> Program:
 
 
 def completed(record: Record) -> Record:
-    """Return a copy of a record in which every function has the calls that its class is described by."""
+    """Return a copy of a record in which every function has the calls that its class needs."""
     found = record.copy()
     for number, one in enumerate(found.declared):
         of = one.of
@@ -145,7 +151,7 @@ def semidefinite_program(record: Record, objectives: Sequence[Form]) -> Program:
 
 
 def relaxations(record: Record, program: Program) -> tuple[str, ...]:
-    """Return the names of what a program demands in part only, so that just an upper bound is proved."""
+    """Return the names of functions and terms that a program describes in part, so that it proves upper bounds only."""
     # A geometric mean is bounded from above: it must be better if it is large.
     bounded = [(program.objective, -1), *((one.form, 1) for one in program.inequalities)]
     low = any(sign * form.products.get(pair, 0) > 0 for form, sign in bounded for pair in record.roots)
@@ -155,7 +161,7 @@ def relaxations(record: Record, program: Program) -> tuple[str, ...]:
 
 
 def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
-    """Demand that a function or an operator of its class takes the values of its calls."""
+    """Add the constraints under which a function or an operator of a class has the values of its calls."""
     if declared.adjoint_of:
         return
     calls, of = declared.calls, declared.of
@@ -178,7 +184,7 @@ def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
 
 
 def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> None:
-    """Demand that a matrix of forms is the Gram matrix of a block of its own."""
+    """Add the constraints that a matrix of forms is the Gram matrix of a new block."""
     block = record.block()
     slack = [record.vector(blocks=(block,), verb="slack") for i, j in matrix.entries if i == j]
     for (i, j), form in matrix.entries.items():
@@ -187,7 +193,7 @@ def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> No
 
 
 def _with_labels_apart(constraints: Iterable[Constraint]) -> Iterator[Constraint]:
-    """Yield constraints with labels of which those that occur again are numbered."""
+    """Yield constraints with distinct labels; repeated labels are numbered."""
     taken = set[str]()
     for one in constraints:
         numbered = (f"{one.label} ({number})" for number in count(2))
@@ -196,34 +202,39 @@ def _with_labels_apart(constraints: Iterable[Constraint]) -> Iterator[Constraint
         yield one._replace(label=label)
 
 
-def _expanded(forms: Sequence[Form], num_blocks: int) -> Rows:
-    """Multiply out the products of vectors, in whole numbers, which are ten times as fast as fractions."""
+def _expanded(forms: Sequence[Form], sizes: Sequence[int]) -> Rows:
+    """Multiply out the products of vectors, in whole numbers."""
     vectors = dict.fromkeys(vector for form in forms for pair in form.products for vector in pair)
+    numbers = {vector: number for number, vector in enumerate(vectors)}
     unit = math.lcm(*(c.denominator for vector in vectors for c in vector.coordinates.values()))
     share = math.lcm(*(c.denominator for form in forms for c in form.products.values()))
-    whole = {vector: {place: int(c * unit) for place, c in vector.coordinates.items()} for vector in vectors}
-    found: list[list[tuple[int, int, int, int]]] = [[] for _ in range(num_blocks)]
-    for number, form in enumerate(forms):
-        beside: dict[Vector, dict[Basis, int]] = {}
-        for (u, v), c in form.products.items():
-            right, times = beside.setdefault(u, {}), int(c * share)
-            for place, entry in whole[v].items():
-                right[place] = right.get(place, 0) + times * entry
-        entries: dict[tuple[int, int, int], int] = {}
-        for u, right in beside.items():
-            for (block, i), left in whole[u].items():
-                for (other, j), entry in right.items():
-                    if other == block:
-                        key = (block, i, j) if i <= j else (block, j, i)
-                        entries[key] = entries.get(key, 0) + left * entry
-        for (block, i, j), entry in entries.items():
-            if entry:
-                found[block].append((number, i, j, entry))
-    return Rows(tuple(_block(entries) for entries in found), unit**2 * share)
+    factors = [[(numbers[u], numbers[v], int(c * share)) for (u, v), c in form.products.items() if c] for form in forms]
+    largest = int(unit * max((abs(c) for vector in vectors for c in vector.coordinates.values()), default=0))
+    most = max((sum(abs(c) for _, _, c in terms) for terms in factors), default=0)
+    # Twice the largest sum: where it fits, machine integers are exact.
+    kind: Any = np.int64 if 2 * most * largest**2 < 2**62 else object
+    coordinates: list[Any] = [np.zeros((len(vectors), size), dtype=kind) for size in sizes]
+    for vector, number in numbers.items():
+        for (block, place), c in vector.coordinates.items():
+            coordinates[block][number, place] = int(c * unit)
+    found: list[list[tuple[Any, ...]]] = [[] for _ in sizes]
+    for number, terms in enumerate(factors):
+        left, right = ([term[side] for term in terms] for side in (0, 1))
+        shares: Any = np.array([c for *_, c in terms], dtype=kind)
+        for block, whole in enumerate(coordinates) if terms else ():
+            U, V = whole[left], whole[right]
+            places = np.flatnonzero(U.any(axis=0) | V.any(axis=0))
+            if places.size:
+                matrix = U[:, places].T @ (V[:, places] * shares[:, None])
+                matrix = np.triu(matrix) + np.tril(matrix, -1).T
+                rows, columns = matrix.nonzero()
+                found[block].append((np.full(rows.size, number), places[rows], places[columns], matrix[rows, columns]))
+    return Rows(tuple(map(_block, found)), unit**2 * share)
 
 
-def _block(entries: Sequence[tuple[int, int, int, int]]) -> Block:
-    forms, rows, columns, wholes = zip(*entries, strict=True) if entries else ((), (), (), ())
-    numbers = np.empty(len(wholes), dtype=object)
-    numbers[:] = wholes
-    return Block(np.array(forms, dtype=int), np.array(rows, dtype=int), np.array(columns, dtype=int), numbers)
+def _block(entries: Sequence[tuple[Any, ...]]) -> Block:
+    if not entries:
+        none = np.zeros(0, dtype=int)
+        return Block(none, none, none, none.astype(object))
+    forms, rows, columns, wholes = (np.concatenate(part) for part in zip(*entries, strict=True))
+    return Block(forms, rows, columns, np.array(wholes.tolist(), dtype=object))

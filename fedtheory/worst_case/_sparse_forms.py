@@ -60,8 +60,14 @@ class SparseForms:
         return found[:, i, j]
 
     def seen(self) -> Array:
-        """Return the rows of all matrices that are not 0, shape (number of rows, n)."""
-        found: Array = self._stacked[np.flatnonzero(np.diff(self._stacked.indptr))].toarray()
+        """Return rows that span what the rows of all matrices span, shape (number of rows, n).
+
+        Of n random combinations of the forms, each takes away a vector that the ones before do not see but a form does.
+        """
+        num_forms, size, _ = self.shape
+        weights = np.random.default_rng(0).normal(size=(size, num_forms))
+        mixed = (weights @ self._entries).reshape(size, size, size)
+        found: Array = (mixed + mixed.swapaxes(1, 2)).reshape(-1, size)
         return found
 
 

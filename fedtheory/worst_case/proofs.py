@@ -11,6 +11,7 @@ from typing import final
 
 from numpy.linalg import LinAlgError
 
+from fedtheory._support.progress import announced
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import (
     FeasiblePoint,
@@ -33,7 +34,7 @@ from fedtheory.worst_case._vectors import Basis, Form, Vector
 __all__ = ["Proof"]
 
 NARROW = 1e-7
-"""How far the sides of an enclosure may be apart, as a share of the value, before the method stops."""
+"""Relative width of an enclosure at which the method stops."""
 
 # Directions are rounded to multiples of these powers of 1/2, as shares of their largest entry.
 _GRIDS = (8, 12, 16, 24, 32)
@@ -41,15 +42,15 @@ _GRIDS = (8, 12, 16, 24, 32)
 _MULTIPLES = (0, 1, 2**10, 2**20)
 # Multipliers below these shares of the largest may have to be 0.
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
-# How far the sides may be apart where any growth will do.
+# Relative width that suffices for a path along which the objective grows.
 _ROUGH = 1e-2
 # Largest sum of squared lengths at which a ray is looked for.
 _FAR = Fraction(1000)
-# Squared lengths, as multiples of the largest bound, up to which doubles see short vectors beside long ones.
+# Squared lengths, as multiples of the largest bound, at which short vectors keep their digits in doubles.
 _LONG = (10**2, 10**4, 10**6)
 # Share of the value that an instance may lose for shorter vectors.
 _LOST = Fraction(1, 10**6)
-# How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
+# Whether each path in pairs of doubles starts anew, or where the path before it ended.
 _AFRESH = (False, True, True)
 # After so many states in a row that should round to proofs and do not, pairs of doubles take over.
 _MOST_FAILURES = 3
@@ -65,17 +66,17 @@ class Proof:
     Attributes
     ----------
     program
-        To be maximized.
+        The program, whose objective is maximized.
     lower, point
-        The value is at least ``lower``, by a point that fulfills all constraints.
+        Lower bound of the value, and the point that proves it.
     upper, multipliers
-        The value is at most ``upper``.
+        Upper bound of the value, and the multipliers that prove it.
     contradiction
-        Multipliers that show that nothing fulfills the constraints.
+        Multipliers that prove that no point fulfills the constraints.
     direction
-        Along which the objective grows from ``point`` without end.
+        Direction along which the objective grows without end from ``point``.
     ray
-        A path of points along which the objective grows without end, where no direction was found.
+        Path of points along which the objective grows without end, if no direction was found.
     """
 
     program: Program
@@ -89,7 +90,7 @@ class Proof:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing fulfills the constraints."""
+        """Whether no point fulfills the constraints."""
         return self.contradiction is not None
 
     @property
@@ -98,13 +99,13 @@ class Proof:
         return self.direction is not None or self.ray is not None
 
     def grows(self, vector: Vector) -> bool:
-        """Whether a vector becomes longer without end where the objective does."""
+        """Whether a vector grows without end along the direction or the ray."""
         along = self.direction is not None and self.direction.square(vector) > 0
         return along or (self.ray is not None and self.ray.speed2(vector, self.program.sizes) > 0)
 
     @property
     def contradicting(self) -> list[str]:
-        """Names of the constants, or else labels of the constraints, that contradict each other in an empty class."""
+        """Names of the constants, or labels of the constraints, that contradict each other in an empty class."""
         if self.contradiction is None:
             return []
         factors = (*self.contradiction.equalities, *self.contradiction.inequalities)
@@ -112,12 +113,12 @@ class Proof:
         return sorted({one.name for one in used} - {""}) or [one.label for one in used]
 
     def checked(self) -> Proof:
-        """Check everything again, from the program alone.
+        """Verify all certificates again, from the program alone.
 
         Returns
         -------
         Proof
-            The same, with the bounds that the certificates prove.
+            The same proof with the bounds that its certificates prove.
 
         Raises
         ------
@@ -136,7 +137,7 @@ class Proof:
 
 
 def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
-    """Return the coefficient of each constant in what multipliers make of the bounds, of equalities too."""
+    """Return the coefficient of each constant in the sum of multiplier times bound."""
     constraints = (*proof.program.inequalities, *proof.program.equalities)
     shares: dict[str, Fraction] = {}
     for one, multiplier in zip(constraints, (*multipliers.inequalities, *multipliers.equalities), strict=True):
@@ -148,10 +149,9 @@ def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
 def prove(program: Program, narrow: float = NARROW) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
-    An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
-    They are taken as the exact rationals that they are, and checked on the program as it is.
-
-    A side may be missing.
+    An interior-point method in doubles finds points and multipliers. If it fails, inequalities that cannot be tight are
+    left out, and pairs of doubles are used. Points and multipliers are converted to rationals without rounding and
+    verified on the given program. A side without a proof is missing.
 
     Examples
     --------
@@ -171,14 +171,15 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     True
     """
     import numpy as np
-    import scipy.linalg  # noqa: F401, brings a library of its own, which is to be there when threads are limited
+    import scipy.linalg  # noqa: F401, its library of linear algebra must be loaded before threads are limited
     from threadpoolctl import threadpool_limits
 
-    # Matrices are so small that several threads take ten times as long; and they would change the last bits.
-    with threadpool_limits(1), np.errstate(all="ignore"):
+    # For matrices as small as these, several threads take ten times as long, and they change the last digits.
+    conditions = f"{len(program.constraints)} conditions and blocks of {', '.join(map(str, program.sizes))} vectors"
+    with announced(f"proving a worst case with {conditions}"), threadpool_limits(1), np.errstate(all="ignore"):
         reduced, dropped = without(program, program.free)
         found = Proof(reduced)
-        # Numbers that no double can hold give no hint.
+        # Numbers beyond the range of doubles stop the method.
         with suppress(OverflowError):
             coordinates = first_coordinates(reduced)
             data = coordinates.data(pairs=False)
@@ -191,7 +192,7 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
 
 
 def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
-    """Add a path of points along which the objective grows without end, if some vectors can move so.
+    """Add a path of points along which the objective grows without end, if one is found.
 
     Examples
     --------
@@ -223,9 +224,9 @@ def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
 
 
 def short_point(found: Proof) -> FeasiblePoint | None:
-    """Return a point that proves about as much as the one of a proof, with vectors that are not needlessly long.
+    """Return a point with short vectors that proves nearly the same lower bound.
 
-    A vector that may have any length is so long in some proofs that doubles would not see the others beside it.
+    In some proofs a vector without a bound is so long that other vectors lose their digits in doubles.
     """
     program, point, lower = found.program, found.point, found.lower
     if point is None or lower is None:
@@ -244,26 +245,31 @@ def short_point(found: Proof) -> FeasiblePoint | None:
 def _of_the_whole(
     program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], found: Proof
 ) -> Proof:
-    """Return what proofs about a rewritten program prove of the program itself, each checked on it."""
+    """Return the proof of a program from that of its rewritten form, verified on the program."""
     kept = Proof(program)
+    if found.contradiction is not None:
+        with suppress(OracleError):
+            verify_empty(program, found.contradiction)
+            kept = replace(kept, contradiction=found.contradiction)
     with suppress(OracleError):
-        kept = replace(kept, contradiction=found.contradiction).checked()
-    with suppress(OracleError):
-        kept = replace(kept, multipliers=found.multipliers).checked()
+        kept = _better(kept, multipliers=found.multipliers)
     with suppress(OracleError, ArithmeticError):
-        kept = replace(kept, point=found.point and lifted(program, reduced, dropped, found.point)).checked()
-        kept = replace(kept, direction=found.direction and lifted(program, reduced, dropped, found.direction)).checked()
+        kept = _better(kept, point=found.point and lifted(program, reduced, dropped, found.point))
+        if found.direction is not None:
+            direction = lifted(program, reduced, dropped, found.direction)
+            verify_direction(program, direction)
+            kept = replace(kept, direction=direction)
     return kept
 
 
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
-    """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
+    """Follow the path in doubles, then in pairs of doubles, in coordinates of the last state."""
     data = coordinates.data(pairs=False)
     found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
-    # A state that is no number, or that is not definite, is no hint.
+    # A state with an infinite entry or an indefinite matrix gives no coordinates.
     with suppress(ArithmeticError, LinAlgError):
         for number, afresh in enumerate(_AFRESH):
-            # Where pairs of doubles see no solution ahead, they see none from elsewhere.
+            # A path in pairs of doubles that finds no solution finds none from another start.
             if _is_enough(found, narrow) or (number and rounded(state.kappa) > rounded(state.tau)):
                 break
             coordinates, state = coordinates.recast(state)
@@ -276,7 +282,7 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
 
 
 def _reduced_further(program: Program, narrow: float) -> Proof:
-    """Prove what can be proved without inequalities that have to be slack, with products of null squares as numbers."""
+    """Prove what can be proved with products of null squares as free numbers, and without slack inequalities."""
     freed, dropped = without(program, null_squares(program))
     reduced, kept, recessions = without_slack(freed)
     if not (dropped or recessions):
@@ -294,6 +300,7 @@ def _reduced_further(program: Program, narrow: float) -> Proof:
 
 
 def _as_it_is(program: Program, narrow: float) -> Proof:
+    """Prove what can be proved without a reduction."""
     return _proved(first_coordinates(program), narrow)
 
 
@@ -304,7 +311,7 @@ def _padded(multipliers: Multipliers, places: Sequence[int], size: int) -> Multi
 
 
 def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multipliers | None = None) -> Proof:
-    """Return what is known with the bound that a point, or multipliers, prove if that is better."""
+    """Return a proof with the bound of a point, or of multipliers, if it is better."""
     if point is not None:
         lower = verify_lower(found.program, point)
         if found.lower is None or lower > found.lower:
@@ -317,9 +324,9 @@ def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multi
 
 
 def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
-    """Prove the upper side from fewer inequalities, without those that hardly count.
+    """Prove the upper side without the inequalities whose multipliers are small.
 
-    Where an inequality grows slack along a direction without end, its multiplier must be 0, which rounding cannot meet.
+    If an inequality becomes slack without end along a direction, its multiplier must be 0, and rounded ones are not.
     """
     program = found.program
     least = max(near.inequalities, default=Fraction(0))
@@ -343,7 +350,7 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
 def _along(
     data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, most_failures: float = math.inf
 ) -> tuple[Proof, State]:
-    """Return what is proved by the states of a path, and the last of them."""
+    """Return what the states of a path prove, and the last state."""
     failures = hints = 0
     for progress in path(data, state):
         state = progress.state
@@ -355,12 +362,12 @@ def _along(
             return found, state
         if hints == _MOST_HINTS:
             break
-    # No state was promising at the end, or there seems to be no solution, and one side may have a proof all the same.
+    # The last state may prove one side, even if it is not promising or there seems to be no solution.
     return _with_both_sides(found, coordinates, state), state
 
 
 def _is_enough(found: Proof, narrow: float) -> bool:
-    """Whether nothing is left to be proved: what rounding costs may be as much as ten times what was aimed at."""
+    """Whether the proof is complete: rounding may cost ten times the width that was aimed at."""
     if found.empty or found.infinite or found.lower is None or found.upper is None:
         return found.empty or found.infinite
     largest = max(abs(found.lower), abs(found.upper))
@@ -368,7 +375,7 @@ def _is_enough(found: Proof, narrow: float) -> bool:
 
 
 def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:
-    """Add what a state proves of either side, if that is better than what is known."""
+    """Add the bounds that a state proves, if they are better."""
     with suppress(OracleError, ArithmeticError):
         found = _better(found, point=coordinates.point(state))
     with suppress(OracleError, ArithmeticError):
@@ -377,7 +384,7 @@ def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Pr
 
 
 def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress) -> Proof:
-    """Try a state's multipliers as a contradiction, or its point as a direction without end."""
+    """Try the multipliers of a state as a contradiction, or its point as a direction of growth."""
     program, state = coordinates.program, progress.state
     with suppress(OracleError, ArithmeticError):
         if progress.empty:
@@ -393,7 +400,7 @@ def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress
 
 
 def _some_direction(program: Program, near: FeasiblePoint) -> FeasiblePoint | None:
-    """Return a direction without end near another one, which may have to lie where some constraints are tight."""
+    """Return a direction of growth near another one, on a coarse grid, where constraints can be tight exactly."""
     largest = max((abs(row[i]) for gram in near.grams for i, row in enumerate(gram)), default=Fraction(0))
     for bits in _GRIDS:
         unit = largest / 2**bits
@@ -410,7 +417,7 @@ def _some_direction(program: Program, near: FeasiblePoint) -> FeasiblePoint | No
 
 
 def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
-    """Leave out the constants without which the others contradict each other as well."""
+    """Leave out the constants that a contradiction does not need."""
     for name in sorted({constraint.name for constraint in program.inequalities} - {""}):
         pairs = zip(program.inequalities, contradiction.inequalities, strict=True)
         shorter = contradiction._replace(inequalities=tuple(Fraction(0) if c.name == name else y for c, y in pairs))
@@ -421,7 +428,7 @@ def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
 
 
 def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | None:
-    """Return a point that fulfills all constraints: 0, one along the direction, or a small one that is looked for."""
+    """Return a point that fulfills all constraints: 0, a point along the direction, or one of small trace."""
     for times in _MULTIPLES:
         grams = tuple(tuple(tuple(times * entry for entry in row) for row in gram) for gram in direction.grams)
         point = FeasiblePoint(grams, tuple(times * value for value in direction.values))

@@ -100,4 +100,13 @@ def test_sparse_forms_are_those_of_the_array() -> None:
     np.testing.assert_array_equal(forms[2], gram[2])
     T, (i, j) = rng.normal(size=(3, 3)), np.triu_indices(3)
     np.testing.assert_allclose(forms.turned(T), (T.T @ gram @ T)[:, i, j], rtol=1e-12, atol=1e-12)
-    assert forms.seen().shape == (3 * np.any(gram, axis=(1, 2)).sum(), 3)
+
+
+def test_combinations_of_forms_see_what_a_form_sees() -> None:
+    # No form sees (1, 1, -2), and each form alone sees one more vector than a zero matrix.
+    directions = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])
+    gram = np.stack([np.outer(u, u) for u in directions])
+    _, singular, right = np.linalg.svd(sparse(gram).seen())
+    np.testing.assert_allclose(singular[2], 0, atol=1e-12)
+    assert singular[1] > 1e-3
+    np.testing.assert_allclose(np.abs(right[2]), np.array([1.0, 1.0, 2.0]) / np.sqrt(6), rtol=1e-9)
