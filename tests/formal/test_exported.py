@@ -12,7 +12,7 @@ import pytest
 from fedtheory.__main__ import main
 from fedtheory.formal import FOLDER, FOUNDATION
 from fedtheory.worst_case import Problem, WorstCase, fedprox, scaffold
-from fedtheory.worst_case._coq_names import CLASSES, VERBS, reserved
+from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated, reserved
 from fedtheory.worst_case.formal_theorems import file_of, file_of_certificate
 from fedtheory.worst_case.worst_cases import largest
 from tests.environment import ROOT
@@ -23,7 +23,7 @@ from tests.worst_case.gallery.examples import Example
 from tests.worst_case.gallery.monotone import past_extragradients, three_operators
 from tests.worst_case.gallery.nonconvex import polyak_and_lojasiewicz, steps_of_a_nonconvex_function
 from tests.worst_case.gallery.stochastic import saga
-from tests.worst_case.gallery.unconstrained import restricted_secants, subgradient_method
+from tests.worst_case.gallery.unconstrained import epsilon_subgradients, restricted_secants, subgradient_method
 
 
 def worst_of(example: Any) -> WorstCase:
@@ -114,10 +114,19 @@ SOME: list[Any] = [
     lambda: fedprox(4, L=1, negative_curvature=0, gradient_dissimilarity=1),
     gradient_step, quadratic_step, linear_steps, symmetric_and_skew, several_hypotheses,
     proximal_gradient, past_extragradients, polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2),
-    subgradient_method, frank_wolfe, three_operators, restricted_secants,
+    subgradient_method, frank_wolfe, three_operators,
     accelerated_flow_with_a_positive_potential, saga,
 ]  # fmt: skip
 """Problems with all classes and steps that have a formal statement."""
+UNSTATED = {"restricted_secants", "epsilon_subgradients"}
+STATED = [one for one in GALLERY if one.problem.__name__ not in UNSTATED]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", [restricted_secants, epsilon_subgradients])
+def test_a_class_or_step_without_a_formal_statement_is_refused_by_its_name(problem: Callable[[], Problem]) -> None:
+    with pytest.raises(NotStated, match=r"restricted_secant|epsilon"):
+        exported(worst_of(problem))
 
 
 def test_a_statement_is_the_method_as_a_person_writes_it() -> None:
@@ -253,7 +262,7 @@ def test_the_page_shows_what_its_ten_lines_write(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     exec(program, {})
     assert f"```coq\n{(tmp_path / 'Projected_step.v').read_text()}```" in page
-    assert f"gallery, {len(GALLERY)} methods" in page
+    assert f"export and prove {len(STATED)} of the {len(GALLERY)} worst cases" in page
 
 
 @pytest.mark.parametrize(
