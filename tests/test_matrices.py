@@ -79,7 +79,7 @@ def test_columns_are_combinations_of_those_before_them_or_independent(seed: int,
 
 
 def test_what_is_no_combination_is_refused() -> None:
-    with pytest.raises(ArithmeticError, match="must be a combination of 1 columns"):
+    with pytest.raises(ArithmeticError, match="must be a combination of the 1 columns"):
         solve_exactly([{0: Q(1)}], {1: Q(1)})
 
 

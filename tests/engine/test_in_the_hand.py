@@ -31,7 +31,7 @@ def run_of(strategy=None, **changes):
         (ft.PerceptronFederation(DATA, (3,)), "num_clients=2, num_samples=4, num_classes=2, hidden=(3,), dim=14, l2=0"),
         (
             ft.federation.NonconvexFederation.hetero([[1.0], [1.0]], [[-1.0], [1.0]], [0.5, 0.5]),
-            "num_clients=2, dim=1, wells=each client its own",
+            "num_clients=2, dim=1, wells=different for each client",
         ),
         (DATA, "num_clients=2, num_samples=4, num_features=1, num_classes=2, num_test_samples=0"),
     ],

@@ -34,7 +34,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "entry left": (
         lambda: solve_exactly([{0: Q(1)}], {0: Q(1), 2: Q(3)}),
         ArithmeticError,
-        "must be a combination of 1 columns",
+        "must be a combination of the 1 columns",
     ),
     "no steps": (
         lambda: of_fedalign.RECURSION.solve(align.gradient_norm, {"local_steps": 1, "num_steps": 1}),
