@@ -80,10 +80,9 @@ def selection_skew(
     -----
     For state-independent strategies and one-dimensional federations the results are exact up to rounding. Otherwise:
 
-    * rho_bar: from below by ``least_skew_over_rankings``; from above by a search over w with the exact infimum over w'.
-    If
-      all clients are candidates (and isotropic, with few sets of m clients), from below by the smallest infimum of a
-      set of m clients that is not proved never to rank first; in most cases both sides are then equal.
+    * rho_bar: from below by ``least_skew_over_rankings``; from above by a search over w with the exact infimum over
+      w'. If all clients are candidates (and isotropic, with few sets of m clients), from below by the smallest infimum
+      of a set of m clients that is not proved never to rank first; in most cases both sides are then equal.
     * rho_tilde: from above by ranking by the excess losses at w* (rearrangement); from below by search. If all F_k* are
       equal, both sides are equal and attained at w*.
     * rho_diagonal: from below by maximizing a concave eigenvalue over the base polytope; from above by search.

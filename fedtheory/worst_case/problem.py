@@ -350,6 +350,7 @@ class Problem:
         >>> lower <= 4 <= upper
         True
         """
+        validate.boolean("skew", skew)
         if least is None:
             of = OperatorClass(lipschitz=positive_number("largest", largest), linear=True, skew=skew)
         else:
@@ -358,7 +359,6 @@ class Problem:
                 message = f"largest must be above least, and a symmetric operator not skew, got {low}, {high}, {skew}"
                 raise ValueError(message)
             of = OperatorClass(linear=True, least=low, most=high)
-        validate.boolean("skew", skew)
         return Linear(self.record, self._called("T", name), of)
 
     @spelled

@@ -124,6 +124,7 @@ def one_step(
     Let u be the round's starting model, ``V = 1/m sum_k |w_k - u|^2`` over the active clients, ``E_k = F_k - F_k*``,
     ``x = L eta <= 1/4`` and ``nu = 2 eta (1 - 2x)``. Expectations are over selection and noise. Step sizes may change
     in any way within a round.
+
     1. Eqs. (27)-(46) of the paper, which are correct, give ``Delta_{t+1} <= (1 - eta mu) Delta_t
        + E 1/m sum |w_t - w_k|^2 + eta^2 sigma2/m - nu E 1/m sum E_k(w_k) + 2 eta E 1/m sum E_k(w*)``.
     2. The average minimizes the mean squared distance: ``1/m sum |w_t - w_k|^2 <= V``.
@@ -138,7 +139,6 @@ def one_step(
     7. Therefore ``Delta_t <= E |u - w*|^2 + 2 s (G2 E |u - w*|^2)^(1/2) + s^2 G2``, and ``mu^2 E |u - w*|^2 <=
        E |grad F(u)|^2 <= G2`` turns the middle term into ``2 s G2/mu``. Inserting this for ``E |u - w*|^2`` adds
        ``(3/4) eta rho s G2 + (3/8) eta mu rho s^2 G2``.
-
 
     Examples
     --------
