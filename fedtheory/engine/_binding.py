@@ -60,7 +60,7 @@ def bound(
 
 
 def _refuse_foreign_draws(name: str, function: Any) -> None:
-    """Raise TypeError for a user's function that names a generator of its own or a global one."""
+    """Raise TypeError for a user's function that uses another generator or the global one."""
     if function is None or _is_ours(function):
         return
     source = foreign_draw(function)

@@ -224,7 +224,7 @@ def mean_loss(problem, rows, first, count):
 
 @compiled
 def _descend(problem, rows, first, count, step_size, dim, work, rng):
-    """Take a step on ``rows[first:first + count]``; return the mean loss before it, or 0 if nobody asks for it."""
+    """Take a step on ``rows[first:first + count]``; return the mean loss before it, or 0 if it is not recorded."""
     weights, gradient, speed, start = problem.padded[0], problem.padded[1], problem.padded[2], problem.padded[3]
     noisy = work.gradient_noise > 0.0 or work.relative_noise > 0.0
     plain = not noisy and work.momentum == 0.0 and work.proximal_weight == 0.0 and work.correction.size == 0
@@ -244,7 +244,7 @@ def _descend(problem, rows, first, count, step_size, dim, work, rng):
 
 @compiled_with_reordering
 def _mean_gradient(problem, rows, first, count, with_loss, rng):
-    """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if nobody asks for it."""
+    """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if it is not recorded."""
     weights, gradient = problem.padded[0], problem.padded[1]
     total, square = 0.0, 0.0
     for start in range(0, count, BLOCK):

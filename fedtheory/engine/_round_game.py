@@ -92,7 +92,7 @@ def _walk(
 
 @compiled
 def _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, number):
-    """Minus the loss of a coalition's model up to a constant; infinity marks what nobody has asked for."""
+    """Minus the loss of a coalition's model up to a constant; infinity marks coalitions that were not evaluated."""
     if known[number] == np.inf:
         if coalition_at != 0:
             loss = _coalition(coalition_at, (problem, start, updates, shares, number))

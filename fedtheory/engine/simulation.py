@@ -65,59 +65,62 @@ def fedavg(
     Parameters
     ----------
     fed, strategy
-        The problem, and who takes part. A prioritized federation is its ``federation``, of all clients.
+        The federation and the client selection strategy. Of a prioritized federation, pass its ``federation``.
     num_rounds, local_steps
-        Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), or
-        per round and client, shape (T, K), of which the largest is tau (a client that takes fewer takes the first of
-        the round's), or ``Stragglers``, which are drawn once or in each round.
+        Number of communication rounds, which may be 0, and number of local steps tau per round: one number, one number
+        per client, shape (K,), or one per round and client, shape (T, K), or ``Stragglers``, which are drawn once or in
+        each round. With several numbers tau is the largest, and a client with fewer steps takes the first steps of the
+        round.
     step_size
-        A number, one number per local step, shape (num_rounds * tau,), or a schedule of ``fedtheory.engine.schedule``.
+        Local step size: a number, one number per local step, shape (num_rounds * tau,), or a schedule of
+        ``fedtheory.engine.schedule``.
     initial
         Initial model, shape (v,); zeros by default.
     num_replicates, rng
-        Independent replicates, and the seed (or SeedSequence, Generator) they are spawned from. Selection and training
-        draw from separate streams, so that strategies compared with one seed share their gradient noise.
+        Number of independent replicates, and the seed, SeedSequence or Generator from which their streams are spawned.
+        Selection and training use separate streams: strategies that are compared with one seed have the same gradient
+        noise.
     batch_size, batches
-        Samples per local step, drawn without replacement; None takes all of them (quadratics have no samples). They are
-        drawn from all samples of the client for every ``step``, or in each ``epoch`` from those it has not seen: a new
-        epoch begins with every participation and when fewer than a batch are left.
+        Number of samples per local step, drawn without replacement; None takes all samples. With ``step`` each batch is
+        drawn from all samples of the client. With ``epoch`` it is drawn from the samples that the client has not used
+        in the epoch; an epoch begins with every participation, and when fewer samples than a batch are left.
     num_batches
-        Instead of ``batch_size``: mini-batches per epoch, of ``max(1, n_k // num_batches)`` samples of client k each.
+        Number of mini-batches per epoch, in place of ``batch_size``: batches of client k have
+        ``max(1, n_k // num_batches)`` samples.
     gradient_noise, relative_noise
-        Gaussian noise added to each local gradient has the total variance ``sigma^2 + M |grad F_k|^2``, an equal share
-        of it in each coordinate: ``gradient_noise`` is sigma^2, ``relative_noise`` is M, and the gradient is that of
-        the local objective where the client stands (without a FedProx term).
+        ``sigma^2`` and ``M`` of the Gaussian noise that is added to each local gradient. Its total variance is
+        ``sigma^2 + M |grad F_k|^2``, with equal shares for all coordinates; the gradient is that of the local objective
+        at the local model, without a FedProx term.
     server_step_size, proximal_weight, momentum
-        Server step, FedProx weight (the local loss gains ``proximal_weight / 2 ||w - w_server||^2``), local momentum.
+        Server step size, weight of FedProx (the local loss gains ``proximal_weight / 2 ||w - w_server||^2``), and local
+        momentum.
     returned_noise
-        Variance of Gaussian noise that a client adds to each parameter of the model it returns: one number, or one per
-        client, shape (K,).
+        Variance of the Gaussian noise that a client adds to each parameter of the model that it returns: one number, or
+        one per client, shape (K,).
     method
-        What clients and server do besides averaging, as ``fedtheory.methods.Scaffold()``; None for federated averaging.
+        Method of clients and server, such as ``fedtheory.methods.Scaffold()``; None for federated averaging.
     validation
-        Whose loss values clients, for strategies that ask: a federation of the same family, for instance of one client
-        with the server's samples; ``fed`` itself by default.
+        Federation whose loss values the clients, for strategies that use values: of the same family, for instance one
+        client with the server's samples; ``fed`` by default.
     test
-        Features and labels on which ``accuracy`` is measured; by default all that ``fed`` holds out.
+        Features and labels for ``accuracy``; by default all samples that ``fed`` holds out.
     record
-        Any of ``gap``, ``loss``, ``accuracy`` (of a family that classifies), ``models``, ``uplink``, ``broadcasts``,
-        ``evaluations``, ``selected`` (who trains in the round), ``coefficients`` (of their updates), ``values`` (theirs
-        in its game, if the strategy asks), ``coalitions`` (evaluated for that), and ``states`` of the clients, which a
-        method has; how often each was selected always.
+        Names of the recorded quantities: ``gap``, ``loss``, ``accuracy`` (of classifiers), ``models``, ``uplink``,
+        ``broadcasts``, ``evaluations``, ``selected`` (clients that train in a round), ``coefficients`` (of their
+        updates), ``values`` (of clients, for strategies that use them), ``coalitions`` (number evaluated for the
+        values), and ``states`` (of clients, for methods with states). Selection counts are always recorded.
     record_every
-        Record every so many rounds, round 0 included.
+        Number of rounds between records; round 0 is recorded.
     num_threads
-        Threads over replicates; the result has the same bits for any number.
+        Number of threads over replicates. Results are bit-identical for any number.
     progress
-        True shows on standard error how many rounds are over, of all replicates together, and the time left, once two
-        seconds have passed. A function is called with the number of finished replicates each time one finishes, or a
-        few of very many.
+        If True, the finished rounds of all replicates and the remaining time are shown on standard error after two
+        seconds. A function is called with the number of finished replicates whenever it has grown.
     checkpoint, checkpoint_every
-        File that keeps the finished replicates, written whole at the end, on Ctrl-C, and while others run after at
-        least so many seconds. The same call runs the missing replicates only, also after the program was killed. More
-        replicates than before are allowed, since each has its own random streams, spawned from the seed. The
-        checkpoint of another run is refused: of other arguments, or with a rule whose source, or what it refers to,
-        has changed.
+        File of finished replicates, and the number of seconds after which it is written during a run. It is also
+        written at the end and on Ctrl-C. The same call runs only the missing replicates; more replicates than before
+        are allowed, since each has its own streams. A checkpoint of another run is refused: of other arguments, or of
+        a rule whose source, or what it refers to, has changed.
 
     Returns
     -------

@@ -22,7 +22,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def is_plain(norms: Any) -> bool:
-    """Whether compiled code can read this value as it is: a float64 vector with entries and without gaps.
+    """Whether compiled code can read this value without a copy: a contiguous, non-empty float64 vector.
 
     One that may not be written to is copied: numba would compile everything anew for it, which takes seconds.
     """

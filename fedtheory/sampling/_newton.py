@@ -96,7 +96,7 @@ def saturate(
 ) -> tuple[float, float, int]:
     """Repeat from first = (sum of the rest, budget left); returns the last such pair and the rescalings made.
 
-    A step is refused, and the iteration over, when nobody is left, no budget is left or the threshold would not
+    A step is refused, and the iteration over, when no client is left, no budget is left or the threshold would not
     decrease. In exact arithmetic the first two cannot happen before the solution; in floats a client that sits on
     the threshold may fall on the wrong side of it, which always shows as a threshold that does not decrease.
     """
@@ -157,7 +157,7 @@ def _write_far(norms: Array, rest: float, room: float, probabilities: Array) -> 
 def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
     """Write the optimal probabilities.
 
-    The answer is False if somebody has to look closer: a norm is negative or not finite, or the norms leave the range
+    The answer is False if the general algorithm is needed: a norm is negative or not finite, or norms leave the range
     where the arithmetic is accurate.
     """
     num_positive = 0
