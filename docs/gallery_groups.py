@@ -45,7 +45,7 @@ class ByQuestion:
 
 
 def grouped(page: str) -> str:
-    """Return the gallery's first page with a heading and a grid of its own before the first study of each group."""
+    """Return the gallery's first page with a heading and a separate grid for each group."""
     for question, names in GROUPS.items():
         place = page.rindex(_CARD, 0, page.index(f":doc:`/gallery/{names[0]}`"))
         page = page[:place] + f"{_CLOSE}{question}\n{'-' * len(question)}\n\n{_OPEN}" + page[place:]

@@ -531,7 +531,7 @@ class Statement:
         self.demands.append(Fact(less(form, bound), f"({lemma} _ _ {h})", demand.is_equality))
 
     def _call(self, one: Declared, n: int, call: Call) -> None:
-        """State a call whose gradient is not the result of a step of its own."""
+        """State a call whose gradient is not the result of a separate step."""
         x, of, name = self.point(call.at, call.name), one.of.of, one.name
         u, is_least = self.vector(call.gradient), n == one.of.minimum
         if one.is_map and u.text == self.applied(one.slope, x):

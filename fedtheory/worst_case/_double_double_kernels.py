@@ -67,6 +67,7 @@ def root(a: float, al: float) -> tuple[float, float]:
 
 @compiled
 def matmul(a: Array, al: Array, b: Array, bl: Array) -> tuple[Array, Array]:
+    """Multiply two matrices, shapes (m, n) and (n, r)."""
     rows, inner = a.shape
     columns = b.shape[1]
     c, cl = np.zeros((rows, columns)), np.zeros((rows, columns))
@@ -81,6 +82,7 @@ def matmul(a: Array, al: Array, b: Array, bl: Array) -> tuple[Array, Array]:
 
 @compiled
 def squares(a: Array, al: Array) -> tuple[Array, Array]:
+    """Compute the inner products of rows, shape (m, n) to (m, m)."""
     rows, inner = a.shape
     b, bl = np.ascontiguousarray(a.T), np.ascontiguousarray(al.T)
     c, cl = np.zeros((rows, rows)), np.zeros((rows, rows))
@@ -126,6 +128,7 @@ def orthogonalized(rows: Array, rows_low: Array) -> tuple[Array, Array]:
 
 @compiled
 def cholesky(matrix: Array, matrix_low: Array) -> tuple[Array, Array, bool]:
+    """Compute the lower Cholesky factor, shape (n, n), and whether the matrix is positive definite."""
     size = len(matrix)
     a, al = matrix.copy(), matrix_low.copy()
     for k in range(size):
@@ -145,6 +148,7 @@ def cholesky(matrix: Array, matrix_low: Array) -> tuple[Array, Array, bool]:
 
 @compiled
 def substituted(a: Array, al: Array, right: Array, right_low: Array) -> tuple[Array, Array]:
+    """Solve ``a x = right`` by substitution for a lower triangle, shapes (n, n) and (n, r)."""
     size, columns = right.shape
     x, xl = right.copy(), right_low.copy()
     for k in range(size):

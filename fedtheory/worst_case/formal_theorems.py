@@ -51,7 +51,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}", re.ASCII)
 LONGEST_FILE = 2_000_000
 """Characters of a file that Coq reads within minutes."""
 LONGEST_BOUND = 24
-"""Characters of a bound that is stated as it is; longer ones are rounded up to eight digits."""
+"""Characters of a bound that is stated without rounding; longer ones are rounded up to eight digits."""
 HEAD = """From FedTheory Require Import Families.
 Require Import QArith List.
 Import ListNotations.

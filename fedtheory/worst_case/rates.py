@@ -76,7 +76,8 @@ class Rate:
         return (
             f"V = {self._potential}\n"
             f"Every round has V(after) <= {rho} V(before), and {self.measure} <= V.\n"
-            f"By induction {self.measure} after N rounds is at most {rho}^N V(start), for every N."
+            "If the state after a round is a state before the next round, then by induction\n"
+            f"{self.measure} after N rounds is at most {rho}^N V(start), for every N."
         )
 
     def _repr_html_(self) -> str:
@@ -132,7 +133,14 @@ def rate(
         If the round has a condition with a constant, such as a variance, or a start condition: with it no potential
         contracts by a factor.
     ValueError
-        If nothing is said of the state, or a measure is not known.
+        If the state has neither a vector nor a term, or the measure is not one of the terms.
+
+    Notes
+    -----
+    What is proved is one round: ``V(after) <= rho V(before)`` and ``measure <= V(before)``. The induction is about all
+    rounds if what the problem states of the state before the round holds after it, too: a gradient that is kept belongs
+    to the new model, and a condition on the state before the round is one that every round preserves. This is not
+    checked.
 
     Examples
     --------
