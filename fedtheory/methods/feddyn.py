@@ -41,7 +41,7 @@ class FedDyn:
     The p_k are the objective weights; the mean of the y_k is x plus the differences with the strategy's coefficients.
     h is always the mean of all l_k, weighted by the p_k. The paper minimizes the local loss exactly, which many local
     steps approximate; l_k is then the gradient of F_k at y_k. In the paper's pseudocode the sum of h can also be read
-    as ``(sum_k y_k) - x``. With that reading x is no fixed point, and the method diverges.
+    as ``(sum_k y_k) - x``. With that reading the minimizer is no fixed point; on the parabolas below it diverges.
 
     The local steps of a run with this method have no proximal term of their own: ``proximal_weight`` of ``fedavg`` must
     be 0.
