@@ -1,8 +1,9 @@
-"""What is false in print: one table of all errata, the heaviest first."""
+"""What is false in the four papers: one table of their errata, the heaviest first."""
 
 from functools import cache
 from typing import Any
 
+from false_elsewhere import ENTRIES, MISPRINT, STATEMENT, THEOREM, counterexample
 from reference import anchor
 from statements import PAPERS
 
@@ -12,11 +13,8 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.renderings import escaped
 from fedtheory.verification.verdicts import examine
 
-THEOREM = "**false theorem**"
-STATEMENT = "false statement"
 STEP = "false step, the result holds"
 HYPOTHESIS = "needs a hypothesis"
-MISPRINT = "misprint"
 NEW = "not ranked yet"
 KINDS = (THEOREM, STATEMENT, STEP, HYPOTHESIS, MISPRINT, NEW)
 WRONG_AS = {
@@ -61,7 +59,6 @@ HEAD = """\
 | Where | Wrong as | Times | What is printed, and why it is not so | Counterexample |
 | --- | --- | --: | --- | --- |
 """
-_LONGEST = 90
 
 
 def kind_of(claim: Claim) -> str:
@@ -72,8 +69,9 @@ def kind_of(claim: Claim) -> str:
 
 @cache
 def errata() -> list[tuple[Claim, Any]]:
-    """Return all errata with their counterexamples, the heaviest first, and of those the most wrong."""
-    found = [(one, examine(one).worst) for one in known_claims().values() if one.kind == "erratum"]
+    """Return the errata with their counterexamples, the heaviest first, and of those the most wrong."""
+    mine = [one for one in known_claims().values() if one.kind == "erratum" and one.key not in ENTRIES]
+    found = [(one, examine(one).worst) for one in mine]
     return sorted(found, key=lambda each: (KINDS.index(kind_of(each[0])), -_times(each[1])))
 
 
@@ -81,11 +79,6 @@ def _times(finding: Any) -> float:
     """By how many times the truth is what is printed; of an equality either side may be the larger one."""
     ratio = float(finding.ratio)
     return 1 / ratio if finding.relation == "==" and 0 < ratio < 1 else ratio
-
-
-def _instance(finding: Any) -> str:
-    text = ", ".join(f"{name} = {value}" for name, value in (finding.instance or {}).items())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(',', 1)[0]}, ..."
 
 
 def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
@@ -100,7 +93,7 @@ def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
         kind_of(claim),
         f"{times:.3g}" if times > 1 else "",
         f"{escaped(claim.title)}.{more}{better}",
-        escaped(_instance(finding)),
+        escaped(counterexample(finding)),
     )
     return f"| {' | '.join(cells)} |"
 
