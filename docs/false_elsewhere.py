@@ -49,7 +49,16 @@ ENTRIES = {
         LEMMA, "The factor is the square root of a harmonic number, and G is left out", "the paper", "adam:scaled-sum"
     ),
     "adam:lemma-10.4": Entry(
-        LEMMA, "The right side needs a further factor of the order (log T)^(1/2)", "the paper", "adam:scaled-sum"
+        LEMMA,
+        "The right side needs a further factor of the order (log T)^(1/2)",
+        "the paper, and the abstract of Akrout and Tweed (2021), arXiv 2111.08162, who refute a lemma of the proof",
+        "adam:scaled-sum",
+    ),
+    "dist-ef-sgd:stored-error": Entry(
+        LEMMA,
+        "It is bounded in terms of the learning rates; with equal ones the constant is right",
+        "the abstract of Phuong and Phong (2020), arXiv 2003.04706, who refute the bound, and a program of the method",
+        "dist-ef-sgd:stored-error-in-steps",
     ),
     "amsgrad:telescoping-sum": Entry(
         STEP,
@@ -62,6 +71,12 @@ ENTRIES = {
         "It holds on quadratics, and near the minimizer of a loss that is C^2",
         "the introduction, and the paper of Lessard, Recht and Packard (2016) without its formulas",
         "heavy-ball:quadratics",
+    ),
+    "admm-review:solvable-updates": Entry(
+        STATEMENT,
+        "It has one if A'A is invertible, or if f has bounded sublevel sets",
+        "a summary of the section, a formalization that notes the error, and the abstract of Chen, Sun and Toh (2015), "
+        "arXiv 1507.02051, who found it",
     ),
     "feddyn:server-state": Entry(
         MISPRINT,

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import other_papers
-from fedtheory.claims.other_papers import adaptive_steps, heavy_ball, products_of_matrices, proximal_steps
+from fedtheory.claims.other_papers import (
+    adaptive_steps,
+    biased_directions,
+    heavy_ball,
+    products_of_matrices,
+    proximal_steps,
+)
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import REFUTED
 from fedtheory.verification.findings import Finding
@@ -123,6 +129,26 @@ def test_the_expected_sign_points_uphill() -> None:
     assert found("sign-descent:one-sample").measured == Fraction(1, 80)
 
 
+@pytest.mark.parametrize(("ratio", "error"), [(1, 3 / 4), (10, 3), (10**6, (1 + 10**6 / 2) / 2)])
+def test_the_stored_error_grows_with_the_ratio_of_the_learning_rates(ratio: int, error: float) -> None:
+    stored = 0.0
+    for scale in (1, ratio):
+        message = 1 + scale * stored
+        stored = message - message / 2
+    assert stored == pytest.approx(error)
+    rates = [Fraction(1), Fraction(1, ratio)]
+    assert float(biased_directions._stored(rates, [Fraction(1)] * 2, [Fraction(1, 2)] * 2)) == pytest.approx(error)
+    assert sides("dist-ef-sgd:stored-error") == (3, 1)
+
+
+@pytest.mark.parametrize("v", [1, 7, 1000, 2000])
+def test_an_update_of_admm_has_no_minimizer(v: int) -> None:
+    grid = np.linspace(0, 1.2, 120001)
+    assert (grid**2 / v + (grid - 1) ** 2 / 2).min() == pytest.approx(1 / (v + 2), rel=1e-6)
+    assert proximal_steps._best_update(v) == Fraction(1, v + 2)
+    assert sides("admm-review:solvable-updates") == (Fraction(1, 1002), Fraction(1, 2002))
+
+
 def test_clipped_gradients_vanish_elsewhere() -> None:
     centers = np.array([0, 0, 3])
     mean = [np.clip(w - centers, -1, 1).mean() for w in (1, 0.5)]
@@ -222,6 +248,14 @@ def test_the_stationary_point_of_averaging_is_a_limit_and_not_the_minimizer() ->
         (adaptive_steps, "_harmonic", Fraction, "adam:lemma-10.4"),
         (adaptive_steps, "_harmonic", lambda count: Fraction(1), "adam:scaled-sum"),
         (adaptive_steps, "_regret", lambda *_: (Fraction(800), Fraction(1)), "adam:theorem-4.1"),
+        (biased_directions, "_stored", lambda *_: Fraction(1), "dist-ef-sgd:stored-error"),
+        (biased_directions, "_stored", lambda *_: Fraction(99), "dist-ef-sgd:stored-error-in-steps"),
+        (biased_directions, "_mean_sign", lambda entry, size: entry, "ssdm:norms-sent"),
+        (biased_directions, "_sign", lambda x: x, "ssdm:heterogeneous"),
+        (biased_directions, "_sign", lambda x: x, "sign-descent:one-sample"),
+        (biased_directions, "_clipped", lambda x: x, "clipping:short-steps"),
+        (proximal_steps, "_best_update", Fraction, "admm-review:solvable-updates"),
+        (products_of_matrices, "product", lambda a, b: a, "admm:three-blocks"),
         (heavy_ball, "slope", lambda w: 25 * w, "heavy-ball:faster-than-nesterov"),
         (heavy_ball, "parameters", lambda mu, L: (4 / (L + mu) ** 2, Fraction(1, 99)), "heavy-ball:quadratics"),
         (proximal_steps, "_guarantee", lambda *_: (Fraction(4), Fraction(5)), "fedexprox:guarantee"),

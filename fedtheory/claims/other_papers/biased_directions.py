@@ -1,9 +1,11 @@
-"""Signs and clipped gradients have biased means: what holds for one kind of client fails for different ones."""
+"""Signs, clipped gradients and compressed gradients are biased: means of signs, and stored errors of compression."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
+from fedtheory.claims._comparisons import as_texts
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
@@ -26,6 +28,14 @@ SIGN_DESCENT = Paper(
     "Karimireddy, Rebjock, Stich, Jaggi",
     2019,
     "https://arxiv.org/abs/1901.09847",
+    compared=False,
+)
+DIST_EF_SGD = Paper(
+    "dist-ef-sgd",
+    "Communication-Efficient Distributed Blockwise Momentum SGD with Error-Feedback",
+    "Zheng, Huang, Kwok",
+    2019,
+    "https://arxiv.org/abs/1905.10936",
     compared=False,
 )
 CLIPPING = Paper(
@@ -118,3 +128,42 @@ def short_steps() -> Finding:
     minimizer = sum(centers, Fraction(0)) / 3
     known = {"centers": str(centers), "threshold": 1, "w": str(minimizer)}
     return equal_to(sum(_clipped(minimizer - a) for a in centers) / 3, Fraction(0), instance=known)
+
+
+def _stored(rates: Sequence[Fraction], gradients: Sequence[Fraction], errors: Sequence[Fraction]) -> Fraction:
+    """Return the error that error feedback stores at the end, if step t loses a share ``errors[t]`` of its message."""
+    stored, before = Fraction(0), rates[0]
+    for rate, gradient, error in zip(rates, gradients, errors, strict=True):
+        stored, before = error * (gradient + before / rate * stored), rate
+    return stored
+
+
+@claim(
+    "dist-ef-sgd:stored-error",
+    "The stored error of error feedback is at most a constant times the gradients, s/(1 - s), for all learning rates",
+    Statement(DIST_EF_SGD, "error bound"),
+    "erratum",
+    hypotheses=("|C(v) - v| <= s |v|", "gradients of norm at most 1"),
+    remark="it is multiplied by the ratio of the learning rates, and (1 + r/2)/2 after two rounds with the ratio r",
+)
+def stored_error() -> Finding:
+    rates, s = [Fraction(1), Fraction(1, 10)], Fraction(1, 2)
+    known = {"gradients": "(1, 1)", "learning rates": "(1, 1/10)", "C(v)": "v/2"}
+    return at_most(_stored(rates, vector(1, 1), [s, s]), s / (1 - s), instance=known)
+
+
+@claim(
+    "dist-ef-sgd:stored-error-in-steps",
+    "Times the last learning rate, it is at most s eta_t + s^2 eta_(t-1) + ... if the gradients have norm at most 1",
+    Statement(DIST_EF_SGD, "error bound", "in terms of the learning rates", form="derived"),
+    hypotheses=("|C(v) - v| <= s |v|",),
+    looseness=1.01,
+)
+def stored_error_in_steps(rng: np.random.Generator) -> Finding:
+    s, count = Fraction(whole(rng, 1, 9), 10), whole(rng, 1, 5)
+    rates = [Fraction(whole(rng, 1, 9), 10) for _ in range(count)]
+    gradients = [Fraction(whole(rng, -4, 4), 4) for _ in range(count)]
+    errors = [s * Fraction(whole(rng, -4, 4), 4) for _ in range(count)]
+    bound = sum(s ** (t + 1) * rate for t, rate in enumerate(reversed(rates)))
+    known = {"s": s, "learning rates": Vector(rates), "gradients": Vector(gradients), "errors": Vector(errors)}
+    return at_most(rates[-1] * abs(_stored(rates, gradients, errors)), bound, instance=as_texts(known))

@@ -1,4 +1,4 @@
-"""Methods whose clients solve proximal problems: FedDyn's server state, FedProx's limit, FedExProx's guarantee."""
+"""Methods that solve proximal problems: FedDyn's server state, FedProx's limit, FedExProx's guarantee, ADMM's steps."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,6 +26,13 @@ FEDSPLIT = Paper(
     "Pathak, Wainwright",
     2020,
     "https://arxiv.org/abs/2005.05238",
+    compared=False,
+)
+ADMM_REVIEW = Paper(
+    "admm-review",
+    "Distributed Optimization and Statistical Learning via the Alternating Direction Method of Multipliers",
+    "Boyd, Parikh, Chu, Peleato, Eckstein",
+    2011,
     compared=False,
 )
 FEDEXPROX = Paper(
@@ -139,3 +146,21 @@ def guarantee(rng: np.random.Generator) -> Finding:
     step_size = Fraction(whole(rng, 1, 40), 4)
     ours, theirs = _guarantee(hessians, step_size)
     return at_most(theirs, ours, instance={"hessians": format_vectors(hessians), "gamma": str(step_size)})
+
+
+def _best_update(v: int) -> Fraction:
+    """Return the smallest value of ``u^2/v + (u - 1)^2/2`` over u."""
+    u = Fraction(v, v + 2)
+    return u**2 / v + (u - 1) ** 2 / 2
+
+
+@claim(
+    "admm-review:solvable-updates",
+    "If f is closed, proper and convex, then f(x) + |A x - b|^2/2 has a minimizer, so that an update of ADMM exists",
+    Statement(ADMM_REVIEW, "Section 3.2", "Assumption 1"),
+    "erratum",
+    hypotheses=("f(u, v) = u^2/v for v > 0, and its closure, and A (u, v) = u", "the Lagrangian has a saddle point"),
+    remark="the smallest value for a given v is 1/(v + 2): it decreases to 0, which no v attains",
+)
+def solvable_updates() -> Finding:
+    return at_most(_best_update(1000), _best_update(2000), instance={"v": 1000, "a better v": 2000, "b": 1})
