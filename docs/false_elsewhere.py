@@ -1,6 +1,7 @@
 """What is false beyond the four papers: printed statements and widespread beliefs, with what is true instead."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from reference import anchor
 
@@ -17,11 +18,6 @@ MISPRINT = "misprint"
 CONJECTURE = "false conjecture"
 BELIEF = "false belief"
 KINDS = (THEOREM, LEMMA, STEP, STATEMENT, MISPRINT, CONJECTURE, BELIEF)
-HEAD = """\
-| Paper | Wrong as | What is stated, and why it is not so | Counterexample | What is true | What was read |
-| --- | --- | --- | --- | --- | --- |
-"""
-_LONGEST = 90
 
 
 class Entry(NamedTuple):
@@ -41,12 +37,16 @@ ENTRIES = {
     ),
     "ssdm:heterogeneous": Entry(
         THEOREM,
-        "It holds if all clients have the same loss; the sixth version on arXiv says so",
+        "It holds if all clients have the same loss, as the sixth version on arXiv says; if the norms are sent too, "
+        "the mean direction is right for different losses",
         "the abstract of the sixth version, and its footnote on the correction up to the middle of a sentence",
         "ssdm:norms-sent",
     ),
     "adam:lemma-10.3": Entry(
-        LEMMA, "The factor is the square root of a harmonic number, and G is left out", "the paper", "adam:scaled-sum"
+        LEMMA,
+        "The factor is the square root of a harmonic number, without G",
+        "the paper",
+        "adam:scaled-sum",
     ),
     "adam:lemma-10.4": Entry(
         LEMMA,
@@ -62,8 +62,8 @@ ENTRIES = {
     ),
     "amsgrad:telescoping-sum": Entry(
         STEP,
-        "The step holds if the momentum does not decrease; Tran and Phong (2019) give a proof for a decreasing one",
-        "the paper without its appendix, and the first page of Tran and Phong, who found the step",
+        "The step holds if the momentum does not decrease; Phuong and Phong (2019) give a proof for a decreasing one",
+        "the paper without its appendix, and the first page of Phuong and Phong, who found the step",
         "amsgrad:constant-momentum",
     ),
     "heavy-ball:faster-than-nesterov": Entry(
@@ -131,32 +131,30 @@ ENTRIES = {
 }
 
 
-def counterexample(finding: Any) -> str:
-    """Return the instance of a finding as text, cut off if it is long."""
-    text = ", ".join(f"{name} = {value}" for name, value in (finding.instance or {}).items())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(',', 1)[0]}, ..."
-
-
-def row(claim: Claim, entry: Entry) -> str:
-    """Return the line of a false statement."""
+def lines(claim: Claim, entry: Entry) -> Iterator[str]:
+    """Yield the lines about a false statement."""
     paper = claim.statement.paper
     number = "" if entry.kind in (BELIEF, CONJECTURE) else f", {claim.statement.number}"
     link = f'<a href="claims.html#{anchor(claim.key)}">{escaped(f"{paper.authors} ({paper.year}){number}")}</a>'
-    why = f" *{escaped(claim.remark[:1].upper() + claim.remark[1:])}.*" if claim.remark else ""
-    verified = f" (`{entry.verified_by}`)" if entry.verified_by else ""
-    cells = (
-        link,
-        entry.kind,
-        f"{escaped(claim.title)}.{why}",
-        escaped(counterexample(examine(claim).worst)),
-        f"{escaped(entry.true)}{verified}.",
-        f"{escaped(entry.read[:1].upper() + entry.read[1:])}.",
-    )
-    return f"| {' | '.join(cells)} |"
+    verified = f" See `{entry.verified_by}`." if entry.verified_by else ""
+    yield f"{link} — {entry.kind}"
+    yield f": {escaped(claim.title)}."
+    yield f"  - Why not: {_sentence(claim.remark)}"
+    yield f"  - Counterexample: {escaped(_instance(claim))}."
+    yield f"  - What is true: {_sentence(entry.true)}{verified}"
+    yield f"  - What was read: {_sentence(entry.read)}\n"
+
+
+def _sentence(text: str) -> str:
+    return f"{escaped(text[:1].upper() + text[1:])}."
+
+
+def _instance(claim: Claim) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in examine(claim).worst.instance.items())
 
 
 def table() -> str:
-    """Return the table of the page, the most serious statements first."""
+    """Return the list of the page, the most serious statements first."""
     known = known_claims()
     ranked = sorted(ENTRIES.items(), key=lambda item: KINDS.index(item[1].kind))
-    return HEAD + "\n".join(row(known[key], entry) for key, entry in ranked) + "\n"
+    return "\n".join(line for key, entry in ranked for line in lines(known[key], entry))

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from false_elsewhere import ENTRIES, MISPRINT, STATEMENT, THEOREM, counterexample
+from false_elsewhere import ENTRIES, MISPRINT, STATEMENT, THEOREM
 from reference import anchor
 from statements import PAPERS
 
@@ -59,6 +59,7 @@ HEAD = """\
 | Where | Wrong as | Times | What is printed, and why it is not so | Counterexample |
 | --- | --- | --: | --- | --- |
 """
+_LONGEST = 90
 
 
 def kind_of(claim: Claim) -> str:
@@ -81,6 +82,11 @@ def _times(finding: Any) -> float:
     return 1 / ratio if finding.relation == "==" and 0 < ratio < 1 else ratio
 
 
+def _instance(finding: Any) -> str:
+    text = ", ".join(f"{name} = {value}" for name, value in (finding.instance or {}).items())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(',', 1)[0]}, ..."
+
+
 def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
     """Return the line of an erratum."""
     title = PAPERS.get(claim.statement.paper.key, claim.statement.paper.authors).split(" (", maxsplit=1)[0]
@@ -93,7 +99,7 @@ def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
         kind_of(claim),
         f"{times:.3g}" if times > 1 else "",
         f"{escaped(claim.title)}.{more}{better}",
-        escaped(counterexample(finding)),
+        escaped(_instance(finding)),
     )
     return f"| {' | '.join(cells)} |"
 

@@ -50,12 +50,13 @@ def test_only_what_is_not_printed_as_a_statement_is_a_belief_or_a_conjecture(key
     assert unprinted is (CLAIMS[key].kind == "refuted conjecture")
 
 
-def test_the_table_has_a_row_for_each_entry_and_the_most_serious_come_first() -> None:
-    rows = page.table().splitlines()[2:]
-    kinds = [row.split(" | ")[1] for row in rows]
-    assert len(rows) == len(page.ENTRIES)
+def test_the_page_has_all_parts_of_each_entry_and_the_most_serious_come_first() -> None:
+    entries = page.table().split("</a> — ")[1:]
+    kinds = [entry.split("\n", 1)[0] for entry in entries]
+    assert len(entries) == len(page.ENTRIES)
     assert kinds == sorted(kinds, key=page.KINDS.index)
-    assert {row.count(" | ") for row in rows} == {5}
+    parts = ("Why not", "Counterexample", "What is true", "What was read")
+    assert all(entry.count(f"\n  - {part}: ") == 1 for entry in entries for part in parts)
 
 
 def adam(gradients: list[float], beta_2: float) -> list[float]:

@@ -140,11 +140,11 @@ def _stored(rates: Sequence[Fraction], gradients: Sequence[Fraction], errors: Se
 
 @claim(
     "dist-ef-sgd:stored-error",
-    "The stored error of error feedback is at most a constant times the gradients, s/(1 - s), for all learning rates",
+    "For all learning rates, the stored error is at most a constant times the gradients, s/(1 - s) for equal ones",
     Statement(DIST_EF_SGD, "error bound"),
     "erratum",
     hypotheses=("|C(v) - v| <= s |v|", "gradients of norm at most 1"),
-    remark="it is multiplied by the ratio of the learning rates, and (1 + r/2)/2 after two rounds with the ratio r",
+    remark="no constant suffices: it is (1 + r/2)/2 after two rounds whose learning rates have the ratio r",
 )
 def stored_error() -> Finding:
     rates, s = [Fraction(1), Fraction(1, 10)], Fraction(1, 2)
