@@ -72,6 +72,12 @@ ENTRIES = {
         "the introduction, and the paper of Lessard, Recht and Packard (2016) without its formulas",
         "heavy-ball:quadratics",
     ),
+    "scaffold:client-sampling": Entry(
+        STATEMENT,
+        "It holds in the limit, in which the control variates are the gradients at the minimizer",
+        "the abstract: the method “is not affected by data heterogeneity or client sampling”",
+        "scaffold:client-sampling-in-the-limit",
+    ),
     "admm-review:solvable-updates": Entry(
         STATEMENT,
         "It has one if A'A is invertible, or if f has bounded sublevel sets",

@@ -235,6 +235,12 @@ def test_the_mean_product_over_all_orders_exceeds_the_power_of_the_mean() -> Non
     assert found("reshuffling:matrix-means").measured == Fraction(7639, 6561)
 
 
+def test_a_sampled_round_of_scaffold_leaves_the_minimizer_that_a_full_one_keeps() -> None:
+    models = [1 - (1 - center) / 2 for center in (0, 2)]
+    assert np.mean(models) == 1
+    assert sides("scaffold:client-sampling") == (np.mean([(w - 1) ** 2 for w in models]), 0)
+
+
 def test_the_stationary_point_of_averaging_is_a_limit_and_not_the_minimizer() -> None:
     w = 0.0
     for _ in range(50):
