@@ -198,7 +198,7 @@ def test_feddyn_as_printed_grows_by_a_half_and_as_corrected_reaches_the_minimize
 def test_the_limit_of_fedprox_is_a_limit() -> None:
     w = 5.0
     for _ in range(100):
-        w = np.mean([(h * c + w) / (h + 1) for h, c in ((1, 0), (3, 1))])
+        w = float(np.mean([(h * c + w) / (h + 1) for h, c in ((1, 0), (3, 1))]))
     assert w == pytest.approx(3 / 5)
     assert sides("fedsplit:fedprox-limit") == (Fraction(3, 5), Fraction(3, 4))
 
@@ -244,7 +244,7 @@ def test_a_sampled_round_of_scaffold_leaves_the_minimizer_that_a_full_one_keeps(
 def test_the_stationary_point_of_averaging_is_a_limit_and_not_the_minimizer() -> None:
     w = 0.0
     for _ in range(50):
-        w = np.mean([c + (1 - h / 4) ** 2 * (w - c) for h, c in ((1, 0), (3, 1))])
+        w = float(np.mean([c + (1 - h / 4) ** 2 * (w - c) for h, c in ((1, 0), (3, 1))]))
     assert w == pytest.approx(15 / 22)
     assert sides("stationary:averaging-guess") == (Fraction(15, 22), Fraction(3, 4))
 
@@ -271,5 +271,6 @@ def test_the_stationary_point_of_averaging_is_a_limit_and_not_the_minimizer() ->
 )
 def test_a_wrong_part_changes_the_verdict(module, name, mutant, key, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, name, mutant)
-    holds = {CLAIMS[key].check(np.random.default_rng(seed)).holds for seed in range(20)}
+    seeds = range(1 if CLAIMS[key].is_single else 20)
+    holds = {CLAIMS[key].check(np.random.default_rng(seed)).holds for seed in seeds}
     assert (CLAIMS[key].expected == "fails") in holds
