@@ -128,9 +128,11 @@ def test_without_momentum_the_expected_gap_is_that_of_averaging():
     )
 
 
-def test_control_variates_that_are_given_are_those_of_the_first_round():
-    variates = np.arange(8.0).reshape(4, 2)
-    known = {**RUN, "step_size": 0.05, "gradient_noise": 0.0, "method": Scaffold(variates)}
+@pytest.mark.parametrize(
+    "method", [one for one, *_ in METHODS.values()] + [Scaffold(np.arange(8.0).reshape(4, 2))], ids=repr
+)
+def test_a_simulation_without_randomness_has_the_expected_gap(method):
+    known = {**RUN, "step_size": 0.05, "gradient_noise": 0.0, "method": method}
     np.testing.assert_allclose(expected_gap(FULL, Full(), **known), ft.fedavg(FULL, Full(), **known).gap[0], rtol=1e-9)
 
 
