@@ -58,9 +58,9 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
     array([3., 0., 1.])
     """
     added = np.zeros(len(order))
-    everybody, before = game(order), game(())
+    grand, before = game(order), game(())
     for place, player in enumerate(order):
-        if abs(everybody - before) < tolerance:
+        if abs(grand - before) < tolerance:
             break
         after = game(order[: place + 1])
         added[player] = after - before

@@ -81,8 +81,8 @@ def softmax_utilities(
     if y.shape != (len(x),):
         message = f"labels must have shape ({len(x)},) as there are samples, got {y.shape}"
         raise ValueError(message)
-    nobody = _losses(start[None], np.ones(1), x, y)[1]
-    return -np.concatenate([[nobody], _losses(returned, n / n.max(), x, y)[1:]])
+    empty = _losses(start[None], np.ones(1), x, y)[1]
+    return -np.concatenate([[empty], _losses(returned, n / n.max(), x, y)[1:]])
 
 
 def _losses(models: Array, shares: Array, x: Array, y: npt.NDArray[np.int64]) -> Array:
