@@ -76,7 +76,7 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
 
     Examples
     --------
-    The second client is included while the model is far from both; the threshold 1 is met first in round 1.
+    The second client is included while the model is far from both minimizers, and excluded from round 1 on.
 
     >>> from fedtheory.engine.simulation import fedavg
     >>> from fedtheory.federation.prioritized import prioritize

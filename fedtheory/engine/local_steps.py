@@ -57,7 +57,8 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
 
     Examples
     --------
-    Slope 5 at 2, and 3 (2 - 1) from the proximal term: 2 - 8/4, with velocity 7/2 left of before: 2 - (8 + 7)/4.
+    The slope at 2 is 5, and the proximal term adds 3 (2 - 1). Without velocity the step leads to 2 - 8/4, and with the
+    previous velocity 7/2 to 2 - (8 + 7)/4.
 
     >>> from fedtheory.engine.contract import LocalWork
     >>> model, velocity = np.array([2.0]), np.array([7.0])

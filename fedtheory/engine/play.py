@@ -76,7 +76,7 @@ def play_round(
 
     Examples
     --------
-    Both clients are asked, and the one with the larger loss trains.
+    Both clients report their losses, and the client with the larger loss trains.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> weights, losses, updates = np.array([0.5, 0.5]), np.array([2.0, 3.0]), np.array([[5.0], [7.0]])

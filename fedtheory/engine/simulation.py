@@ -135,7 +135,7 @@ def fedavg(
 
     Examples
     --------
-    One client, one step of size 1/2 on ``w^2 / 2`` from 1: the gap falls from 1/2 to 1/8.
+    One step of size 1/2 of a single client on ``w^2 / 2`` from 1 decreases the gap from 1/2 to 1/8.
 
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> from fedtheory.selection.full import Full

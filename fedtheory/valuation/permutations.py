@@ -187,8 +187,8 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
 
     Examples
     --------
-    An additive game, in which each order yields the exact values: it stops at the earliest time, after 7 sweeps of 3
-    orders.
+    In an additive game each order yields the exact values, so the estimation stops as early as possible, after 7 sweeps
+    of 3 orders.
 
     >>> worth = (5.0, -3.0, 2.0)
     >>> found = gtg_shapley(lambda players: sum(worth[k] for k in players), 3)
