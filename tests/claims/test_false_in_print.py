@@ -1,4 +1,4 @@
-"""The table of what is false in print has every erratum, ranked, with an instance that breaks it."""
+"""The table of errata is complete and ranked, with a counterexample for each."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Whatever a rule does, a run ends with one sentence that names strategy, rule, round and value: never with a crash."""
+"""Any fault of a rule ends the run with one sentence that names strategy, rule, round and value."""
 
 import random
 import re
