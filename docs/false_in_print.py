@@ -5,12 +5,12 @@ from typing import Any
 
 from reference import anchor
 from statements import PAPERS
+from verdicts import verdict_on
 
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_bounds, known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.renderings import escaped
-from fedtheory.verification.verdicts import examine
 
 THEOREM = "**false theorem**"
 STATEMENT = "false statement"
@@ -73,7 +73,7 @@ def kind_of(claim: Claim) -> str:
 @cache
 def errata() -> list[tuple[Claim, Any]]:
     """Return all errata with their counterexamples, the heaviest first, and of those the most wrong."""
-    found = [(one, examine(one).worst) for one in known_claims().values() if one.kind == "erratum"]
+    found = [(one, verdict_on(one).worst) for one in known_claims().values() if one.kind == "erratum"]
     return sorted(found, key=lambda each: (KINDS.index(kind_of(each[0])), -_times(each[1])))
 
 
