@@ -47,7 +47,7 @@ def fault_of_clients(written: Any, returned: int, num_clients: int) -> str:
 def fault_of_weights(extra: float, coefficients: Any, chosen: Any) -> str:
     """Return what is wrong with the coefficients of the selected clients; empty if they are valid."""
     if not 0 <= extra < np.inf:
-        return f"return how many floats go up besides, finite and at least 0, got {extra}"
+        return f"return the number of additional floats sent, finite and at least 0, got {extra}"
     bad = np.flatnonzero(~np.isfinite(coefficients))
     wanted = "write a finite coefficient for each chosen client, nan standing where it writes nothing"
     return f"{wanted}, got {coefficients[bad[0]]} for client {chosen[bad[0]]}" if bad.size else ""

@@ -119,7 +119,7 @@ def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[...,
     ends = np.append(starts[1:], order.size)
     selected = np.empty(order.size)
     if d == order.size:
-        _everybody_is_a_candidate(starts, ends, m, selected)
+        _all_are_candidates(starts, ends, m, selected)
     else:
         times, time_weights = _arrival_nodes(p[order], d)
         integrate(p[order], starts, ends, m, d, times, time_weights, selected)
@@ -128,7 +128,7 @@ def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[...,
     return probabilities
 
 
-def _everybody_is_a_candidate(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], m: int, out: Array) -> None:
+def _all_are_candidates(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], m: int, out: Array) -> None:
     sizes = ends - starts
     out[:] = np.repeat(np.clip((m - starts) / sizes, 0.0, 1.0), sizes)
 

@@ -75,7 +75,7 @@ class Declared(NamedTuple):
 
     @property
     def has_secants(self) -> bool:
-        """Whether its gradients are compared with the way to the minimizer only."""
+        """Whether its gradients are compared with the direction to the minimizer only."""
         return "restricted_secant" in self.of.of
 
     @property
@@ -582,7 +582,7 @@ class Statement:
         self._called(one, n, x, u, proof)
 
     def _seen_from(self, one: Declared, x: Vec) -> str:
-        """State that a point is the minimizer, and what the gradients are on the way to it; return the former."""
+        """State that a point is the minimizer, with the restricted secant; return the proof of the minimizer."""
         name, m, M = one.name, one.of.of["restricted_secant"], one.of.number("error_bound")
         both = f"{name} {one.slope} {x.tight}"
         best = self.hypothesis(f"minimizer {name} {x.tight}")
