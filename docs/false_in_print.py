@@ -1,4 +1,4 @@
-"""What is false in the four papers: one table of their errata, the heaviest first."""
+"""Table of the errata in the four papers, sorted by severity."""
 
 from functools import cache
 from typing import Any
@@ -70,7 +70,7 @@ def kind_of(claim: Claim) -> str:
 
 @cache
 def errata() -> list[tuple[Claim, Any]]:
-    """Return the errata with their counterexamples, the heaviest first, and of those the most wrong."""
+    """Return the errata with their counterexamples, sorted by severity, then by how far they are from true."""
     mine = [one for one in known_claims().values() if one.kind == "erratum" and one.key not in ENTRIES]
     found = [(one, verdict_on(one).worst) for one in mine]
     return sorted(found, key=lambda each: (KINDS.index(kind_of(each[0])), -_times(each[1])))
