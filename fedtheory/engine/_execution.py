@@ -24,8 +24,8 @@ from fedtheory.engine.trajectory import Trajectory
 
 __all__ = ["execute"]
 
-# Seconds of silence, and between two looks at how far the rounds are.
-_QUIET, _POLL = 2.0, 0.2
+# Seconds between two looks at how far the rounds are.
+_POLL = 0.2
 # Thousands of short replicates are reported in bundles, so many for each thread: to report takes as long as to run one.
 _BUNDLES = 64
 
@@ -133,7 +133,7 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
 
         yield count
         return
-    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds, delay=_QUIET) as report:
+    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds) as report:
 
         def show(more: int) -> None:
             finished = f"{number - len(run.missing)} of {number} replicates"
