@@ -165,8 +165,15 @@ class LossFederation:
         return found.reshape(*models.shape[:-1], *found.shape[1:])
 
     def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
         name = getattr(self.client_loss, "__name__", "")
-        return Summary("LossFederation", {"num_clients": self.num_clients, "dim": self.dim, "client_loss": name}).line
+        return Summary("LossFederation", {"num_clients": self.num_clients, "dim": self.dim, "client_loss": name})
 
 
 def _check_data(name: str, data: Any) -> None:

@@ -123,7 +123,7 @@ class Record:
     averaged
         The means of noises over the clients that drew them, by the noise's block.
     owner
-        What vectors and function values belong to, those of copies too.
+        Identifies the vectors and function values of this record and its copies; of a problem, it returns their text.
     """
 
     sizes: list[int] = field(default_factory=lambda: [0])
