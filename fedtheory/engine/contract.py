@@ -9,7 +9,7 @@ are read off the entries.
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -119,6 +119,13 @@ KERNELS = {
 # What strategies and methods bring, compiled or in plain Python.
 PLUGGED = {**RULES, **METHOD_RULES}
 SLOTS = {**KERNELS, **PLUGGED}
+
+
+Recorded = Literal[
+    "gap", "loss", "accuracy", "models", "uplink", "broadcasts", "evaluations", "selected", "coefficients", "values",
+    "coalitions", "states",
+]  # fmt: skip
+"""Names of what a run may record."""
 
 
 class Record(NamedTuple):

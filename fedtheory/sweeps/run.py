@@ -47,12 +47,12 @@ _LOOK = 0.5
 
 
 def sweep(
-    function_or_study: Any,
+    function_or_study: Callable[..., Any] | Study | str | Path,
     grid: Mapping[str, Sequence[Any]],
     *,
     seeds: int | Sequence[int] | None = None,
     rng: int = 0,
-    backend: Any = "loky",
+    backend: str = "loky",
     workers: int | None = None,
     out: str | Path | None = None,
     quick: bool = False,

@@ -44,7 +44,7 @@ class Comparison(NamedTuple):
         Where that of the bound is much larger, its proof loses at this constant.
     """
 
-    bound_value: Any
+    bound_value: Fraction
     worst_case: WorstCase
     remark: str = ""
     sensitivities: Mapping[str, Sensitivity] = MappingProxyType({})
@@ -77,7 +77,7 @@ class Comparison(NamedTuple):
         return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
 
 
-def compare(bound: Bound, **arguments: Any) -> Comparison:
+def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     """Evaluate a bound and the exact worst case for the same constants.
 
     Parameters
