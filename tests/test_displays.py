@@ -56,6 +56,15 @@ def test_a_long_problem_displays_in_four_lines():
     assert lines[3].startswith("  maximizes    the least of f0(x1), ")
 
 
+def test_numbers_beyond_doubles_display_their_order_of_magnitude():
+    p = ft.worst_case.Problem()
+    f, x = p.function(L=10**300), p.point("x")
+    p.at_most(x.square, Q(1, 10**400))
+    p.maximize(10**5000 * f.value(x))
+    assert repr(p).splitlines()[2:] == ["  constraints  |x|^2 <= about 10^-400", "  maximizes    about 10^5000 f0(x)"]
+    assert repr(Q(1, 10**400) * x) == "<vector about 10^-400 x>"
+
+
 def test_a_table_displays_its_rows_and_is_escaped_in_a_notebook():
     table = Table([{"d": 3, "<gap>": 1 / 3}, {"d": 9, "<gap>": 0.25}], "a < b", "c\x1b[2J & d")
     assert repr(table) == "a < b\nd   <gap>\n3  0.3333\n9    0.25\nc\\x1b[2J & d"

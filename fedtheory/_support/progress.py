@@ -115,8 +115,10 @@ def _cell() -> Callable[[str], None]:
 
 
 def _log(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    # Work does not end because its log is closed, or full.
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
 def _lines(description: str, write: Callable[[str], None], pause: float) -> Report:
