@@ -54,6 +54,9 @@ class Vector:
         return -1 * self
 
     def __rmul__(self, factor: Fraction | int) -> Vector:
+        if isinstance(factor, Vector):
+            message = f"a factor must be an int or a Fraction, got {factor} (x @ y is the product of two vectors)"
+            raise TypeError(message)
         c = exact("a factor", factor)
         return Vector({place: c * entry for place, entry in self.coordinates.items()}, self.owner)
 
