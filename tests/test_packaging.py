@@ -29,7 +29,7 @@ def listed(name: str) -> list[str]:
 
 
 def in_conda(requirement: str) -> str:
-    name, version = re.fullmatch(r"([\w-]+)(>=[\d.]+)", requirement).groups()
+    [(name, version)] = re.findall(r"^([\w-]+)(>=[\d.]+)$", requirement)
     return f"{OTHER_NAMES.get(name, name)} {version}"
 
 

@@ -54,9 +54,6 @@ class Vector:
         return -1 * self
 
     def __rmul__(self, factor: Fraction | int) -> Vector:
-        if isinstance(factor, Vector):
-            message = f"a factor must be an int or a Fraction, got {factor} (x @ y is the product of two vectors)"
-            raise TypeError(message)
         c = exact("a factor", factor)
         return Vector({place: c * entry for place, entry in self.coordinates.items()}, self.owner)
 
@@ -109,6 +106,8 @@ def exact(name: str, number: Any) -> Fraction | int:
         return number
     elif isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))
+    elif isinstance(number, Vector):
+        meant = " (x @ y is the product of two vectors)"
     elif isinstance(number, numbers.Real) and math.isfinite(number):
         meant = f" ({Fraction(repr(float(number)))!r})"
     message = f"{name} must be an int or a Fraction, got {short(number)}{meant}"
