@@ -585,7 +585,7 @@ class Statement:
         best = self.hypothesis(f"minimizer {name} {x.tight}")
         h = self.hypothesis(f"restricted_secant {tight(m)} {one.slope} {x.tight}")
         self.follows(f"call_secant {tight(m)} {one.slope} {x.tight} {h}", f"{name}_secant")
-        self.follows(f"call_secant_value {tight(m)} {tight(m / 2)} {both} ltac:(lra) {name}_along {h}", f"{name}_above")
+        self.follows(f"call_secant_value {tight(m)} {tight(m / 2)} {both} ltac:(lra) {name}_along {best} {h}", f"{name}_above")
         if M is not None:
             h = self.hypothesis(f"error_bound {tight(M)} {one.slope} {x.tight}")
             self.follows(
