@@ -1,16 +1,20 @@
 """Progress is shown as the place allows: in a log seldom, in a notebook as one line, and by several workers once."""
 
+import contextlib
 import sys
 import threading
 import time
 import types
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 import fedtheory as ft
+from fedtheory._support import compiling as compilation
 from fedtheory._support import console, progress
+from tests.environment import PLAIN_PYTHON
 
 
 class Clock:
@@ -115,6 +119,21 @@ def test_work_is_not_announced_where_another_process_announces_it(capsys: pytest
     with progress.unannounced(), progress.announced("compiling", after=0.0):
         time.sleep(0.02)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_a_call_that_waits_for_compilation_announces_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    announced: list[str] = []
+
+    @contextlib.contextmanager
+    def recorded(text: str) -> Iterator[None]:
+        announced.append(text)
+        yield
+
+    monkeypatch.setattr(compilation, "announced", recorded)
+    double = compilation.compiled(lambda number: 2 * number)
+    assert [double(3), double(4)] == [6, 8]
+    assert announced == ["fedtheory compiles a function, once on this machine"]
 
 
 def compiling(d: int) -> float:
