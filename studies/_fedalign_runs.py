@@ -141,7 +141,7 @@ def _on_fashion(config: Any, fed: Any, test: Any, scenario: Scenario, eps: float
 
 
 def shards(config: Any, progress: study.Progress) -> "Dataset":
-    """Run the scenarios on digits in shards of one class, matching losses, and train local models."""
+    """Run the scenarios on digits in shards of one class with matched losses, and train local models."""
     import xarray
 
     found = [_shards(config, number) for number in progress(range(config.num_instances), "shards of digits")]

@@ -114,9 +114,10 @@ SETTINGS = {
 
 
 def strategies(config: Any) -> dict[str, Any]:
-    """Return the strategies of Tables 1 and 2 in their order; the first has more clients than the others.
+    """Return the strategies of Tables 1 and 2 in their order; the first strategy has more clients than the others.
 
-    After them pow-d with more candidates, as in Figure 5, and all with more clients, as in Figure 11.
+    They are followed by pow-d with more candidates, as in Figure 5, and by all strategies with more clients, as in
+    Figure 11.
     """
     many, few, d, more, last = (
         config.many,

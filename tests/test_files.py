@@ -1,4 +1,4 @@
-"""Files are whole or not there, a name is taken once, and progress is told by what was done."""
+"""Files are written atomically, names are taken once, and progress counts finished work."""
 
 import errno
 import io

@@ -1,4 +1,4 @@
-"""Type checkers see the names of the package and the arguments of a bound: a missing argument is an error."""
+"""Type checkers see the names of the package and the arguments of a bound."""
 
 import shutil
 import subprocess

@@ -1,7 +1,8 @@
 """Arrays and compiled kernels of a federation for the round loop.
 
-A loss of your own is a ``LossFederation``. A family of your own, with kernels written for it, registers a function,
-``@families.layout.register``, that lays one of its federations out; the federation itself knows nothing of the engine.
+For a user-defined loss, use ``LossFederation``. A user-defined family with its own kernels registers a function with
+``@families.layout.register``, which lays out a federation of this family. The federation itself does not depend on the
+engine.
 """
 
 from functools import singledispatch
@@ -24,14 +25,14 @@ def layout(fed: object, work: LocalWork) -> Family:
     Parameters
     ----------
     fed
-        A federation; its type chooses the layout.
+        The federation; its type determines the layout.
     work
-        How clients train.
+        Settings of local training.
 
     Returns
     -------
     Family
-        The arrays, and kernels that are compiled for them.
+        The arrays, and the kernels compiled for them.
 
     Raises
     ------

@@ -135,7 +135,7 @@ def fedavg(
 
     Examples
     --------
-    One client, one step of size 1/2 on ``w^2 / 2`` from 1: the gap falls from 1/2 to 1/8.
+    One step of size 1/2 of a single client on ``w^2 / 2`` from 1 decreases the gap from 1/2 to 1/8.
 
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> from fedtheory.selection.full import Full
@@ -186,6 +186,6 @@ def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Tr
 
 def _gap(excess: Array, reference: float, minimum: float) -> Array:
     gap: Array = excess + (reference - minimum)
-    # A family that computes its minimum may find a model that is better by a few roundings.
+    # The recorded gap may be slightly negative if the family computes its minimum numerically.
     slack = 64 * np.finfo(np.float64).eps * max(abs(minimum), abs(reference), 1.0)
     return np.where((gap < 0) & (gap >= -slack), 0.0, gap)

@@ -1,4 +1,4 @@
-"""The contract is declared once: signatures, buffers, tables and refusals follow from the declaration."""
+"""Signatures, buffers, tables and error messages follow from the declaration of the contract."""
 
 import re
 from typing import get_args

@@ -1,4 +1,4 @@
-"""Every public function of worst cases answers a wrong argument with one sentence that says what must hold."""
+"""Every public function of worst cases rejects a wrong argument in one sentence that says what must hold."""
 
 import inspect
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Methods of other people's papers, written in the language of problems, have the worst cases that are known."""
+"""Methods of the literature in the problem language have their known worst cases."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q
