@@ -240,7 +240,7 @@ def _curves(config: Any, fed: Any, initial: "Array", skew: tuple[float, float], 
     ]
 
 
-def _worst(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any], functions: str) -> "Array":
+def _worst(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any], functions: Any) -> "Array":
     """Compose the worst cases of the rounds from their proved upper ends; they are attained in every round."""
     # Certificates are about rationals, and floats are used as their exact values.
     constants: dict[str, Any] = {

@@ -48,7 +48,7 @@ def tuned_runs(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def _methods(expected_size: float) -> "dict[str, Strategy]":
-    laws = {UNIFORM: "uniform", OPTIMAL: "optimal", "AOCS": "approximate"}
+    laws: dict[str, Any] = {UNIFORM: "uniform", OPTIMAL: "optimal", "AOCS": "approximate"}
     return {FULL: ft.selection.Full()} | {
         name: ft.selection.Independent(expected_size, law) for name, law in laws.items()
     }

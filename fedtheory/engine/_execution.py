@@ -24,8 +24,8 @@ from fedtheory.engine.trajectory import Trajectory
 
 __all__ = ["execute"]
 
-# Seconds before the first progress report, and between two updates.
-_QUIET, _POLL = 2.0, 0.2
+# Seconds between two updates of the progress.
+_POLL = 0.2
 # Short replicates are reported in bundles, since a report takes as long as a short replicate. Bundles per thread:
 _BUNDLES = 64
 
@@ -134,7 +134,7 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
 
         yield count
         return
-    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds, delay=_QUIET) as report:
+    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds) as report:
 
         def show(more: int) -> None:
             finished = f"{number - len(run.missing)} of {number} replicates"

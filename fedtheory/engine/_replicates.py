@@ -116,7 +116,8 @@ class Template(NamedTuple):
 def template_of(job: Job) -> Template:
     """Compile what a run needs, with a message on standard error if that takes more than two seconds."""
     about = (15 if isinstance(job.family.arrays, PerceptronArrays) else 5) + (5 if job.validation is not None else 0)
-    with announced(f"fedtheory compiles this kind of run, once on this machine, in about {about} s"):
+    own = "in every process for rules without cache=True"
+    with announced(f"fedtheory compiles this kind of run in about {about} s, once on this machine ({own})"):
         functions = bound(job.family, job.rules, job.method_rules, (job.validation, job.test))
         compiles = bool(functions.functions)
         parts = {name: _part(name, compiles=compiles) if _needs(job, name) else 0 for name in PARTS}

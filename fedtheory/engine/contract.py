@@ -9,7 +9,7 @@ of the documentation are generated from the entries.
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -120,6 +120,13 @@ KERNELS = {
 # Slots of strategies and methods, compiled or in plain Python.
 PLUGGED = {**RULES, **METHOD_RULES}
 SLOTS = {**KERNELS, **PLUGGED}
+
+
+Recorded = Literal[
+    "gap", "loss", "accuracy", "models", "uplink", "broadcasts", "evaluations", "selected", "coefficients", "values",
+    "coalitions", "states",
+]  # fmt: skip
+"""Names of what a run may record."""
 
 
 class Record(NamedTuple):

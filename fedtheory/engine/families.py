@@ -8,6 +8,7 @@ engine.
 from functools import singledispatch
 
 from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.nonconvex import NonconvexFederation
 from fedtheory.federation.own_losses import LossFederation
 from fedtheory.federation.perceptron import PerceptronFederation
@@ -57,9 +58,10 @@ def refuse_unknown(fed: object) -> None:
 
 
 def _unknown(fed: object) -> TypeError:
+    hint = " (SoftmaxFederation(data) is a family)" if isinstance(fed, FederatedData) else ""
     return TypeError(
         "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, "
-        f"got {type(fed).__name__}"
+        f"got {type(fed).__name__}{hint}"
     )
 
 

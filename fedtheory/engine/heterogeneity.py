@@ -1,7 +1,7 @@
 """Heterogeneous clients for ``fedavg``: numbers of local steps, and privacy noise."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ class Stragglers:
     fraction: float
     num_epochs: int
     num_batches: int = 1
-    drawn: str = "once"
+    drawn: Literal["once", "each round"] = "once"
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Settings:
     num_replicates: int = 1
     rng: RNGLike = 0
     batch_size: int | None = None
-    batches: str = "step"
+    batches: Literal["step", "epoch"] = "step"
     num_batches: int | None = None
     gradient_noise: float = 0.0
     relative_noise: float = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.engine._execution import execute
 from fedtheory.engine._replicates import Job, Replicate
-from fedtheory.engine.contract import RECORDS
+from fedtheory.engine.contract import RECORDS, Recorded
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule
 from fedtheory.engine.settings import Settings
@@ -38,7 +38,7 @@ def fedavg(
     num_replicates: int = 1,
     rng: RNGLike = 0,
     batch_size: int | None = None,
-    batches: str = "step",
+    batches: Literal["step", "epoch"] = "step",
     num_batches: int | None = None,
     gradient_noise: float = 0.0,
     relative_noise: float = 0.0,
@@ -49,7 +49,7 @@ def fedavg(
     method: Method | None = None,
     validation: Federation | None = None,
     test: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-    record: Sequence[str] = ("gap",),
+    record: Sequence[Recorded] = ("gap",),
     record_every: int = 1,
     num_threads: int | None = None,
     progress: bool | Callable[[int], Any] | None = None,

@@ -5,7 +5,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Independent:
     """
 
     expected_size: float
-    probabilities: str = "optimal"
+    probabilities: Literal["optimal", "approximate", "uniform"] = "optimal"
     max_iterations: int = 4
     num_candidates: int | None = None
 

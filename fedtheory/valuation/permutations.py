@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,12 @@ def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
 
 
 def permutation_shapley(
-    utility: Utility, num_players: int, *, num_permutations: int = 1000, first: str = "any", rng: RNGLike = 0
+    utility: Utility,
+    num_players: int,
+    *,
+    num_permutations: int = 1000,
+    first: Literal["any", "each"] = "any",
+    rng: RNGLike = 0,
 ) -> Estimate:
     """Unbiased estimates of Shapley values: mean contributions over random orders of the players.
 

@@ -579,6 +579,9 @@ class Sample:
     def __init__(self, clients: Clients, num_selected: int, share: Fraction) -> None:
         self.clients, self.num_selected, self.share = clients, num_selected, share
 
+    def __repr__(self) -> str:
+        return f"<sample of {self.num_selected} of the {self.clients.num_clients} clients of {self.clients.name}>"
+
     def square(self, vector: Vector) -> Form:
         """Return the expected squared length of the sample's average of a vector.
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import count, permutations
 from typing import Any, NamedTuple
 
+from fedtheory._support.wording import shown
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
@@ -87,7 +88,14 @@ class Style(NamedTuple):
 
 
 def _text_number(number: Any) -> str:
-    return str(number) if isinstance(number, Fraction) and len(str(number)) <= 14 else f"{float(number):.8g}"
+    is_short = isinstance(number, Fraction) and max(abs(number.numerator), number.denominator) < 10**14
+    if is_short and len(str(number)) <= 14:
+        return str(number)
+    try:
+        value = float(number)
+    except OverflowError:
+        return shown(number)
+    return f"{value:.8g}" if value or not number else shown(number)
 
 
 def _latex_number(number: Any) -> str:

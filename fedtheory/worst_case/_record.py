@@ -124,7 +124,7 @@ class Record:
     averaged
         Means of the clients' noises, by the block of the noise.
     owner
-        Owner of vectors and function values, which copies of the record share.
+        Owner of vectors and function values, which copies of the record share; that of a problem returns their text.
     """
 
     sizes: list[int] = field(default_factory=lambda: [0])

@@ -28,7 +28,8 @@ class Vector:
     """A linear combination of basis vectors.
 
     Vectors are compared by identity, so a program keeps the structure of the products in which it was written.
-    ``owner`` is the record of the basis vectors; the zero vector belongs to every record.
+    ``owner`` identifies the record of the basis vectors; the zero vector belongs to every record. The owner of a
+    problem's vectors is a function that returns their text.
     """
 
     __slots__ = ("coordinates", "owner")
@@ -38,7 +39,7 @@ class Vector:
         self.owner = owner
 
     def __repr__(self) -> str:
-        return "<vector>"
+        return _shown("vector", self, self.owner)
 
     def __add__(self, other: Vector) -> Vector:
         if not isinstance(other, Vector):
@@ -105,6 +106,8 @@ def exact(name: str, number: Any) -> Fraction | int:
         return number
     elif isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))
+    elif isinstance(number, Vector):
+        meant = " (x @ y is the product of two vectors)"
     elif isinstance(number, numbers.Real) and math.isfinite(number):
         meant = f" ({Fraction(repr(float(number)))!r})"
     message = f"{name} must be an int or a Fraction, got {short(number)}{meant}"
@@ -138,6 +141,9 @@ class Value:
     def __init__(self, owner: object = None) -> None:
         self.owner = owner
 
+    def __repr__(self) -> str:
+        return _shown("value", self, self.owner)
+
     def __add__(self, other: Form | Value) -> Form:
         return Form.of(self) + other
 
@@ -169,7 +175,8 @@ class Form:
         self.values = values or {}
 
     def __repr__(self) -> str:
-        return "<form>"
+        terms: list[Vector | Value] = [*(vector for pair in self.products for vector in pair), *self.values]
+        return _shown("form", self, next((term.owner for term in terms if term.owner is not None), None))
 
     @classmethod
     def total(
@@ -216,6 +223,12 @@ class Form:
 
     def __neg__(self) -> Form:
         return -1 * self
+
+
+def _shown(kind: str, term: Vector | Value | Form, owner: object) -> str:
+    # An empty sum has no owner.
+    text = owner(term) if callable(owner) else "0" if owner is None else ""
+    return f"<{kind} {text}>" if text else f"<{kind}>"
 
 
 def _added(left: Mapping[Term, Fraction], right: Iterable[tuple[Term, Fraction]]) -> dict[Term, Fraction]:

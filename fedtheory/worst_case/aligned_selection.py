@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated
@@ -37,8 +37,8 @@ def fedalign(
     client_gap: Any,
     threshold: Any,
     share: Any = Fraction(1, 2),
-    minima: str = "equal",
-    objective: str = "distance",
+    minima: Literal["equal", "free"] = "equal",
+    objective: Literal["distance", "gap"] = "distance",
     cells: Sequence[str] = CELLS,
     max_block: int = 50,
 ) -> WorstCase:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import permutations, product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, spelled
@@ -41,7 +41,7 @@ def power_of_choice(
     L: Any,
     distance2: Any,
     objective_gap: Any,
-    minima: str = "equal",
+    minima: Literal["equal", "free"] = "equal",
     num_rounds: int = 1,
     max_block: int = 50,
 ) -> WorstCase:

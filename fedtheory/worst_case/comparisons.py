@@ -5,7 +5,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fedtheory._support.wording import short
+from fedtheory._support.summary import Summary
+from fedtheory._support.wording import short, shown
 from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.worst_case._vectors import exact
 from fedtheory.worst_case.worst_cases import WorstCase
@@ -44,7 +45,7 @@ class Comparison(NamedTuple):
         in the lemma. If the sensitivity of the bound is much larger, the proof of the bound is loose in this constant.
     """
 
-    bound_value: Any
+    bound_value: Fraction
     worst_case: WorstCase
     remark: str = ""
     sensitivities: Mapping[str, Sensitivity] = MappingProxyType({})
@@ -54,6 +55,17 @@ class Comparison(NamedTuple):
         """Ratio of the bound's value to the worst case; inverted if both are negative, as for a decrease."""
         value, reached = float(self.bound_value), float(self.worst_case.enclosure[0])
         return reached / value if value < 0 else value / reached
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        rows = {"bound value": shown(self.bound_value), "worst case": self.worst_case, "remark": self.remark}
+        return Summary("Comparison", {name: value for name, value in rows.items() if value != ""})
 
     def rows(self) -> list[dict[str, str]]:
         """Return bound value, enclosure, looseness and sensitivities as rows of a table."""
@@ -66,7 +78,7 @@ class Comparison(NamedTuple):
         return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
 
 
-def compare(bound: Bound, **arguments: Any) -> Comparison:
+def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     """Evaluate a bound and the exact worst case for the same constants.
 
     Parameters

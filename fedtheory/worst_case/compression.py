@@ -1,7 +1,7 @@
 """Exact worst cases of compressed communication: error feedback, EF21 and compressed gradients."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import spelled
@@ -104,7 +104,14 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
 
 @spelled
 def compressed_gradients(
-    num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, gap: Any, error: str = "gap"
+    num_rounds: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    compression_error: Any,
+    gap: Any,
+    error: Literal["gap", "distance2"] = "gap",
 ) -> WorstCase:
     """Largest ``F(w) - F*`` after steps along compressed gradients, without error feedback.
 

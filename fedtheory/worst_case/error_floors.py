@@ -1,6 +1,6 @@
 """Largest error that a round with a fixed step size does not decrease."""
 
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, spelled
@@ -19,7 +19,7 @@ def error_floor(
     mu: Any,
     L: Any,
     objective_gap: Any,
-    objective: str = "distance",
+    objective: Literal["distance", "gap"] = "distance",
     rho_diagonal: Any = None,
     rho_tilde: Any = None,
     max_block: int = 50,

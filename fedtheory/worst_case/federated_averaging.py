@@ -1,7 +1,7 @@
 """Exact worst cases of federated averaging, with all clients or uniform sampling."""
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, rational, spelled
@@ -37,13 +37,13 @@ def fedavg(
     L: Any,
     distance2: Any,
     objective_gap: Any,
-    sampling: str = "all",
+    sampling: Literal["all", "distinct", "independent"] = "all",
     num_selected: int | None = None,
     num_clients: int | None = None,
     num_rounds: int = 1,
     gradient_noise: Any = 0,
-    objective: str = "distance",
-    functions: str = "all",
+    objective: Literal["distance", "gap"] = "distance",
+    functions: Literal["all", "quadratic"] = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of federated averaging over all federations with these constants.
@@ -153,7 +153,7 @@ def averaged_rounds(
     given: Constants,
     sampling: Sampling = _ALL,
     num_rounds: int = 1,
-    objective: str = "distance",
+    objective: Literal["distance", "gap"] = "distance",
     *,
     quadratic: bool = False,
     gradient_noise: Fraction = Fraction(0),

@@ -1,6 +1,6 @@
 """Exact worst cases of a round with bounded heterogeneity at the minimizer."""
 
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import spelled
@@ -22,7 +22,7 @@ def heterogeneous_round(
     zeta2: Any,
     num_clients: int = 2,
     num_selected: int | None = None,
-    sampling: str = "distinct",
+    sampling: Literal["distinct", "independent"] = "distinct",
 ) -> WorstCase:
     """Largest ``E |w_+ - w*|^2`` after a round of local steps of K equally weighted clients, or of a sample of them.
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, listed, rational, spelled
@@ -25,7 +25,7 @@ def optimal_client_sampling(
     L: Any,
     distance2: Any,
     objective_gap: Any,
-    probabilities: str = "optimal",
+    probabilities: Literal["optimal", "uniform"] = "optimal",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one step of DSGD with independent sampling of the clients.

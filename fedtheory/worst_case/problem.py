@@ -39,11 +39,13 @@ from operator import add
 from typing import Any, final, overload
 
 from fedtheory._support import validate
+from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import short, shown
 from fedtheory.worst_case._arguments import listed, spelled
 from fedtheory.worst_case._functions import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._record import SERVER, Record, checked_name
+from fedtheory.worst_case._readable_proofs import Names, class_text
+from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, one_owner
 from fedtheory.worst_case.instances import is_attained
@@ -54,6 +56,8 @@ __all__ = ["Problem"]
 
 LARGEST_BLOCK = 60
 """Largest number of rows of a block of a program that is solved."""
+_SHOWN = 3
+"""Number of functions and constraints in the summary of a problem."""
 
 
 @final
@@ -84,8 +88,36 @@ class Problem:
     """
 
     def __init__(self) -> None:
-        self.record = Record()
+        self.record = Record(owner=self._text_of)
         self._objectives: list[Form] = []
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        names = Names(self.record)
+        functions = [f"{one.name}: {_number_of(one)}{class_text(one.of)}" for one in self.record.declared]
+        constraints = [
+            f"{names.form(one.form)} {'=' if one.is_equality else '<='} {shown(one.bound)}"
+            for one in self.record.constraints[:_SHOWN]
+        ]
+        objectives = [names.form(form) for form in self._objectives]
+        rows = {
+            "functions": _listed(functions, len(functions)),
+            "constraints": _listed(constraints, len(self.record.constraints)),
+            "maximizes": f"the least of {_listed(objectives, len(objectives))}"
+            if objectives[1:]
+            else "".join(objectives),
+        }
+        return Summary("Problem", {name: text for name, text in rows.items() if text})
+
+    def _text_of(self, term: Vector | Value | Form) -> str:
+        names = Names(self.record)
+        return short_text(names.vector(term) if isinstance(term, Vector) else names.form(Form.of(term)))
 
     def point(self, name: str = "") -> Vector:
         """Return an arbitrary point.
@@ -671,6 +703,15 @@ class Problem:
             if c:
                 self.record.refuse_dependent(*pair)
         return found
+
+
+def _number_of(one: Declared) -> str:
+    return f"{one.num_clients} clients, each " if one.num_clients > 1 else ""
+
+
+def _listed(texts: Sequence[str], number: int) -> str:
+    more = [f"and {number - _SHOWN} more"] if number > _SHOWN else []
+    return ", ".join([*texts[:_SHOWN], *more])
 
 
 def _with_values(record: Record, objectives: Sequence[Form]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated, OracleError
@@ -63,7 +63,7 @@ def skew_class(
     gradient_noise: Any = 0,
     num_selected: int = 1,
     G2: Any = None,
-    functions: str = "all",
+    functions: Literal["all", "quadratic"] = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one round over all federations and selection laws with these skews.
@@ -201,7 +201,7 @@ def skew_class_horizon(
     rho_tilde: Any,
     gradient_noise: Any = 0,
     num_selected: int = 1,
-    functions: str = "all",
+    functions: Literal["all", "quadratic"] = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case after ``num_steps`` local steps over all federations and selection laws with these skews.

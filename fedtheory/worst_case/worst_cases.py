@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, final
 
 from fedtheory._storage.files import as_path, place
+from fedtheory._support.summary import Summary
 from fedtheory._support.wording import outward, short
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificate_files import case_document, document_of
@@ -343,14 +343,13 @@ class WorstCase:
         return f"WorstCase({self._sides()}{lemma}{note})"
 
     def _repr_html_(self) -> str:
+        sizes, number = ", ".join(map(str, self.program.sizes)), len(self.program.inequalities)
         rows = {
-            "worst case, proved": self._sides(),
+            "proved": self._sides(),
             "for all constants": self.multipliers.text,
-            "program": f"blocks of {', '.join(map(str, self.program.sizes))} rows; "
-            f"{len(self.program.inequalities)} inequalities",
+            "program": f"blocks of {sizes} rows; {number} inequalities",
         }
-        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
-        return f"<table>{cells}</table>"
+        return Summary("WorstCase", {name: text for name, text in rows.items() if text}).html
 
     def _sides(self) -> str:
         sides = [f"at least {outward(self.lower, 10, up=False)}"] if self.lower is not None else []
