@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reference import anchor
+from verdicts import verdict_on
 
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.renderings import escaped
-from fedtheory.verification.verdicts import examine
 
 THEOREM = "**false theorem**"
 LEMMA = "false lemma"
@@ -156,7 +156,7 @@ def _sentence(text: str) -> str:
 
 
 def _instance(claim: Claim) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in examine(claim).worst.instance.items())
+    return ", ".join(f"{name} = {value}" for name, value in verdict_on(claim).worst.instance.items())
 
 
 def table() -> str:

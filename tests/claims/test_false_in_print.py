@@ -1,4 +1,4 @@
-"""The table of the four papers has every erratum that is not of another paper, ranked, with an instance."""
+"""The table of the four papers has all their errata, ranked, with a counterexample for each."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Every numbered statement of the papers has a claim or a reason, and no claim cites a number that there is not."""
+"""Every numbered statement of the papers has a claim or a reason, and claims cite existing numbers only."""
 
 from dataclasses import replace
 
