@@ -10,6 +10,8 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submodules=[
+        "average_drift",
+        "client_sampling",
         "error_feedback",
         "fedalign",
         "fedavg",
@@ -25,6 +27,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.bounds import average_drift as average_drift
+    from fedtheory.bounds import client_sampling as client_sampling
     from fedtheory.bounds import error_feedback as error_feedback
     from fedtheory.bounds import fedalign as fedalign
     from fedtheory.bounds import fedavg as fedavg

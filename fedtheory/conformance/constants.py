@@ -54,6 +54,8 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
         "fedalign": fedalign,
         "optimal-client-sampling": optimal_client_sampling,
         "sgd": sgd,
+        "average-drift": average_drift,
+        "client-sampling": client_sampling,
         "error-feedback": error_feedback,
         "fedprox": fedprox,
         "scaffold": control_variates,
@@ -261,6 +263,20 @@ def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> Wo
         "initial_distance2": distance**2,
         "zeta2": m * kept**2 * (root**2 - 1) / eta**2,
     }
+
+
+def average_drift(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bound in terms of the average drift at w*, with rational roots."""
+    world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
+    kept = {name: world[name] for name in ("mu", "L", "step_size", "local_steps", "initial_distance2")}
+    return kept | {"num_rounds": rng.randint(1, 5), "drift2": positive(rng) ** 2}
+
+
+def client_sampling(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bound on a step of any unbiased sampling, with a rational root."""
+    world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
+    kept = {name: world[name] for name in ("mu", "L", "step_size", "distance2")}
+    return kept | {"sampling_variance": world["zeta2"] / world["num_selected"]}
 
 
 def error_feedback(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:

@@ -122,6 +122,7 @@ DEMANDS: dict[str, Demand] = {
     "weights sum to one": Demand(r"weights (q_k|p'_k I_k) >= 0 with sum 1"),
     "draws with replacement": Demand(r"drawn with replacement, client k with probability p_k"),
     "draws without replacement": Demand(r"drawn without replacement, uniformly"),
+    "unbiased sampling": Demand(r"in which client k has the expected weight p_k"),
     "equal weights": Demand(r"^all p_k are equal"),
     "plain mean": Demand(r"a plain mean"),
     "N >= 2": Demand(

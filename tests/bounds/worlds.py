@@ -7,10 +7,9 @@ from fractions import Fraction as Q
 
 import pytest
 
-from fedtheory.conformance.constants import control_variates as proxskip
-from fedtheory.conformance.constants import control_variates as scaffold
-from fedtheory.conformance.constants import control_variates as stationary
 from fedtheory.conformance.constants import (
+    average_drift,
+    client_sampling,
     error_feedback,
     fedalign,
     fedavg,
@@ -20,8 +19,13 @@ from fedtheory.conformance.constants import (
     power_of_choice,
     sgd,
 )
+from fedtheory.conformance.constants import control_variates as proxskip
+from fedtheory.conformance.constants import control_variates as scaffold
+from fedtheory.conformance.constants import control_variates as stationary
 
 __all__ = [
+    "average_drift",
+    "client_sampling",
     "contradictions",
     "draw",
     "error_feedback",

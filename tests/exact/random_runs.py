@@ -64,6 +64,8 @@ _EXACT = {
     "sgd.fixed_step_distance": set[str](),
     "sgd.local_steps_round": {STEPS},
     "stationary.averaging_distance": {STEPS},
+    "average_drift.fixed_step_distance": {STEPS},
+    "client_sampling.one_step": set[str](),
     # about a function h and three points: no run at all
     "optimal_client_sampling.perturbed_inner_product": set[str](),
     # about any models, whatever has led to them
@@ -279,7 +281,10 @@ def truths(case, rng):
     unsent = np.sqrt(1 - 1 / fed.dim)
     fresh = float(unsent * mean @ mean + p @ (gradients**2).sum(axis=1))  # EF21 with empty memories
     potential = fresh if "ef21" in case.name else float(np.sum((start - fed.minimizer) ** 2))
+    m = getattr(case.strategy, "num_selected", 1)
+    drawn = 1 / m if isinstance(case.strategy, Proportional) else (len(p) - m) / (m * (len(p) - 1))
     known = {
+        "sampling_variance": drawn * float(p @ (at_optimum**2).sum(axis=1)),
         "potential": potential,
         "initial_potential": potential,
         "distance2": float(np.sum((start - fed.minimizer) ** 2)),
