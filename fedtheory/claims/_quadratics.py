@@ -14,8 +14,8 @@ from fedtheory.instances.vectors import Vector, inner, norm2, vector
 class Start:
     """A federation, a model w, a step size below ``longest/L``, and the constants of the bounds."""
 
-    def __init__(self, rng: np.random.Generator, longest: int = 3, *, is_balanced: bool = False) -> None:
-        self.fed = fed = draw_federation(rng, equal_weights=is_balanced)
+    def __init__(self, rng: np.random.Generator, longest: int = 3, **options: bool) -> None:
+        self.fed = fed = draw_federation(rng, **options)
         self.w = draw_model(rng, fed.dim) + fed.minimizer
         self.eta = longest * Fraction(whole(rng, 1, 15), 16) / fed.smoothness
         zeta2 = inner(fed.weights, list(map(norm2, fed.gradients(fed.minimizer))))

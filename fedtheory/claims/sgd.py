@@ -101,7 +101,7 @@ def drawn_step(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def subset_step(rng: np.random.Generator) -> Finding:
-    s = Start(rng, is_balanced=True)
+    s = Start(rng, equal_weights=True)
     K, m = s.fed.num_clients, whole(rng, 1, s.fed.num_clients)
     after = [s.moved(k, s.w) for k in range(K)]
     chosen = [s.away2(average(models)) for models in itertools.combinations(after, m)]

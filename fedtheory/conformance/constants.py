@@ -57,6 +57,7 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
         "average-drift": average_drift,
         "client-sampling": client_sampling,
         "error-feedback": error_feedback,
+        "fedexp": fedexp,
         "fedprox": fedprox,
         "scaffold": control_variates,
         "proxskip": control_variates,
@@ -277,6 +278,16 @@ def client_sampling(rng: Random, *, local_steps: Any = None, num_selected: Any =
     world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
     kept = {name: world[name] for name in ("mu", "L", "step_size", "distance2")}
     return kept | {"sampling_variance": world["zeta2"] / world["num_selected"]}
+
+
+def fedexp(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bound on an extrapolated round, with updates that fit the distance."""
+    world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
+    kept = {name: world[name] for name in ("L", "step_size", "local_steps", "distance2")}
+    # The updates are at most as long as leaves a quarter of the distance.
+    alpha, rate = 1 + positive(rng, 3), kept["step_size"] * kept["L"]
+    update2 = share(rng) * Q(3, 4) * kept["distance2"] / (alpha * (1 + (2 - rate) / (kept["local_steps"] * rate)))
+    return kept | {"server_step_size": alpha, "update2": update2, "mean_update2": share(rng) * update2}
 
 
 def error_feedback(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:

@@ -45,6 +45,7 @@ _FILES = {
     "ErrorFeedback": """error_feedback.ef_round error_feedback.ef_distance error_feedback.ef21_round
         error_feedback.ef21_gradient2""",
     "ExactDrift": "power_of_choice.exact_client_drift",
+    "Extrapolation": "fedexp.one_round",
     "FedAlignSteps": "fedalign.one_step fedalign.refined_one_step fedalign.partial_one_step",
     "FedAlignTheorems": """fedalign.recursion_gap fedalign.full_participation_gap
         fedalign.partial_participation_gap""",

@@ -240,6 +240,13 @@ _STATIONARY = {
 _AVERAGE_DRIFT = {"fixed_step_distance-derived": _CONTROLLED | {"step (L + mu) < 2"}}
 # Whatever the law of the sampling, the expected mean of the gradients at w* must be 0.
 _CLIENT_SAMPLING = {"one_step-derived": _CONTROLLED | {"unbiased sampling"}}
+# Extrapolation: convex clients with one minimizer, and updates that are measured.
+_FEDEXP = {
+    "one_round-derived": {
+        *("clients smooth", "clients convex", "no noise", "common minimizer", "step < 2/L"),
+        *("mean update by Jensen", "updates by nonexpansiveness"),
+    }
+}
 
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
@@ -248,6 +255,7 @@ EXPECTED: dict[str, set[str]] = {
         "client_sampling": _CLIENT_SAMPLING,
         "power_of_choice": _POWER_OF_CHOICE,
         "fedavg": _FEDAVG,
+        "fedexp": _FEDEXP,
         "fedalign": _FEDALIGN,
         "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
         "fedprox": _FEDPROX,
