@@ -6,14 +6,14 @@ import numpy as np
 
 from fedtheory.bounds import average_drift as ad
 from fedtheory.bounds import sgd
-from fedtheory.claims._comparisons import Chain, step
+from fedtheory.claims._comparisons import Chain, compared, step
 from fedtheory.claims._quadratics import Case
 from fedtheory.instances.draws import whole
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import inner, norm2, vector
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, equal_to
+from fedtheory.verification.findings import Finding, equal_to
 
 _DRIFT = Statement(ad.PAPER, "Abstract", equation="average drift at the optimum, on quadratics", form="derived")
 _GUESS = Statement(ad.PAPER, "Abstract", equation="no drift, one reading", form="derived")
@@ -73,7 +73,7 @@ def attained(rng: np.random.Generator) -> Finding:
     for _ in range(3):
         model = fed.round(model, eta, (tau, tau))
     instance = {name: str(value) for name, value in known.items()} | {"slope": str(slope), "start": str(start)}
-    return at_least(norm2(model), (1 - Fraction(1, 10**4)) * bound, instance=instance)
+    return compared(((1 - Fraction(1, 10**4)) * bound, "<=", norm2(model), "<=", bound), instance)
 
 
 @step("average-drift:bias", _DRIFT, equal_case, hypotheses=(*_LINEAR, "step_size <= 1/L"))

@@ -105,6 +105,6 @@ def proximal(rng: np.random.Generator) -> Finding:
 def heterogeneous_guess() -> Finding:
     w, eta = Fraction(1, 10), Fraction(1, 2)
     updates = [eta * (center - w) for center in (1, -1)]
-    mean, update2 = sum(updates) / 2, sum(u**2 for u in updates) / 2
+    mean, update2 = sum(updates, start=Fraction(0)) / 2, sum((u**2 for u in updates), start=Fraction(0)) / 2
     after = w + max(Fraction(1), update2 / (2 * mean**2)) * mean
     return at_most(after**2, w**2, instance={"centers": "1, -1", "model": str(w), "step_size": str(eta)})
