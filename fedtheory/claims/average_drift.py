@@ -89,7 +89,7 @@ def bias(s: Case) -> Chain:
     _DRIFT,
     stable_case,
     hypotheses=_LINEAR,
-    looseness=2.6,
+    looseness=4,
     remark="the right-hand side is for all functions of the class, the left-hand side for quadratics",
 )
 def heterogeneity(s: Case) -> Chain:

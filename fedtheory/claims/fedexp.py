@@ -66,7 +66,7 @@ def one_round(rng: np.random.Generator) -> Finding:
     "The factor max(1, update2/(2 mean_update2)) of the mean update never increases the distance from w*",
     _STEP,
     hypotheses=(*_COMMON, "step_size < 2/L"),
-    looseness=1.02,
+    looseness=1.05,
 )
 def step(rng: np.random.Generator) -> Finding:
     s, _, updates, instance = _drawn(rng)
