@@ -6,21 +6,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedexp
+from fedtheory.bounds.fedexp.paper import FEDEXPROX
 from fedtheory.claims._quadratics import Start
 from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import Vector, combination, inner, norm2
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 
-FEDEXPROX = Paper(
-    key="fedexprox",
-    title="The Power of Extrapolation in Federated Learning",
-    authors="Li, Acharya, Richtarik",
-    year=2024,
-    url="https://arxiv.org/abs/2405.13766",
-    compared=False,  # only its abstract was available
-)
 _STEP = Statement(fedexp.PAPER, "Abstract", equation="server step size of FedExP", form="derived")
 _GUESS = Statement(fedexp.PAPER, "Abstract", equation="clients without a common minimizer, a guess", form="derived")
 _PROX = Statement(FEDEXPROX, "Abstract", equation="constant extrapolation", form="derived")

@@ -1,4 +1,4 @@
-"""Certificates as text: recorded problems and their proofs, from which ``checker`` builds the programs anew."""
+"""Certificates as text: problems and their proofs, from which ``checker`` builds the semidefinite programs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FORMAT = "fedtheory certificate 2"
 
 
 def document_of(cases: Iterable[dict[str, Any]]) -> str:
-    """Return a file with a checksum."""
+    """Return the document of a certificate with its checksum."""
     content = {"format": FORMAT, "cases": [*cases]}
     checksum = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return json.dumps({**content, "checksum": checksum})
 
 
 def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, lower: bool) -> dict[str, Any]:
-    """Return a problem and its proofs in lists, texts and whole numbers; fractions are texts."""
+    """Return a problem and its proofs as lists, strings and integers; fractions are strings."""
     write = _Writer(record)
     problem = {
         "sources": [{"owner": s.owner, "behind": sorted(s.behind), "noise": s.is_noise} for s in record.sources],
@@ -46,7 +46,7 @@ def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, l
         ],
         "objectives": [write.form(form) for form in objectives],
     }
-    # What was left out has the multiplier 0.
+    # Constraints that were left out have the multiplier 0.
     labels = [one.label for one in semidefinite_program(record, objectives).inequalities]
     kept = [one.label for one in proof.program.inequalities]
 
@@ -68,7 +68,7 @@ def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, l
 
 
 class _Writer:
-    """Numbers of a record's basis vectors and function values."""
+    """Numbering of a record's basis vectors and function values."""
 
     def __init__(self, record: Record) -> None:
         self.record, self.names = record, record.point_names()
@@ -79,13 +79,13 @@ class _Writer:
         self.values: dict[Value, int] = {value: number for number, value in enumerate(dict.fromkeys(called))}
 
     def step(self, step: Step) -> dict[str, Any]:
-        """Return how a vector was made, and its blocks."""
+        """Return the operation that made a vector, and the blocks of the vector."""
         blocks = [block for block, _ in step.made.coordinates]
         found = {"name": self.names.get(step.made.key, ""), "verb": step.verb, "of": [name for _, name in step.of]}
         return found | {"inputs": [*map(self.vector, step.inputs)], "blocks": blocks}
 
     def vector(self, vector: Vector) -> list[list[Any]]:
-        """Return coefficients and numbers of vectors, with a block for a part of one."""
+        """Return the coefficients and numbers of vectors, with a block for a part of a vector."""
         parts: dict[int, dict[int, Fraction]] = {}
         for (block, row), c in vector.coordinates.items():
             parts.setdefault(self.places[block, row], {})[block] = c
@@ -101,7 +101,7 @@ class _Writer:
         return found
 
     def form(self, form: Form) -> dict[str, Any]:
-        """Return products of vectors, and function values, with coefficients."""
+        """Return the coefficients of products of vectors and of function values."""
         products = [
             [str(c), self.vector(u), self.vector(v)]
             for (u, v), c in form.products.items()
@@ -117,7 +117,7 @@ class _Writer:
     def function(self, one: Declared) -> dict[str, Any]:
         """Return a function or an operator with its calls: points, gradients and numbers of values, -1 for 0."""
         of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
-        if of.get("restricted_secant") is not None:  # which says nothing of convexity
+        if of.get("restricted_secant") is not None:  # which does not imply convexity
             del of["mu"]
         kept = {name: c if isinstance(c, bool) else str(c) for name, c in of.items() if c is not None}
         calls = [

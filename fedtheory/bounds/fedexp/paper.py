@@ -4,7 +4,7 @@ from fedtheory.theorem.domains import NONNEGATIVE
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.symbols import Symbol
 
-__all__ = ["PAPER"]
+__all__ = ["FEDEXPROX", "PAPER"]
 
 PAPER = Paper(
     key="fedexp",
@@ -24,4 +24,12 @@ PAPER = Paper(
             "distance^2",
         ),
     ),
+)
+FEDEXPROX = Paper(
+    key="fedexprox",
+    title="The Power of Extrapolation in Federated Learning",
+    authors="Li, Acharya, Richtarik",
+    year=2024,
+    url="https://arxiv.org/abs/2405.13766",
+    compared=False,  # only its abstract was available
 )
