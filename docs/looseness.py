@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from joblib import delayed
 
+from fedtheory.bounds import average_drift as ad
+from fedtheory.bounds import client_sampling as cs
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
-from fedtheory.bounds import fedprox, sgd
+from fedtheory.bounds import fedexp, fedprox, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip as ps
@@ -65,6 +67,8 @@ REASONS: dict[Bound, str] = {
     sgd.fixed_step_distance: "its worst case has a path for each sequence of sampled clients; `drawn_step` has one",
     ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
+    fedexp.one_round: "it is about measured updates; one client of curvature L with one step attains it",
+    ad.fixed_step_distance: "two parabolas of almost the curvature mu come arbitrarily close to it for every horizon",
     st.averaging_distance: "it is attained by equal clients of curvature mu or L, so its looseness is 1",
     st.normalized_round: "it is about quadratics; for small step sizes equal clients of curvature mu attain it",
     ocs.dsgd_per_client_variant: "it is false for unequal weights; its claim refutes it",
@@ -232,6 +236,11 @@ CASES = (
             AT_OPTIMUM | {"step_size": eta, "num_selected": 1},
         )
         for eta in (Q(1, 4), Q(1), Q(3))
+    ),
+    Case(
+        cs.one_step,
+        r"any sampling, $\eta = \frac14$, $V = 1$",
+        START | {"mu": Q(1, 10), "L": Q(1), "sampling_variance": Q(1)},
     ),
     Case(
         sgd.subset_step,

@@ -10,9 +10,12 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submodules=[
+        "average_drift",
+        "client_sampling",
         "error_feedback",
         "fedalign",
         "fedavg",
+        "fedexp",
         "fedprox",
         "optimal_client_sampling",
         "power_of_choice",
@@ -25,9 +28,12 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.bounds import average_drift as average_drift
+    from fedtheory.bounds import client_sampling as client_sampling
     from fedtheory.bounds import error_feedback as error_feedback
     from fedtheory.bounds import fedalign as fedalign
     from fedtheory.bounds import fedavg as fedavg
+    from fedtheory.bounds import fedexp as fedexp
     from fedtheory.bounds import fedprox as fedprox
     from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
     from fedtheory.bounds import power_of_choice as power_of_choice

@@ -3,39 +3,18 @@
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import fedavg, sgd
 from fedtheory.claims._comparisons import as_texts
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, whole
-from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
+from fedtheory.claims._quadratics import Start
+from fedtheory.instances.draws import whole
+from fedtheory.instances.vectors import average, combination
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
-
-
-class Start:
-    """A federation, a model w, a step size below ``longest/L``, and the constants of the bounds."""
-
-    def __init__(self, rng: np.random.Generator, longest: int = 3, *, is_balanced: bool = False) -> None:
-        self.fed = fed = draw_federation(rng, equal_weights=is_balanced)
-        self.w = draw_model(rng, fed.dim) + fed.minimizer
-        self.eta = longest * Fraction(whole(rng, 1, 15), 16) / fed.smoothness
-        zeta2 = inner(fed.weights, list(map(norm2, fed.gradients(fed.minimizer))))
-        self.known = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": self.eta, "zeta2": zeta2}
-        self.instance: dict[str, Any] = {**format_federation(fed), "model": str(self.w), "step_size": str(self.eta)}
-
-    def away2(self, w: Vector) -> Fraction:
-        """``|w - w*|^2``."""
-        return norm2(w - self.fed.minimizer)
-
-    def moved(self, k: int, w: Vector) -> Vector:
-        """Return a client's model after a gradient step."""
-        return w - self.eta * self.fed.gradient(k, w)
 
 
 @claim(
@@ -122,7 +101,7 @@ def drawn_step(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def subset_step(rng: np.random.Generator) -> Finding:
-    s = Start(rng, is_balanced=True)
+    s = Start(rng, equal_weights=True)
     K, m = s.fed.num_clients, whole(rng, 1, s.fed.num_clients)
     after = [s.moved(k, s.w) for k in range(K)]
     chosen = [s.away2(average(models)) for models in itertools.combinations(after, m)]

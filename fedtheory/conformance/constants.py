@@ -54,7 +54,10 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
         "fedalign": fedalign,
         "optimal-client-sampling": optimal_client_sampling,
         "sgd": sgd,
+        "average-drift": average_drift,
+        "client-sampling": client_sampling,
         "error-feedback": error_feedback,
+        "fedexp": fedexp,
         "fedprox": fedprox,
         "scaffold": control_variates,
         "proxskip": control_variates,
@@ -261,6 +264,30 @@ def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> Wo
         "initial_distance2": distance**2,
         "zeta2": m * kept**2 * (root**2 - 1) / eta**2,
     }
+
+
+def average_drift(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bound in terms of the average drift at w*, with rational roots."""
+    world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
+    kept = {name: world[name] for name in ("mu", "L", "step_size", "local_steps", "initial_distance2")}
+    return kept | {"num_rounds": rng.randint(1, 5), "drift2": positive(rng) ** 2}
+
+
+def client_sampling(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bound on a step of any unbiased sampling, with a rational root."""
+    world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
+    kept = {name: world[name] for name in ("mu", "L", "step_size", "distance2")}
+    return kept | {"sampling_variance": world["zeta2"] / world["num_selected"]}
+
+
+def fedexp(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bound on an extrapolated round, with updates that fit the distance."""
+    world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
+    kept = {name: world[name] for name in ("L", "step_size", "local_steps", "distance2")}
+    # The updates are at most as long as leaves a quarter of the distance.
+    alpha, rate = 1 + positive(rng, 3), kept["step_size"] * kept["L"]
+    update2 = share(rng) * Q(3, 4) * kept["distance2"] / (alpha * (1 + (2 - rate) / (kept["local_steps"] * rate)))
+    return kept | {"server_step_size": alpha, "update2": update2, "mean_update2": share(rng) * update2}
 
 
 def error_feedback(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:

@@ -3,6 +3,10 @@
 from fedtheory.exact.applicability import Applicability as Applicability
 from fedtheory.exact.applicability import ApplicableBounds as ApplicableBounds
 from fedtheory.exact.applicability import applicable as applicable
+from fedtheory.exact.constant_steps import StationaryError as StationaryError
+from fedtheory.exact.constant_steps import average_drift as average_drift
+from fedtheory.exact.constant_steps import extrapolated_error as extrapolated_error
+from fedtheory.exact.constant_steps import stationary_error as stationary_error
 from fedtheory.exact.estimated_skews import estimated_selection_skew as estimated_selection_skew
 from fedtheory.exact.estimated_skews import sampled_models as sampled_models
 from fedtheory.exact.estimated_skews import selection_skew_at as selection_skew_at

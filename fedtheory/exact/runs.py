@@ -19,6 +19,7 @@ from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
+from fedtheory.exact.constant_steps import average_drift
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.federation.constants import gradient_bound
@@ -232,6 +233,14 @@ class Run:
             raise UnknownConstant(message)
         gradients = self.fed.gradients(self.fed.minimizer)
         return float(self.fed.weights @ np.sum(np.square(gradients), axis=-1))
+
+    @property
+    def drift2(self) -> float:
+        """Squared average drift at w*."""
+        if not isinstance(self.fed, QuadraticFederation):
+            message = f"drift2 of a {type(self.fed).__name__} is unknown: give drift2="
+            raise UnknownConstant(message)
+        return float(np.sum(average_drift(self.fed, self.steps_of_round, self.step_size) ** 2))
 
     @property
     def sigma2(self) -> float:

@@ -108,6 +108,29 @@ Proof.
 Qed.
 End Step.
 
+(** ** Any sampling of clients under which the mean gradient at the minimizer is 0 in expectation *)
+
+Section AnySampling.
+Context {V : space}.
+Variables (m : nat) (hm : (0 < m)%nat).
+Variables (f : nat -> V -> R) (g : nat -> V -> V) (mu L eta : R) (xs : V).
+Hypothesis curvatures : 0 < mu <= L.
+Hypothesis eta_pos : 0 < eta.
+Hypothesis strongly : forall k, strongly_convex mu (f k) (g k).
+Hypothesis smooth_clients : forall k, smooth L (f k) (g k).
+
+Theorem client_sampling_one_step draw c w :
+  (forall z, E draw (fun o => ip (vE (uniform m hm) (fun i => g (c o i) xs)) z) = 0) ->
+  let k := eta * (L - mu) / 2 in let a := 1 - eta * (L + mu) / 2 in let Delta := sq (w - xs) in
+  let variance := E draw (fun o => sq (vE (uniform m hm) (fun i => g (c o i) xs))) in
+  E draw (fun o => sq (drawn_mean m hm g eta w (c o) - xs))
+    <= (k * sqrt Delta + sqrt (a^2 * Delta + eta^2 * variance))^2.
+Proof.
+  intros h k a Delta variance.
+  now apply (step_bound draw m hm c f g mu L eta xs w curvatures eta_pos strongly smooth_clients variance).
+Qed.
+End AnySampling.
+
 (** ** Draws with replacement, in proportion to the weights *)
 
 Section WithReplacement.

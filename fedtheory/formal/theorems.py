@@ -36,6 +36,7 @@ AXIOMS = frozenset(
 
 # The bounds of each file; a theorem has the name of its bound, with _ in place of the dot.
 _FILES = {
+    "AverageDrift": "average_drift.fixed_step_distance",
     "Averages": """fedalign.aggregated_distance fedalign.client_drift fedalign.gradient_variance
         power_of_choice.averaged_distance power_of_choice.client_drift""",
     "Cgd": "error_feedback.cgd_gap",
@@ -44,6 +45,7 @@ _FILES = {
     "ErrorFeedback": """error_feedback.ef_round error_feedback.ef_distance error_feedback.ef21_round
         error_feedback.ef21_gradient2""",
     "ExactDrift": "power_of_choice.exact_client_drift",
+    "Extrapolation": "fedexp.one_round",
     "FedAlignSteps": "fedalign.one_step fedalign.refined_one_step fedalign.partial_one_step",
     "FedAlignTheorems": """fedalign.recursion_gap fedalign.full_participation_gap
         fedalign.partial_participation_gap""",
@@ -71,7 +73,8 @@ _FILES = {
         optimal_client_sampling.full_participation optimal_client_sampling.full_participation_distance""",
     "Scaffold": "scaffold.one_round scaffold.option_one_round",
     "ScaffoldHorizon": "scaffold.fixed_step_potential",
-    "Sgd": "fedavg.sampled_step sgd.drawn_step sgd.subset_step sgd.fixed_step_distance",
+    "Sgd": """client_sampling.one_step fedavg.sampled_step sgd.drawn_step sgd.subset_step
+        sgd.fixed_step_distance""",
     "Stationary": "stationary.averaging_distance stationary.normalized_round",
     "WholeRuns": """power_of_choice.one_round power_of_choice.fixed_step_distance
         power_of_choice.averaged_rounds_gap""",

@@ -71,6 +71,13 @@ class StationaryPoints:
         pulls = [self.pull(k, step_size, t) for k, t in enumerate(counts)]
         return self._rest([p / t for p, t in zip(self.weights, counts, strict=True)], pulls)
 
+    def drift(self, step_size: Fraction, local_steps: int) -> Vector:
+        """Return the average drift at the minimizer w*, ``sum_k p_k Q_k(tau) (w* - a_k) / tau``."""
+        tau = validate.count("local_steps", local_steps)
+        pulls = [self.pull(k, step_size, tau) for k in range(len(self.weights))]
+        moves = [_times(pull, self.minimizer - a) for pull, a in zip(pulls, self.centers, strict=True)]
+        return combination(self.weights, moves) / tau
+
     def romberg(self, step_size: Fraction, local_steps: int) -> Vector:
         """Return ``2 w(eta) - w(2 eta)``, the extrapolation of Richardson and Romberg of two stationary points."""
         steps = [validate.size("local_steps", local_steps)] * len(self.weights)

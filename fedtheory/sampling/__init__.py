@@ -10,6 +10,12 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "aggregation_weights": [
+            "clustered_covariance",
+            "clustered_distributions",
+            "multinomial_covariance",
+            "uniform_covariance",
+        ],
         "approximate": ["approximate_probabilities", "approximation_path"],
         "availability": ["available_probabilities", "error_parts"],
         "certificates": ["Certificate", "certificate"],
@@ -24,6 +30,10 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.sampling.aggregation_weights import clustered_covariance as clustered_covariance
+    from fedtheory.sampling.aggregation_weights import clustered_distributions as clustered_distributions
+    from fedtheory.sampling.aggregation_weights import multinomial_covariance as multinomial_covariance
+    from fedtheory.sampling.aggregation_weights import uniform_covariance as uniform_covariance
     from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
     from fedtheory.sampling.approximate import approximation_path as approximation_path
     from fedtheory.sampling.availability import available_probabilities as available_probabilities

@@ -122,6 +122,7 @@ DEMANDS: dict[str, Demand] = {
     "weights sum to one": Demand(r"weights (q_k|p'_k I_k) >= 0 with sum 1"),
     "draws with replacement": Demand(r"drawn with replacement, client k with probability p_k"),
     "draws without replacement": Demand(r"drawn without replacement, uniformly"),
+    "unbiased sampling": Demand(r"in which client k has the expected weight p_k"),
     "equal weights": Demand(r"^all p_k are equal"),
     "plain mean": Demand(r"a plain mean"),
     "N >= 2": Demand(
@@ -258,6 +259,8 @@ DEMANDS: dict[str, Demand] = {
     "E[1/gamma] <= 1/smallest": at_most(
         r"^mean_inverse_gamma <= 1/smallest_gamma", lambda w: {"mean_inverse_gamma": 1 / w["smallest_gamma"]}
     ),
+    "mean update by Jensen": at_most(r"^mean_update2 <= update2", lambda w: {"mean_update2": w["update2"]}),
+    "updates by nonexpansiveness": at_most(r"^update2 <= 4 distance2", lambda w: {"update2": 4 * w["distance2"]}),
     "step <= 1/L": at_most(r"^step_size <= 1/L", lambda w: {"step_size": 1 / w["L"]}),
     "eq. (18) in every round": Demand(
         r"^step_size <= smallest_gamma/\(\(1 \+ max_weight M\) L\)", _dsgd_limit, _longer(_dsgd_limit)

@@ -236,11 +236,26 @@ _STATIONARY = {
     | {"FedNova", "clients quadratic", "step <= 1/L", "step < 2/(tau_eff L)", "tau_eff <= tau"},
 }
 
+# A round contracts by (1 - eta mu)^tau where eta (L + mu) < 2.
+_AVERAGE_DRIFT = {"fixed_step_distance-derived": _CONTROLLED | {"step (L + mu) < 2"}}
+# Whatever the law of the sampling, the expected mean of the gradients at w* must be 0.
+_CLIENT_SAMPLING = {"one_step-derived": _CONTROLLED | {"unbiased sampling"}}
+# Extrapolation: convex clients with one minimizer, and updates that are measured.
+_FEDEXP = {
+    "one_round-derived": {
+        *("clients smooth", "clients convex", "no noise", "common minimizer", "step < 2/L"),
+        *("mean update by Jensen", "updates by nonexpansiveness"),
+    }
+}
+
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
+        "average_drift": _AVERAGE_DRIFT,
+        "client_sampling": _CLIENT_SAMPLING,
         "power_of_choice": _POWER_OF_CHOICE,
         "fedavg": _FEDAVG,
+        "fedexp": _FEDEXP,
         "fedalign": _FEDALIGN,
         "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
         "fedprox": _FEDPROX,

@@ -7,26 +7,32 @@ from fractions import Fraction as Q
 
 import pytest
 
-from fedtheory.conformance.constants import control_variates as proxskip
-from fedtheory.conformance.constants import control_variates as scaffold
-from fedtheory.conformance.constants import control_variates as stationary
 from fedtheory.conformance.constants import (
+    average_drift,
+    client_sampling,
     error_feedback,
     fedalign,
     fedavg,
+    fedexp,
     fedprox,
     optimal_client_sampling,
     positive,
     power_of_choice,
     sgd,
 )
+from fedtheory.conformance.constants import control_variates as proxskip
+from fedtheory.conformance.constants import control_variates as scaffold
+from fedtheory.conformance.constants import control_variates as stationary
 
 __all__ = [
+    "average_drift",
+    "client_sampling",
     "contradictions",
     "draw",
     "error_feedback",
     "fedalign",
     "fedavg",
+    "fedexp",
     "fedprox",
     "named",
     "optimal_client_sampling",

@@ -65,6 +65,9 @@ _EXACT = {
     "sgd.fixed_step_distance": set[str](),
     "sgd.local_steps_round": {STEPS},
     "stationary.averaging_distance": {STEPS},
+    "average_drift.fixed_step_distance": {STEPS},
+    "client_sampling.one_step": set[str](),
+    "fedexp.one_round": {STEPS, SERVER},
     # about a function h and three points: no run at all
     "optimal_client_sampling.perturbed_inner_product": set[str](),
     # about any models, whatever has led to them
@@ -280,7 +283,10 @@ def truths(case, rng):
     unsent = np.sqrt(1 - 1 / fed.dim)
     fresh = float(unsent * mean @ mean + p @ (gradients**2).sum(axis=1))  # EF21 with empty memories
     potential = fresh if "ef21" in case.name else float(np.sum((start - fed.minimizer) ** 2))
+    m = getattr(case.strategy, "num_selected", 1)
+    drawn = 1 / m if isinstance(case.strategy, Proportional) else (len(p) - m) / (m * max(len(p) - 1, 1))
     known = {
+        "sampling_variance": drawn * float(p @ (at_optimum**2).sum(axis=1)),
         "potential": potential,
         "initial_potential": potential,
         "distance2": float(np.sum((start - fed.minimizer) ** 2)),
@@ -306,6 +312,12 @@ def truths(case, rng):
         **dict.fromkeys(("drift", "sampling_error", "update_error", "squared_weight_update2", "mean_update2"), 1.0),
         **dict.fromkeys(("value_difference", "displacement2"), 1.0),
     }
+    if case.name.startswith("fedexp") and np.isscalar(size):
+        models = np.tile(start, (fed.num_clients, 1))
+        for _ in range(case.tau):
+            models = models - size * np.einsum("kij,kj->ki", fed.matrices, models - fed.centers)
+        known |= {"update2": float(p @ ((models - start) ** 2).sum(axis=1))}
+        known |= {"mean_update2": float(((p @ models - start) ** 2).sum())}
     if bound.__name__ == "decaying_steps_distance" and rng.random() < 0.9:
         known["gamma"] = 2 * case.tau * kappa * float(rng.choice([1.0, 1.3, 5.0]))
     if case.name.startswith("fedalign") and NOISE in case.run and rng.random() < 0.8:

@@ -7,7 +7,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.__main__ import main
-from fedtheory.bounds import fedavg, power_of_choice, sgd
+from fedtheory.bounds import client_sampling, fedavg, fedexp, power_of_choice, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact import applicable, for_run
@@ -176,3 +176,25 @@ def test_a_word_that_is_no_setting_is_an_error(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["list", "--for", "round"])
     assert "--for must be followed by words among 'non-convex'" in capsys.readouterr().err
+
+
+def test_a_step_of_any_sampling_needs_an_unbiased_one():
+    fed = ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.25, 0.75])
+    run = {"num_rounds": 1, "step_size": 0.1, "distance2": 1.0, "sampling_variance": 1.0}
+    assert for_run(client_sampling.one_step, fed, Proportional(1), **run)["sampling_variance"] == 1
+    with pytest.raises(AssumptionViolated, match=r"expected weight p_k: got weights from 0\.25 to 0\.75"):
+        for_run(client_sampling.one_step, fed, Uniform(1), **run)
+
+
+def test_extrapolation_needs_a_common_minimizer_and_possible_updates():
+    run = {"num_rounds": 1, "step_size": 0.5, "server_step_size": 2.0, "distance2": 1.0}
+    same, other = (ft.QuadraticFederation([1.0, 2.0], [[0.0], [center]], [0.5, 0.5]) for center in (0.0, 1.0))
+    updates = {"update2": 0.625, "mean_update2": 0.5625}
+    found = for_run(fedexp.one_round, same, Full(), **run, **updates)
+    assert sum(fedexp.one_round.terms(**found).values()) == 1 - 2 * 2 * 0.625 + 4 * 0.5625
+    with pytest.raises(AssumptionViolated, match=r"w\* minimizes every F_k: got a client whose gradient at w\*"):
+        for_run(fedexp.one_round, other, Full(), **run, **updates)
+    with pytest.raises(AssumptionViolated, match="mean_update2 <= update2"):
+        fedexp.one_round(1, step_size=0.5, L=2, local_steps=1, server_step_size=2, update2=1, mean_update2=2)
+    with pytest.raises(AssumptionViolated, match="update2 <= 4 distance2"):
+        fedexp.one_round(1, step_size=0.5, L=2, local_steps=1, server_step_size=2, update2=5, mean_update2=2)

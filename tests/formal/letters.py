@@ -56,6 +56,9 @@ _LOCAL = {
 }
 
 LETTERS: Mapping[str, Mapping[str, str]] = {
+    "average_drift": _ROUND | {"sq (w - xs)": "initial_distance2", "sq average_drift": "drift2", "r": "num_rounds"},
+    "client_sampling": _ROUND
+    | {"E draw (fun o => sq (vE (uniform m hm) (fun i => g (c o i) xs)))": "sampling_variance"},
     "error_feedback": _FEEDBACK
     | {
         "f x - f xs": "initial_gap",
@@ -84,6 +87,12 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
     | {"N": "num_clients", "sum (size clients) (fun k => weight clients k ^ 2 * sigma2 k)": "weighted_sigma2"}
     | {"sum N (fun k => (/ INR N)^2 * sigma2 k)": "weighted_sigma2"},
     "fedavg.fixed_step_distance": _ROUND | {"sq (w - xs)": "initial_distance2", "r": "num_rounds"},
+    "fedexp": _ROUND
+    | {
+        "alpha": "server_step_size",
+        "E clients (fun k => sq (update k w))": "update2",
+        "sq (vE clients (fun k => update k w))": "mean_update2",
+    },
     "fedprox": {
         "sq (gradF w)": "gradient2",
         "negative": "negative_curvature",

@@ -143,6 +143,13 @@ def test_stationary_points_of_two_clients_in_the_plane() -> None:
     assert PLANE.normalized_bias((1, 5)) == (Q(-76, 289), Q(-138, 289))
 
 
+def test_the_drift_of_three_parabolas_vanishes_for_two_steps_and_not_for_three() -> None:
+    rows, centers = tuple(((Q(h),),) for h in (1, 2, 3)), ((Q(-1),), (Q(1),), (Q(-1, 3),))
+    fed = StationaryPoints(rows, centers, (Q(1, 3),) * 3)
+    # h = (1, -2, 1): sum h = sum H h = 0, and the third gradients leave eta^2 sum H^2 h = 2 eta^2, of which 1/9 counts.
+    assert [fed.drift(Q(1, 4), tau)[0] for tau in (1, 2, 3)] == [0, 0, Q(2, 9) / 16]
+
+
 def test_extrapolation_leaves_a_bias_of_second_order() -> None:
     _, e2 = PLANE.bias(3)
     for eta in (Q(1, 1000), Q(1, 10000)):

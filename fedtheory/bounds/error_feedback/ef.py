@@ -20,7 +20,7 @@ def _apart(run):
     return f"a client whose gradient at w* has length {longest:.3g}" if longest > scale else None
 
 
-_COMMON = Hypothesis("w* minimizes every F_k", of_run=_apart)
+COMMON_MINIMIZER = Hypothesis("w* minimizes every F_k", of_run=_apart)
 
 
 @states(
@@ -28,7 +28,7 @@ _COMMON = Hypothesis("w* minimizes every F_k", of_run=_apart)
     "EF",
     equation="for every step size",
     form="derived",
-    assumes=(*ASSUMES, _METHOD, _COMMON),
+    assumes=(*ASSUMES, _METHOD, COMMON_MINIMIZER),
     schemes=EVERYBODY,
     options=("method",),
     worst_case=_worst_cases.ROUND,
@@ -74,7 +74,7 @@ def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, com
     "EF",
     equation="the distance, for every step size",
     form="derived",
-    assumes=(*ASSUMES, _METHOD, _COMMON),
+    assumes=(*ASSUMES, _METHOD, COMMON_MINIMIZER),
     schemes=EVERYBODY,
     options=("method",),
 )

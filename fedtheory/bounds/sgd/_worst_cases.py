@@ -18,6 +18,16 @@ def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     return worst_case.heterogeneous_round(**{"local_steps": 1, "sampling": how, **given})
 
 
+def _solve_any_sampling(bound: Bound, given: Mapping[str, Any]) -> Any:
+    known = {"zeta2" if name == "sampling_variance" else name: value for name, value in given.items()}
+    return worst_case.heterogeneous_round(1, num_selected=1, sampling="independent", **known)
+
+
+def _draw_any_sampling(rng: np.random.Generator) -> dict[str, Any]:
+    known = _draw(rng)
+    return known | {"sampling_variance": known.pop("zeta2")}
+
+
 def _draw(rng: np.random.Generator, longest: int = 3) -> dict[str, Any]:
     known = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "zeta2": tenths(rng, 1, 90)}
     return known | {"step_size": step_size(rng, longest / known["L"])}
@@ -39,3 +49,4 @@ def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
 DRAWN_STEP = WorstCaseProblem(_solve, _draw_drawn_step)
 SUBSET_STEP = WorstCaseProblem(_solve, _draw_subset_step)
 ROUND = WorstCaseProblem(_solve, _draw_round)
+ANY_SAMPLING = WorstCaseProblem(_solve_any_sampling, _draw_any_sampling)

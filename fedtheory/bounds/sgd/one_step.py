@@ -13,7 +13,7 @@ from fedtheory.theorem.bound import Scalar, Summands, states
 __all__ = ["drawn_step", "subset_step"]
 
 
-def _step(distance2, noise2, *, step_size, mu, L) -> Summands:
+def step_with_noise(distance2, noise2, *, step_size, mu, L) -> Summands:
     """Return ``(k |z| + (a^2 |z|^2 + noise2)^(1/2))^2``, expanded."""
     k, a = step_size * (L - mu) / 2, (short_of_one(step_size, mu) + short_of_one(step_size, L)) / 2
     noisy = a**2 * distance2 + noise2
@@ -66,7 +66,7 @@ def drawn_step(
     >>> drawn_step(4, step_size=1 / 4, mu=1, L=3, num_selected=1, zeta2=9)
     3.0625
     """
-    return _step(distance2, step_size**2 * zeta2 / num_selected, step_size=step_size, mu=mu, L=L)
+    return step_with_noise(distance2, step_size**2 * zeta2 / num_selected, step_size=step_size, mu=mu, L=L)
 
 
 @states(
@@ -113,4 +113,4 @@ def subset_step(
     3.0625
     """
     share = step_size**2 * zeta2 / (num_selected * (num_clients - 1)) * (num_clients - num_selected)
-    return _step(distance2, share, step_size=step_size, mu=mu, L=L)
+    return step_with_noise(distance2, share, step_size=step_size, mu=mu, L=L)

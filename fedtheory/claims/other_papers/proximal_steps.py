@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fedtheory.bounds.fedexp.paper import FEDEXPROX
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, whole
 from fedtheory.instances.vectors import Vector, average, vector
@@ -33,13 +34,6 @@ ADMM_REVIEW = Paper(
     "Distributed Optimization and Statistical Learning via the Alternating Direction Method of Multipliers",
     "Boyd, Parikh, Chu, Peleato, Eckstein",
     2011,
-    compared=False,
-)
-FEDEXPROX = Paper(
-    "fedexprox",
-    "The Power of Extrapolation in Federated Learning",
-    "Li, Acharya, Richtarik",
-    2024,
     compared=False,
 )
 

@@ -1,0 +1,66 @@
+"""Federated averaging with a fixed step size, in terms of the average drift at the minimizer."""
+
+from fedtheory.arithmetic.functions import geometric, short_of_one, square_root
+from fedtheory.bounds.average_drift.paper import PAPER
+from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.scaffold.paper import STABLE
+from fedtheory.bounds.sgd.paper import ASSUMES
+from fedtheory.theorem.bound import Scalar, Summands, states
+
+__all__ = ["fixed_step_distance"]
+
+
+@states(
+    PAPER,
+    "Abstract",
+    equation="convergence in terms of the average drift at the optimum",
+    form="derived",
+    assumes=(*ASSUMES, STABLE),
+    schemes=EVERYBODY,
+)
+def fixed_step_distance(
+    num_rounds: Scalar,
+    *,
+    step_size: Scalar,
+    mu: Scalar,
+    L: Scalar,
+    local_steps: Scalar,
+    drift2: Scalar,
+    initial_distance2: Scalar,
+) -> Summands:
+    r"""Bound on ``|w_R - w*|^2`` after R rounds of all clients.
+
+    .. math::
+        \Big(c^{\tau R}\|w_0-w^*\|+(1-c^{\tau R})\frac{\eta\tau\rho}{1-c^\tau}\Big)^2,\quad c=1-\eta\mu
+
+    The number and the weights of the clients are arbitrary. The drift is 0 if all Hessians are equal and constant, and
+    for one local step, however much the gradients of the clients differ. Two parabolas of almost the curvature mu with
+    large opposite gradients at w* come arbitrarily close to the bound.
+
+    Parameters
+    ----------
+    step_size
+        eta, with ``eta (L + mu) < 2``.
+    local_steps
+        Number tau of local steps per round.
+
+    Notes
+    -----
+    A round is a map with the Lipschitz constant c^tau. It moves w* by exactly eta tau rho.
+
+    Examples
+    --------
+    With mu = 1, L = 3, eta = 1/4 and tau = 2, ``c^tau = 9/16``. After one round from the distance 16 with rho = 14 the
+    bound is ``(9 + 1/4 * 2 * 14)^2``.
+
+    >>> fixed_step_distance(1, step_size=1 / 4, mu=1, L=3, local_steps=2, drift2=196, initial_distance2=256)
+    256.0
+    """
+    left, gone = geometric(step_size * mu, local_steps * num_rounds, short_of_one(step_size, mu))
+    _, gone_of_round = geometric(step_size * mu, local_steps, short_of_one(step_size, mu))
+    moved = gone * step_size * local_steps / gone_of_round
+    return {
+        "contraction": left**2 * initial_distance2,
+        "both": 2 * left * moved * square_root(initial_distance2) * square_root(drift2),
+        "drift": moved**2 * drift2,
+    }

@@ -1,0 +1,122 @@
+"""Drift, bias and variance of averaging with a fixed step size, against runs and recursions in full matrices."""
+
+from fractions import Fraction as Q
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.errors import AssumptionViolated
+from fedtheory.exact.constant_steps import average_drift, extrapolated_error, stationary_error
+from fedtheory.instances.stationary_points import StationaryPoints
+from fedtheory.selection.full import Full
+
+LINE = ft.QuadraticFederation([1.0, 2.0], [[0.0], [5.0]], [0.5, 0.5])
+
+
+def federation(form, seed=0):
+    rng = np.random.default_rng(seed)
+    curvatures = rng.uniform(0.5, 2.0, (3, 2))
+    if form == "matrix":
+        turned = np.linalg.qr(rng.normal(size=(3, 2, 2)))[0]
+        curvatures = np.einsum("kij,kj,klj->kil", turned, curvatures, turned)
+        curvatures = (curvatures + curvatures.transpose(0, 2, 1)) / 2
+    elif form == "isotropic":
+        curvatures = curvatures[:, 0]
+    return ft.QuadraticFederation(curvatures, rng.normal(size=(3, 2)), rng.dirichlet(np.ones(3)), normalize=True)
+
+
+FORMS = pytest.mark.parametrize("form", ["isotropic", "diagonal", "matrix"])
+
+
+@FORMS
+@pytest.mark.parametrize("tau", [1, 2, 5])
+def test_a_round_moves_the_minimizer_by_eta_tau_times_the_drift(form, tau):
+    fed, eta = federation(form), 0.3
+    models = np.tile(fed.minimizer, (fed.num_clients, 1))
+    for _ in range(tau):
+        models = models - eta * np.einsum("kij,kj->ki", fed.matrices, models - fed.centers)
+    np.testing.assert_allclose(
+        fed.minimizer - eta * tau * average_drift(fed, tau, eta), fed.weights @ models, atol=1e-15
+    )
+
+
+def test_the_drift_of_one_step_or_of_equal_curvatures_is_zero():
+    equal = ft.QuadraticFederation([2.0, 2.0], [[0.0], [5.0]], [0.25, 0.75])
+    assert average_drift(federation("matrix"), 1, 0.3).tolist() == [0.0, 0.0]
+    assert abs(average_drift(equal, 4, 0.3)) <= 1e-15
+
+
+def test_the_drift_of_tiny_steps_keeps_its_digits():
+    eta = 2.0**-40
+    hessians, centers = (((Q(1),),), ((Q(2),),)), ((Q(0),), (Q(5),))
+    exact = StationaryPoints(hessians, centers, (Q(1, 2),) * 2).drift(Q(eta), 3)[0]
+    assert average_drift(LINE, 3, eta)[0] == pytest.approx(float(exact), rel=1e-14)
+
+
+def test_the_drift_of_a_run_is_an_argument_of_its_bound():
+    bound = ft.bounds.average_drift.fixed_step_distance
+    run = {"num_rounds": 3, "local_steps": 2, "step_size": 0.25}
+    known = ft.exact.for_run(bound, LINE, Full(), **run)
+    assert known["drift2"] == pytest.approx((5 / 24) ** 2)
+    after = ft.fedavg(LINE, Full(), record=("models",), **run).models[0, -1]
+    assert ((after - LINE.minimizer) ** 2).sum() <= bound(**known)
+    with pytest.raises(AssumptionViolated, match=r"covers equal local_steps for all clients, got \[1, 2\]"):
+        ft.exact.for_run(bound, LINE, Full(), **run | {"local_steps": [1, 2]})
+
+
+@FORMS
+def test_the_limit_has_the_moments_of_a_long_run(form):
+    """A recursion of means and covariances, step by step in full matrices."""
+    fed, tau, eta, sigma2 = federation(form), 3, 0.4, 0.7
+    mean, cov = np.zeros(2), np.zeros((2, 2))
+    identity = np.eye(2)
+    for _ in range(60):
+        means, left, noise = np.zeros(2), np.zeros((2, 2)), np.zeros((2, 2))
+        for p, H, c in zip(fed.weights, fed.matrices, fed.centers, strict=True):
+            y, own, kept = mean, np.zeros((2, 2)), identity
+            for _ in range(tau):
+                A = identity - eta * H
+                y, own, kept = y - eta * H @ (y - c), A @ own @ A.T + eta**2 * sigma2 / 2 * identity, A @ kept
+            means, left, noise = means + p * y, left + p * kept, noise + p**2 * own
+        mean, cov = means, left @ cov @ left.T + noise
+    found = stationary_error(fed, tau, eta, sigma2)
+    np.testing.assert_allclose(found.bias, mean - fed.minimizer, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(found.covariance, cov, rtol=1e-10, atol=1e-13)
+    gap = np.trace(fed.mean_curvature @ (found.covariance + np.outer(found.bias, found.bias))) / 2
+    expected = ft.exact.expected_gap(fed, Full(), 60, tau, eta, np.zeros(2), sigma2)[-1]
+    assert gap == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_bias_is_the_rational_stationary_point():
+    hessians, centers = (((Q(1),),), ((Q(2),),)), ((Q(0),), (Q(5),))
+    exact = StationaryPoints(hessians, centers, (Q(1, 2),) * 2)
+    bias = float(exact.averaging(Q(1, 4), (3, 3))[0] - exact.minimizer[0])
+    rest = float(exact.romberg(Q(1, 4), 3)[0] - exact.minimizer[0])
+    assert stationary_error(LINE, 3, 0.25).bias[0] == pytest.approx(bias, rel=1e-12)
+    assert extrapolated_error(LINE, 3, 0.25).bias[0] == pytest.approx(rest, rel=1e-12)
+
+
+def test_extrapolation_adds_the_variances_of_two_independent_runs():
+    one, other = (stationary_error(LINE, 2, eta, 1.0) for eta in (0.25, 0.5))
+    found = extrapolated_error(LINE, 2, 0.25, 1.0)
+    bias, variance = 2 * one.bias[0] - other.bias[0], 4 * one.covariance[0, 0] + other.covariance[0, 0]
+    assert found.distance2 == pytest.approx(bias**2 + variance)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((object(), 1, 0.1), TypeError, "fed must be a QuadraticFederation, got object"),
+        ((LINE, 0, 0.1), ValueError, "local_steps must be"),
+        ((LINE, 1, 0.0), ValueError, "step_size must be"),
+        ((LINE, 1, 1.0), AssumptionViolated, "step_size must be less than 2/L = 1"),
+        ((LINE, 1, 0.1, -1.0), ValueError, "gradient_noise must be"),
+    ],
+)
+def test_unsuitable_arguments_are_named(arguments, error, text):
+    with pytest.raises(error, match=f"^{text}"):
+        stationary_error(*arguments)
+    if len(arguments) == 3 and error is not AssumptionViolated:
+        with pytest.raises(error, match=f"^{text}"):
+            average_drift(*arguments)
