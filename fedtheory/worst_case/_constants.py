@@ -65,7 +65,7 @@ class Constant(Fraction):
     def __deepcopy__(self, memo: Any) -> Constant:
         return self
 
-    def __pow__(self, power: Any, modulo: Any = None) -> Any:  # type: ignore[override]  # noqa: ARG002
+    def __pow__(self, power: Any, modulo: Any = None) -> Any:  # type: ignore[override]
         if not isinstance(power, int):
             return NotImplemented
         number = Fraction(self.numerator, self.denominator) ** power

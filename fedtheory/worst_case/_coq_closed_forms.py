@@ -216,6 +216,8 @@ def _read(tokens: Iterator[str]) -> Any:
 def _written(tree: Any, names: Mapping[str, str]) -> str:
     if isinstance(tree, str):
         return printed(f"({names[tree]})", names) if tree in names else "zero"
+    if len(tree) == 1:
+        return _written(tree[0], names)
     kind, *rest = tree
     if kind in ("VVar", "Value"):
         return f"{'e' if kind == 'VVar' else 't'}{rest[0]}"

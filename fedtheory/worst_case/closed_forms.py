@@ -214,7 +214,8 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
     (eta*mu - 1)**2
     """
     validate.count("largest_degree", largest_degree)
-    names = [*inspect.signature(program).parameters]
+    parameters = inspect.signature(program).parameters.values()
+    names = [one.name for one in parameters if one.default is one.empty]
     if not names:
         message = "program must be a function of named constants, got one without an argument"
         raise ValueError(message)
