@@ -19,7 +19,7 @@ from fedtheory.arithmetic.matrices import solve_exactly
 
 __all__: list[str] = []
 
-_MOST_DRAWS = 20_000
+_MOST_DRAWS = 5_000
 _MOST_PRODUCTS = 1500
 """Products of the inequalities of a domain in one certificate of a sign."""
 _DEGREES = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0))
@@ -189,15 +189,15 @@ class Domain:
         self.texts = tuple(str(one) for one in found)
         self.inequalities: list[tuple[Any, bool]] = []
         for one in found:
+            self._signs: dict[Any, Sign | None] = {}  # each inequality may prove more
             apart = self.field.from_expr(one.gts - one.lts)
-            if not apart.denom.is_ground:
-                sign = self.sign(apart.denom)
-                if sign is None:
-                    message = f"an inequality must have a denominator that is positive by those before it, got {one}"
-                    raise ValueError(message)
-                apart *= apart.denom**2 if sign < 0 else 1
-            self.inequalities.append((apart.numer / apart.denom.LC, one.rel_op in ("<", ">")))
-        self._signs: dict[Any, Sign | None] = {}
+            sign = 1 if apart.denom.is_ground else self.sign(apart.denom)
+            if sign is None:
+                message = f"an inequality must have a denominator of one sign by those before it, got {one}"
+                raise ValueError(message)
+            above = apart.numer / apart.denom.LC if apart.denom.is_ground else apart.numer * sign
+            self.inequalities.append((above, one.rel_op in ("<", ">")))
+        self._signs = {}
 
     def with_positive(self, polynomial: Any) -> Domain:
         """Return the part of the domain on which a polynomial is at least 0."""

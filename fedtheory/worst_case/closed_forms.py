@@ -238,8 +238,7 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
             parts = _split(first.value - second.value, whole, other)
             pieces = parts and tuple(map(search.proved, (first, second), parts))
         if not pieces:
-            message = f"{error} (at {search.named(other)} the value is not {_factored(first.value)})"
-            raise OracleError(message) from None
+            raise error from None
     from sympy import Max
 
     value = Max(*(one.value for one in pieces), evaluate=False)
@@ -415,13 +414,13 @@ class _Search:
         for apart, strict in sorted(self.compared, key=str):
             if not domain.holds(apart, strict=strict):
                 message = f"a comparison of the program must have one outcome, got {apart} {'>' if strict else '>='} 0"
-                raise OracleError(f"{message}, which is not proved where {', '.join(domain.texts)}")
+                raise OracleError(f"{message}, {_unproved(apart, domain)}")
         for number, y in zip(guess.active, guess.multipliers, strict=True):
             is_free = number < family.num_equalities
             if not (domain.sign(y.denom) is not None if is_free else domain.holds(y)):
                 what = "no pole" if is_free else "at least 0"
                 message = f"the multiplier of {family.labels[number]} must be {what}, got {_factored(y)}"
-                raise OracleError(f"{message}, which is not proved where {', '.join(domain.texts)}")
+                raise OracleError(f"{message}, {_unproved(y, domain)}")
         rows = [(field.one, number + 1, y) for number, y in zip(guess.active, guess.multipliers, strict=True)]
         weights = [(0, -field.one), *((row, y) for _, row, y in rows)]
         for place in range(family.num_values):
@@ -445,13 +444,27 @@ class _Search:
         )
 
     def named(self, point: Point) -> str:
-        return ", ".join(f"{name}={c}" for name, c in zip(self.domain.names, point, strict=True))
+        return _named(point, self.domain)
 
 
 def _factored(function: Any) -> Any:
     from sympy import factor
 
     return factor(function.as_expr())
+
+
+def _named(point: Point, domain: Domain) -> str:
+    return ", ".join(f"{name}={c}" for name, c in zip(domain.names, point, strict=True))
+
+
+def _unproved(function: Any, domain: Domain) -> str:
+    """Say that a sign is not proved, and where the function is negative, if such constants are found."""
+    text = f"which is not proved where {', '.join(domain.texts)}"
+    for point in islice(domain.points(), _MOST_POINTS):
+        with suppress(ZeroDivisionError):
+            if evaluate(function, point) < 0:
+                return f"{text} (it is negative at {_named(point, domain)})"
+    return text
 
 
 def _squares(left: list[list[Any]], block: int, domain: Domain) -> list[Square]:
@@ -468,7 +481,7 @@ def _squares(left: list[list[Any]], block: int, domain: Domain) -> list[Square]:
         else:
             what = "another" if failed is None else f"the coefficient {_factored(failed)} of a square"
             message = f"the combination of the conditions less the objective must be a sum of squares, got {what}"
-            raise OracleError(f"{message}, which is not proved to be at least 0 where {', '.join(domain.texts)}")
+            raise OracleError(message if failed is None else f"{message}, {_unproved(failed, domain)}")
         found.append(square)
         c, row = square.coefficient, square.row
         left = [[entry - c * row[i] * row[j] for j, entry in enumerate(line)] for i, line in enumerate(left)]
