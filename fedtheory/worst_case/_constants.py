@@ -30,16 +30,18 @@ _DEGREES = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0))
 class Constant(Fraction):
     """A rational number with the rational function whose value it is.
 
-    Two constants are equal if their functions are. An order is that of the numbers, and is added to ``compared``.
+    Two constants are equal if their functions are. An order is that of the numbers, and is added to ``compared``. All
+    that would use the number alone, such as ``float`` and ``numerator``, raises a TypeError.
     """
 
-    __slots__ = ("compared", "function")
+    __slots__ = ("compared", "function", "number")
+    number: Fraction
     function: Any
     compared: set[tuple[Any, bool]]
 
     def __new__(cls, number: Fraction, function: Any, compared: set[tuple[Any, bool]]) -> Constant:
         self = super().__new__(cls, number)
-        self.function, self.compared = function, compared
+        self.number, self.function, self.compared = number, function, compared
         return self
 
     def __repr__(self) -> str:
@@ -56,31 +58,26 @@ class Constant(Fraction):
     def __bool__(self) -> bool:
         return bool(self.function)
 
-    def __reduce__(self) -> Any:
-        return Constant, (Fraction(self.numerator, self.denominator), self.function, self.compared)
-
-    def __copy__(self) -> Constant:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Constant:
-        return self
-
     def __pow__(self, power: Any, modulo: Any = None) -> Any:  # type: ignore[override]
         if not isinstance(power, int):
             return NotImplemented
-        number = Fraction(self.numerator, self.denominator) ** power
         if power < 0:
-            _compare(self.compared, self.function, number)
-        return Constant(number, self.function**power, self.compared)
+            self._compare(self.function, self.number)
+        return Constant(self.number**power, self.function**power, self.compared)
 
     def __neg__(self) -> Constant:
-        return Constant(-Fraction(self.numerator, self.denominator), -self.function, self.compared)
+        return Constant(-self.number, -self.function, self.compared)
 
     def __pos__(self) -> Constant:
         return self
 
     def __abs__(self) -> Constant:
         return self if self >= 0 else -self
+
+    def _compare(self, apart: Any, number: Fraction, *, is_strict: bool = True) -> None:
+        """Write down that a difference has the sign of its value here."""
+        if not (apart.numer.is_ground and apart.denom.is_ground):
+            self.compared.add((apart if number > 0 else -apart, is_strict))
 
 
 def function_of(number: Fraction | int, field: Any) -> Any:
@@ -90,54 +87,50 @@ def function_of(number: Fraction | int, field: Any) -> Any:
     return field(field.domain(number.numerator, number.denominator))
 
 
-def _compare(compared: set[tuple[Any, bool]], apart: Any, number: Fraction, *, is_strict: bool = True) -> None:
-    """Write down that a difference has the sign of its value here."""
-    if not (apart.numer.is_ground and apart.denom.is_ground):
-        compared.add((apart if number > 0 else -apart, is_strict))
+def number_of(number: Fraction | int) -> Fraction:
+    """Return the value of a constant, or a number as it is."""
+    return number.number if isinstance(number, Constant) else Fraction(number)
 
 
 def _arithmetic(name: str, work: Callable[[Any, Any], Any]) -> None:
-    def forward(self: Constant, other: Any) -> Any:
-        if not isinstance(other, int | Fraction):
+    def result(self: Constant, one: Any, other: Any) -> Any:
+        if not isinstance(one, int | Fraction) or not isinstance(other, int | Fraction):
             return NotImplemented
-        mine, field = Fraction(self.numerator, self.denominator), self.function.field
-        theirs = Fraction(other.numerator, other.denominator)
-        if work is operator.truediv:
-            _compare(self.compared, function_of(other, field), theirs)
-        return Constant(work(mine, theirs), work(self.function, function_of(other, field)), self.compared)
+        functions = [function_of(part, self.function.field) for part in (one, other)]
+        if name == "truediv":
+            self._compare(functions[1], number_of(other))
+        return Constant(work(number_of(one), number_of(other)), work(*functions), self.compared)
 
-    def backward(self: Constant, other: Any) -> Any:
-        if not isinstance(other, int | Fraction):
-            return NotImplemented
-        mine, field = Fraction(self.numerator, self.denominator), self.function.field
-        theirs = Fraction(other.numerator, other.denominator)
-        if work is operator.truediv:
-            _compare(self.compared, self.function, mine)
-        return Constant(work(theirs, mine), work(function_of(other, field), self.function), self.compared)
-
-    setattr(Constant, f"__{name}__", forward)
-    setattr(Constant, f"__r{name}__", backward)
+    setattr(Constant, f"__{name}__", lambda self, other: result(self, self, other))
+    setattr(Constant, f"__r{name}__", lambda self, other: result(self, other, self))
 
 
 def _order(name: str, work: Callable[[Any, Any], bool]) -> None:
     def compare(self: Constant, other: Any) -> Any:
         if not isinstance(other, int | Fraction):
             return NotImplemented
-        apart = self.function - function_of(other, self.function.field)
-        mine = Fraction(self.numerator, self.denominator)
-        theirs = Fraction(other.numerator, other.denominator)
-        outcome = work(mine, theirs)
+        outcome, apart = work(self.number, number_of(other)), self.number - number_of(other)
         # Which of the two is larger, and whether they may be equal, must be the same on the whole domain.
-        _compare(self.compared, apart, mine - theirs, is_strict=outcome == (name in ("lt", "gt")))
+        function = self.function - function_of(other, self.function.field)
+        self._compare(function, apart, is_strict=outcome == (name in ("lt", "gt")))
         return outcome
 
     setattr(Constant, f"__{name}__", compare)
+
+
+def _refuse(self: Constant, *_: Any) -> Any:
+    message = f"a named constant must be added, multiplied, divided or compared, got another use of {self}"
+    raise TypeError(message)
 
 
 for _name in ("add", "sub", "mul", "truediv"):
     _arithmetic(_name, getattr(operator, _name))
 for _name in ("lt", "le", "gt", "ge"):
     _order(_name, getattr(operator, _name))
+for _name in ("float", "int", "trunc", "floor", "ceil", "round", "floordiv", "rfloordiv", "mod", "rmod", "reduce_ex"):
+    setattr(Constant, f"__{_name}__", _refuse)
+for _name in ("numerator", "denominator"):
+    setattr(Constant, _name, property(_refuse))
 
 
 Combination = tuple[tuple[Fraction, tuple[int, ...]], ...]
@@ -216,6 +209,10 @@ class Domain:
             value > 0 or (not strict and value == 0)
             for value, (_, strict) in zip(values, self.inequalities, strict=True)
         )
+
+    def named(self, point: Sequence[Fraction]) -> str:
+        """Return constants with their names, as text."""
+        return ", ".join(f"{name}={c}" for name, c in zip(self.names, point, strict=True))
 
     def rational(self, number: Fraction) -> Any:
         """Return a rational as a number of the field's domain."""

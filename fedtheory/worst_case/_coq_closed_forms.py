@@ -219,15 +219,12 @@ def _written(tree: Any, names: Mapping[str, str]) -> str:
     if len(tree) == 1:
         return _written(tree[0], names)
     kind, *rest = tree
+    scope = "%V" * kind.startswith("V")
     if kind in ("VVar", "Value"):
         return f"{'e' if kind == 'VVar' else 't'}{rest[0]}"
     if kind in ("Const", "Times", "VScale"):
         number = str(rest[0]).strip("{}") if isinstance(rest[0], str) else f"({' '.join(rest[0]).replace('#', '/')})"
-        if kind == "Const":
-            return number
-        return f"({number} * {_written(rest[1], names)})" + "%V" * (kind == "VScale")
+        return f"({number} * {_written(rest[1], names)}){scope}" if rest[1:] else number
     words = [_written(one, names) for one in rest]
-    if kind in ("Sq", "Ip"):
-        return " ".join([str(kind).lower(), *words])
-    sign = "+" if kind in ("Plus", "VAdd") else "-"
-    return f"({words[0]} {sign} {words[1]})" + "%V" * kind.startswith("V")
+    sign = {"Plus": "+", "VAdd": "+", "Minus": "-", "VSub": "-"}.get(kind)
+    return " ".join([kind.lower(), *words]) if sign is None else f"({words[0]} {sign} {words[1]}){scope}"

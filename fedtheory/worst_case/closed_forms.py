@@ -9,40 +9,33 @@ from __future__ import annotations
 
 import html
 import inspect
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, product
-from math import prod
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from fedtheory._storage import files
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.arithmetic.matrices import kernel
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._constants import Constant, Domain, function_of
-from fedtheory.worst_case._exact_multipliers import Family, Point, Shape, Unknowns, evaluate
+from fedtheory.worst_case._constants import Constant, Domain, function_of, number_of
+from fedtheory.worst_case._exact_multipliers import Family, Point, evaluate
+from fedtheory.worst_case._interpolated_multipliers import Samples
 from fedtheory.worst_case._readable_proofs import LATEX, TEXT, Names, Written, statement_of, text_of
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._semidefinite import Program, completed, conditions_of
-from fedtheory.worst_case._vectors import Form
+from fedtheory.worst_case._vectors import Form, fraction
 from fedtheory.worst_case.problem import Problem
 
 __all__ = ["ClosedForm", "closed_form"]
 
-_HELD_OUT = 4
-"""Constants at which an interpolated function is compared, beyond those that determine it."""
 _COMPARED = 12
 """Constants at which the value is compared with a guess."""
-_MOST_MISSES = 60
-"""Constants at which the multipliers are others, after which the search ends."""
-_MOST_POINTS = 2000
-Powers = tuple[int, ...]
-Exact = Sequence[Any]
+_TRIED = 2000
+"""Constants at which a function whose sign is not proved is evaluated."""
 
 
 class Square(NamedTuple):
@@ -150,7 +143,7 @@ class ClosedForm:
             if {*constants} != {*one.domain.names}:
                 message = f"constants must be {', '.join(one.domain.names)}, got {', '.join(constants) or 'none'}"
                 raise TypeError(message)
-            point = tuple(Fraction(constants[name]) for name in one.domain.names)
+            point = tuple(fraction(name, constants[name]) for name in one.domain.names)
             if one.domain.contains(point):
                 return evaluate(one.value, point)
         message = f"constants must fulfill {', '.join(self.domain)}, got {short(str(constants))}"
@@ -324,7 +317,7 @@ def _style(style: Any) -> Any:
 
     def number(c: Any) -> str:
         if not isinstance(c, Constant) or (c.function.numer.is_ground and c.function.denom.is_ground):
-            return str(style.number(Fraction(c.numerator, c.denominator)))
+            return str(style.number(number_of(c)))
         from sympy import factor, latex
 
         made = factor(c.function.as_expr())
@@ -369,14 +362,14 @@ class _Search:
         numbers = self.family.at(base)
         found = self.family.reduced(numbers)
         if found is None:
-            message = f"a worst case must have a finite value, got none at {self.named(base)} in floating point"
+            message = f"a worst case must have a finite value, got none at {self.domain.named(base)} in floating point"
             raise OracleError(message)
         kept, solution = found
         left_open = self.family.open(numbers, kept, solution)
         known = {} if beside is None else dict(zip(beside.active, beside.multipliers, strict=True))
         if not {*left_open} <= known.keys():
             labels = " and ".join(self.family.labels[k] for k in left_open[:4])
-            message = f"the multipliers must be unique, got several of {labels} at {self.named(base)}"
+            message = f"the multipliers must be unique, got several of {labels} at {self.domain.named(base)}"
             raise OracleError(message)
         near = numbers.converted(float)
         shape = self.family.shape(near, kept, solution)
@@ -384,11 +377,11 @@ class _Search:
         exact = None if start is None else self.family.polished(numbers, shape, start, left_open)
         if start is None or exact is None:
             message = (
-                f"the multipliers must be rational numbers of few digits, got others at {self.named(base)}: "
+                f"the multipliers must be rational numbers of few digits, got others at {self.domain.named(base)}: "
                 f"the value is about {solution.value:.9g}"
             )
             raise OracleError(message)
-        samples = _Samples(self, shape, left_open, base, start, exact)
+        samples = Samples(self.family, self.domain, shape, left_open, base, start, exact)
         functions = tuple(
             known[k] if k in left_open else samples.interpolated(number, largest_degree)
             for number, k in enumerate(shape.active)
@@ -443,9 +436,6 @@ class _Search:
             _factored(guess.value), domain.texts, multipliers, family.solves, self.num_points, _proved=one
         )
 
-    def named(self, point: Point) -> str:
-        return _named(point, self.domain)
-
 
 def _factored(function: Any) -> Any:
     from sympy import factor
@@ -453,17 +443,13 @@ def _factored(function: Any) -> Any:
     return factor(function.as_expr())
 
 
-def _named(point: Point, domain: Domain) -> str:
-    return ", ".join(f"{name}={c}" for name, c in zip(domain.names, point, strict=True))
-
-
 def _unproved(function: Any, domain: Domain) -> str:
     """Say that a sign is not proved, and where the function is negative, if such constants are found."""
     text = f"which is not proved where {', '.join(domain.texts)}"
-    for point in islice(domain.points(), _MOST_POINTS):
+    for point in islice(domain.points(), _TRIED):
         with suppress(ZeroDivisionError):
             if evaluate(function, point) < 0:
-                return f"{text} (it is negative at {_named(point, domain)})"
+                return f"{text} (it is negative at {domain.named(point)})"
     return text
 
 
@@ -497,152 +483,3 @@ def _square(line: Sequence[Any], pivot: int, block: int) -> Square:
         common = common.lcm(entry.denom)
     scale = d.field(common)
     return Square(d / scale**2, block, tuple(entry * scale for entry in row))
-
-
-@final
-class _Samples:
-    """Exact multipliers at rational constants around a point, computed where interpolation needs them."""
-
-    def __init__(
-        self, search: _Search, shape: Shape, left_open: Sequence[int], base: Point, start: Unknowns, exact: Exact
-    ) -> None:
-        self.search, self.shape, self.left_open, self.base = search, shape, left_open, base
-        self.near: dict[Point, Unknowns] = {base: start}
-        self.exact: dict[Point, Exact] = {base: exact}
-        size = len(base)
-        # Through the base: a line for each constant, one on which all change, and a cloud.
-        axes = [[Fraction(int(k == axis)) for k in range(size)] for axis in range(size)]
-        self.lines = [self._line(axis) for axis in axes]
-        self.lines.append(self._line([Fraction(23, 23 + 6 * k) for k in range(size)]))
-        self.cloud = self._cloud()
-        self.known: list[list[Point]] = [[] for _ in range(size + 2)]
-
-    def interpolated(self, number: int, largest_degree: int) -> Any:
-        """Return a rational function that is one multiplier at all samples, and at others that were held out.
-
-        Lines through the base give its degrees, in each constant and in all.
-        """
-        gens, name = self.search.domain.field.gens, self.search.family.labels[self.shape.active[number]]
-        degrees = []
-        for place in range(len(gens) + 1):
-            for degree in range(largest_degree + 1):
-                found = self._fitted(number, place, *[[(n,) for n in range(degree + 1)]] * 2)
-                if found is not None:
-                    degrees.append(tuple(part.degree() for part in (found.numer, found.denom)))
-                    break
-            else:
-                message = (
-                    f"a rational function of degree {largest_degree} must interpolate the multiplier of {name} on a "
-                    f"line, got none near {self.search.named(self.base)}"
-                )
-                raise OracleError(message)
-        *own, most = degrees
-        exponents = [
-            [powers for powers in product(*(range(one[side] + 1) for one in own)) if sum(powers) <= most[side]]
-            for side in (0, 1)
-        ]
-        found = self._fitted(number, len(gens) + 1, *exponents)
-        if found is None:
-            message = f"a rational function of the degrees {own} must interpolate the multiplier of {name}, got none"
-            raise OracleError(message)
-        return found
-
-    def _fitted(self, number: int, place: int, above: Any, below: Any) -> Any:
-        """Return a rational function with given exponents that is a multiplier on a line, or in the cloud."""
-        from sympy import QQ
-        from sympy.polys.fields import field
-
-        needed = len(above) + len(below) - 1
-        points = self._some(place, needed + _HELD_OUT)
-        if len(points) < needed + _HELD_OUT:
-            return None
-        if place <= len(self.base):
-            (ring, _), axis = field("t", QQ), min(place, len(self.base) - 1)
-            samples: list[Any] = [((point[axis],), self.exact[point][number]) for point in points]
-        else:
-            ring, samples = self.search.domain.field, [(point, self.exact[point][number]) for point in points]
-        found = rational_function(samples[:needed], above, below, ring)
-        return found if found is not None and all(_is_value(found, *one) for one in samples[needed:]) else None
-
-    def _some(self, place: int, needed: int) -> list[Point]:
-        """Return constants of a line, or of the cloud, with exact multipliers, as many as are needed if there are."""
-        source, known, misses = [*self.lines, self.cloud][place], self.known[place], 0
-        while len(known) < needed and misses < _MOST_MISSES:
-            point = next(source, None)
-            if point is None:
-                break
-            if not self.search.domain.contains(point):
-                misses += 1
-                continue
-            if point not in self.exact:
-                family = self.search.family
-                numbers = family.at(point)
-                near = numbers.converted(float)
-                closest = min(self.near, key=lambda one: _apart(one, point))
-                found = family.newton(near, self.shape, self.near[closest])
-                exact = None if found is None else family.polished(numbers, self.shape, found, self.left_open)
-                if found is None or exact is None:
-                    misses += 1
-                    continue
-                self.near[point], self.exact[point] = found, exact
-            known.append(point)
-        return known
-
-    def _line(self, direction: Sequence[Fraction]) -> Iterator[Point]:
-        for step in range(40):
-            share = Fraction((step + 1) // 2 * (-1) ** step, 60)
-            yield tuple(x * (1 + share * d) for x, d in zip(self.base, direction, strict=True))
-
-    def _cloud(self) -> Iterator[Point]:
-        source, known = random.Random(1), set[Point]()
-        for _ in range(_MOST_POINTS):
-            point = tuple(x * (1 + Fraction(source.randint(-12, 12), 97)) for x in self.base)
-            if point not in known:
-                known.add(point)
-                yield point
-
-
-def _is_value(function: Any, point: Point, value: Fraction) -> bool:
-    try:
-        return evaluate(function, point) == value
-    except ZeroDivisionError:
-        return False
-
-
-def _apart(one: Point, other: Point) -> float:
-    return sum(float(a - b) ** 2 for a, b in zip(one, other, strict=True))
-
-
-def rational_function(
-    samples: Sequence[tuple[Point, Fraction]], above: Sequence[Powers], below: Sequence[Powers], field: Any
-) -> Any:
-    """Return a rational function with given values, and given powers in numerator and denominator, or None.
-
-    Examples
-    --------
-    >>> from sympy import QQ
-    >>> from sympy.polys.fields import field
-    >>> K, x = field("x", QQ)
-    >>> samples = [((Fraction(c),), 1 / Fraction(1 + c)) for c in range(3)]
-    >>> rational_function(samples, [(0,), (1,)], [(0,), (1,)], K)
-    1/(x + 1)
-    """
-    columns: list[dict[int, Fraction]] = []
-    for side, exponents in enumerate((above, below)):
-        for powers in exponents:
-            monomials = [
-                prod((x**n for x, n in zip(point, powers, strict=True)), start=Fraction(1)) for point, _ in samples
-            ]
-            entries = (-m * value if side else m for m, (_, value) in zip(monomials, samples, strict=True))
-            columns.append({row: c for row, c in enumerate(entries) if c})
-    for combination in kernel(columns):
-        parts = [field.zero, field.zero]
-        for number, c in combination.items():
-            side = int(number >= len(above))
-            term = field(field.domain(c.numerator, c.denominator))
-            for x, n in zip(field.gens, (*above, *below)[number], strict=True):
-                term *= x**n
-            parts[side] += term
-        if parts[1]:
-            return parts[0] / parts[1]
-    return None

@@ -311,3 +311,5 @@ NEW = {
     ),
 }  # fmt: skip
 """Statements that were not found in print."""
+
+METHODS = KNOWN | NEW

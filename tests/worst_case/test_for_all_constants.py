@@ -18,12 +18,11 @@ from fedtheory.errors import OracleError
 from fedtheory.worst_case import ClosedForm, Problem, closed_form, closed_forms
 from fedtheory.worst_case._constants import Constant, Domain
 from fedtheory.worst_case._exact_multipliers import _DIGITS, _rational, evaluate
-from fedtheory.worst_case.closed_forms import _Samples, rational_function
+from fedtheory.worst_case._interpolated_multipliers import Samples, rational_function
 from tests.environment import ROOT
-from tests.worst_case.closed_form_methods import KNOWN, NEW, Method, gradient_descent, sampled_client
+from tests.worst_case.closed_form_methods import METHODS, Method, gradient_descent, sampled_client
 
 PAGE = ROOT / "docs" / "theory" / "closed_forms.md"
-METHODS = KNOWN | NEW
 
 
 def line(*relations: Callable[[Any], Any]) -> Domain:
@@ -47,7 +46,7 @@ def test_a_rational_function_is_found_from_its_values() -> None:
 
 def held_out(values: Callable[[Q], Q], degree: int) -> Any:
     """What is interpolated on a line with all values known."""
-    samples: Any = object.__new__(_Samples)
+    samples: Any = object.__new__(Samples)
     points = [(Q(k, 7),) for k in range(1, 30)]
     samples.base, samples.known = points[0], [points]
     samples.lines, samples.cloud, samples.exact = [iter(())], iter(()), {point: [values(*point)] for point in points}
@@ -173,7 +172,7 @@ def test_a_domain_that_is_no_list_of_inequalities_is_refused_in_a_sentence(relat
     ],
 )
 def test_inequalities_with_denominators_hold_where_their_polynomials_do(relations: Callable[[Any], Any]) -> None:
-    domain = Domain(["x"], lambda x: relations(x))
+    domain = Domain(["x"], relations)
     found = {domain.contains((Q(k, 20),)) for k in range(1, 20)}
     assert found == {True, False}
     assert all(domain.contains((Q(k, 20),)) == all(relations(Q(k, 20))) for k in range(1, 20))
@@ -198,7 +197,7 @@ def test_a_constant_has_the_number_and_the_function_of_each_expression() -> None
     ):
         found = expression(mu, eta)
         assert isinstance(found, Constant)
-        assert Q(found.numerator, found.denominator) == evaluate(found.function, point) == expression(*point)
+        assert found.number == evaluate(found.function, point) == expression(*point)
 
 
 def test_comparisons_and_divisions_of_constants_are_written_down() -> None:
@@ -220,8 +219,18 @@ def test_constants_are_equal_if_their_functions_are() -> None:
     assert not mu - mu
     assert mu - eta
     assert mu / mu == 1
-    with pytest.raises(TypeError):
-        mu + 0.5
+
+
+def test_the_number_alone_of_a_constant_is_refused() -> None:
+    """A program that rounds a constant has no conditions that hold for others."""
+    (eta,), _ = named(Q(5, 7))
+    uses: list[Callable[[Any], Any]] = [
+        float, int, round, Q, lambda c: c // 1, lambda c: 1 % c, lambda c: c.numerator, lambda c: c + 0.5,
+        lambda c: c**0.5, range, lambda c: c < 0.5,
+    ]  # fmt: skip
+    for use in uses:
+        with pytest.raises(TypeError):
+            use(eta)
 
 
 # Theorems
@@ -352,7 +361,7 @@ def test_arguments_of_a_closed_form_are_checked() -> None:
     with pytest.raises(ValueError, match="named constants, got one without an argument"):
         closed_form(Problem, list)
     with pytest.raises(TypeError, match="a function that returns a Problem"):
-        closed_form(lambda x: x, lambda x: [x > 0, x < 1])
+        closed_form(lambda x: None, lambda x: [x > 0, x < 1])
 
 
 @pytest.mark.slow
