@@ -58,7 +58,7 @@ class Constant(Fraction):
     def __bool__(self) -> bool:
         return bool(self.function)
 
-    def __pow__(self, power: Any, modulo: Any = None) -> Any:  # type: ignore[override]
+    def __pow__(self, power: Any, modulo: Any = None) -> Any:
         if not isinstance(power, int):
             return NotImplemented
         if power < 0:

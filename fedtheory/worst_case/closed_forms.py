@@ -255,8 +255,9 @@ def _split(apart: Any, whole: Domain, where_negative: Point) -> tuple[Domain, Do
 @final
 @dataclass(frozen=True)
 class _Guess:
-    """Multipliers of some constraints as rational functions, and the bound; nothing is proved yet."""
+    """Multipliers of some constraints as rational functions around a point, and the bound; nothing is proved yet."""
 
+    base: Point
     active: tuple[int, ...]
     multipliers: tuple[Any, ...]
     value: Any
@@ -338,10 +339,10 @@ class _Search:
         compared: set[tuple[Any, bool]] = set()
         constants = [Constant(c, x, compared) for c, x in zip(points[0], whole.constants, strict=True)]
         problem = validate.instance("program", program(*constants), Problem, "a function that returns a Problem")
-        [self.objective, *others] = problem.objectives
-        if others:
-            message = f"a closed form must be that of one form, got the least of {len(others) + 1}"
+        if len(problem.objectives) != 1:
+            message = f"a program must maximize one form, got {len(problem.objectives)}"
             raise ValueError(message)
+        [self.objective] = problem.objectives
         self.record = completed(problem.record)
         self.program = conditions_of(self.record, [self.objective])
         self.family = Family(self.program, whole.field)
@@ -388,10 +389,10 @@ class _Search:
         )
         self.num_points += len(samples.exact)
         bounds = (y * self.family.bounds[k] for k, y in zip(shape.active, functions, strict=True))
-        return _Guess(shape.active, functions, sum(bounds, start=self.domain.field.zero))
+        return _Guess(base, shape.active, functions, sum(bounds, start=self.domain.field.zero))
 
     def elsewhere(self, guess: _Guess) -> Point | None:
-        """Return constants at which the value differs most from that of a guess; None if it is the same at some."""
+        """Return constants at which the value differs most from that of a guess; None if it differs at none."""
         furthest, most = None, 1e-6
         for point in self.points:
             found = self.family.solved(self.family.at(point), range(len(self.family.labels)))
@@ -429,7 +430,7 @@ class _Search:
                         left[i][j] += y * c / 2
                         left[j][i] += y * c / 2
             squares += _squares(left, block, domain)
-        one = _Proved(self.record, self.program, self.objective, domain, self.points[0], guess.active,
+        one = _Proved(self.record, self.program, self.objective, domain, guess.base, guess.active,
                       guess.multipliers, tuple(squares), guess.value)  # fmt: skip
         multipliers = {family.labels[k]: _factored(y) for k, y in zip(guess.active, guess.multipliers, strict=True)}
         return ClosedForm(

@@ -331,7 +331,7 @@ def test_another_multiplier_is_not_proved(monkeypatch: pytest.MonkeyPatch, numbe
         multipliers[number] *= Q(999, 1000).numerator / given[0].domain.field(1000)
         bounds = zip(guess.active, multipliers, strict=True)
         value = sum((y * given[0].family.bounds[k] for k, y in bounds), given[0].domain.field.zero)
-        return closed_forms._Guess(guess.active, tuple(multipliers), value)
+        return closed_forms._Guess(guess.base, guess.active, tuple(multipliers), value)
 
     monkeypatch.setattr(closed_forms._Search, "piece", changed)
     with pytest.raises(OracleError, match=r"function values cancel|sum of squares"):
