@@ -41,7 +41,7 @@ GOALS = {
     (_ASSEMBLY.format(10), "limit of 1 s"): 1.0,
     (_PEER, "PEPit"): 20.0,
 }
-_COMMON = {"gradient descent": (5, 10, 20), "proximal point": (5,), "Frank-Wolfe": (3,)}
+_COMMON = {"gradient descent": (5, 10, 20, 40), "proximal point": (5,), "Frank-Wolfe": (3, 4)}
 GOALS |= {(f"worst case, {name}, N = {n}", "PEPit"): 1.0 for name, lengths in _COMMON.items() for n in lengths}
 
 

@@ -50,7 +50,7 @@ class Peers:
     """Local steps of the horizon whose worst case is computed, in rounds of two."""
     assembled_rounds: int = 10
     """Rounds of five local steps that are written down as one program."""
-    common_lengths: int = 3
+    common_lengths: int = 4
     """Lengths at which a method is solved here and in PEPit, at most."""
     seed: int = 0
     """Entropy of instances and selections."""

@@ -89,10 +89,11 @@ def execute(
     if checkpoint is not None:
         file = Checkpoint(as_path("checkpoint", checkpoint), job, seeds)
     run = _Run(template, seeds, {} if file is None else file.load())
+    wakes = file is not None or progress is True
     with _reporting(run, progress) as report:
         try:
             if run.missing:
-                _run_missing(run, threads, report, _Due(file, run, every), wakes=file is not None or progress is True)
+                _run_missing(run, threads, report, _Due(file, run, every), listens=wakes or bool(progress), wakes=wakes)
         except KeyboardInterrupt:
             raise Interrupted(run.collected(collect)) from None
     return run.collected(collect)  # type: ignore[return-value] # all are finished, and there is one at least
@@ -142,11 +143,15 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
         yield show
 
 
-def _run_missing(run: _Run, num_threads: int, report: Callable[[int], None], due: _Due, *, wakes: bool) -> None:
+def _run_missing(
+    run: _Run, num_threads: int, report: Callable[[int], None], due: _Due, *, listens: bool, wakes: bool
+) -> None:
     """Let threads run what is missing, until all is finished, one fails, or Ctrl-C is pressed."""
     missing = run.missing
     workers, messages = min(num_threads, len(missing)), SimpleQueue[Any]()
-    todo, bundle = iter(missing), max(1, len(missing) // (_BUNDLES * workers))
+    # A message wakes this thread, which takes longer than a short replicate: none is sent that nothing waits for.
+    bundle = max(1, len(missing) // (_BUNDLES * workers)) if listens else len(missing)
+    todo = iter(missing)
     threads = [Thread(target=_run_replicates, args=(run, todo, bundle, messages)) for _ in range(workers)]
     stop = run.template.stop
     due.kept = len(run.finished)

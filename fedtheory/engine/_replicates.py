@@ -192,12 +192,11 @@ class Worker:
     def _begin(self, seed: np.random.SeedSequence) -> None:
         """Create the random streams and the arrays of results, and reset all other memory."""
         job, state = self.job, self.state
-        selection, training, attendance, method = seed.spawn(4)
-        rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
-        # A Generator takes as long to make as a hundred rounds: none is made that nothing draws from.
-        rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
-        rngs.append(rngs[0] if job.method_rules is None else np.random.default_rng(method))
-        streams = dict(zip(STREAMS, rngs, strict=True))
+        # A Generator takes as long to make as a hundred rounds: none is made for the last streams if nothing draws
+        # from them.
+        needed = 4 if job.method_rules is not None else 3 if job.rules.attend is not None else 2
+        rngs = [np.random.default_rng(child) for child in seed.spawn(needed)]
+        streams = dict(zip(STREAMS, rngs + rngs[:1] * (4 - needed), strict=True))
         # What a rule finds in scratch must not depend on the replicates that its thread ran before.
         for name in _SCRATCH:
             getattr(state, name)[...] = 0

@@ -95,6 +95,119 @@ Proof.
   replace (/ G * sq v) with (2 * (/ (2 * G) * sq v)) in k by (field; lra). lra.
 Qed.
 
+(** ** Subgradients up to an error *)
+
+Definition subgradient_up_to (e : R) dom f x v := dom x /\ forall z, dom z -> f x + ip v (z - x) - e <= f z.
+
+Lemma call_up_to e dom f x v y : subgradient_up_to e dom f x v -> dom y -> f x - f y + ip v (y - x) - e <= 0.
+Proof. intros [_ h] d. pose proof (h y d). lra. Qed.
+Lemma call_normal_up_to e dom x v y : subgradient_up_to e dom (fun _ => 0) x v -> dom y -> ip v (y - x) - e <= 0.
+Proof. intros [_ h] d. pose proof (h y d). lra. Qed.
+Lemma call_smooth_up_to L b e f g x v : 0 < L -> b * (2 * L) = 1 -> upper L f g -> subgradient_up_to e everywhere f x v ->
+  forall y u, same (g y) u -> f x - f y + ip v (y - x) + b * sq (u - v) - e <= 0.
+Proof.
+  intros hL hb up [_ h] y u hu. pose proof (h (y + / L * (v - u))%V I) as k. pose proof (up y (y + / L * (v - u))%V) as l.
+  rewrite (hu _) in l. replace b with (/ (2 * L)) by (apply inverse; lra).
+  replace (ip v (y + / L * (v - u) - x)) with (ip v (y - x) + / L * (ip v v - ip v u)) in k by (ips; ring).
+  replace (ip u (y + / L * (v - u) - y)) with (/ L * (ip v u - ip u u)) in l by (rewrite (ip_sym v u); ips; ring).
+  replace (L / 2 * sq (y + / L * (v - u) - y)) with (/ (2 * L) * sq (u - v)) in l by (ips; field; lra).
+  replace (/ L * (ip v v - ip v u)) with (/ L * (ip v u - ip u u) + 2 * (/ (2 * L) * sq (u - v))) in k
+    by (rewrite (ip_sym v u); ips; field; lra).
+  lra.
+Qed.
+Lemma call_lipschitz_up_to G b e f x v : b = G^2 -> 0 <= e -> lipschitz G f -> subgradient_up_to e everywhere f x v ->
+  sq v - b <= 0.
+Proof.
+  intros -> he lip [_ h]. destruct (Rle_or_lt (sq v - G^2) 0) as [d | d]; [easy | exfalso].
+  pose proof (sq_pos v) as p. pose proof (pow2_ge_0 G) as q. assert (0 < sq v) by lra.
+  set (t := 2 * e / (sq v - G^2) + e / sq v + 1).
+  assert (0 <= 2 * e / (sq v - G^2)) by pos. assert (0 <= e / sq v) by pos.
+  assert (a : e <= t * sq v).
+  { replace e with (e / sq v * sq v) at 1 by (field; lra). apply Rmult_le_compat_r; unfold t; lra. }
+  assert (c : 2 * e < t * (sq v - G^2)).
+  { replace (2 * e) with (2 * e / (sq v - G^2) * (sq v - G^2)) at 1 by (field; lra).
+    apply Rmult_lt_compat_r; unfold t; lra. }
+  pose proof (h (x + t * v)%V I) as k. pose proof (lip (x + t * v)%V x) as l.
+  replace (ip v (x + t * v - x)) with (t * sq v) in k by (ips; ring).
+  replace (sq (x + t * v - x)) with (t^2 * sq v) in l by (ips; ring).
+  assert (0 < t) by (unfold t; lra).
+  assert ((t * sq v - e)^2 <= (f (x + t * v)%V - f x)^2) by (apply pow_incr; lra).
+  assert (0 < t * sq v) by (apply Rmult_lt_0_compat; lra).
+  assert (t * sq v * (2 * e) < t * sq v * (t * (sq v - G^2))) by (apply Rmult_lt_compat_l; lra).
+  pose proof (pow2_ge_0 e). nra.
+Qed.
+
+(** ** Functions seen from a point, along the ray from there *)
+
+(** [g] is the gradient of [f] along every line; vectors with the same inner products have the same value. *)
+Definition gradient_along_lines f g := (forall x y, same x y -> f x = f y)
+  /\ forall x d, derivable_pt_lim (fun t => f (x + t * d)%V) 0 (ip (g x) d).
+Definition restricted_secant m g xs := forall x, m * sq (x - xs) <= ip (g x) (x - xs).
+Definition error_bound (M : R) g xs := forall x, sq (g x) <= M^2 * sq (x - xs).
+
+Lemma along_ray f g x d t : gradient_along_lines f g ->
+  derivable_pt_lim (fun s => f (x + s * d)%V) t (ip (g (x + t * d)%V) d).
+Proof.
+  intros [respects h] e he. destruct (h (x + t * d)%V d e he) as [delta k]. exists delta. intros s hs small.
+  pose proof (k s hs small) as c.
+  replace (f (x + (t + s) * d)%V) with (f (x + t * d + (0 + s) * d)%V)
+    by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring).
+  replace (f (x + t * d)%V) with (f (x + t * d + 0 * d)%V)
+    by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring). easy.
+Qed.
+
+(** A parabola along the ray that is below (a factor 1) or above (a factor -1) in slope is so in value. *)
+Lemma ray_value a c f g xs x : gradient_along_lines f g ->
+  (forall t, 0 < t < 1 -> 0 <= c * (ip (g (xs + t * (x - xs))%V) (x - xs) - 2 * a * t * sq (x - xs))) ->
+  0 <= c * (f x - f xs - a * sq (x - xs)).
+Proof.
+  intros along h. pose proof along as [respects _]. set (d := (x - xs)%V) in *.
+  destruct (MVT_cor2 (fun t => c * (f (xs + t * d)%V - a * sq d * t^2))
+    (fun t => c * (ip (g (xs + t * d)%V) d - a * sq d * (2 * t))) 0 1) as (t & mean & inside); [lra | |].
+  - intros t _. apply (derivable_pt_lim_scal (fun t => f (xs + t * d)%V - a * sq d * t^2)).
+    apply (derivable_pt_lim_minus (fun t => f (xs + t * d)%V) (fun t => a * sq d * t^2)).
+    + now apply along_ray.
+    + apply (derivable_pt_lim_scal (fun t => t^2)). replace (2 * t) with (INR 2 * t ^ pred 2) by (simpl; ring).
+      apply derivable_pt_lim_pow.
+  - pose proof (h t inside) as k.
+    replace (f (xs + 1 * d)%V) with (f x) in mean
+      by (apply respects; intro v; unfold d; rewrite !ip_add, !ip_scale, !ip_sub; ring).
+    replace (f (xs + 0 * d)%V) with (f xs) in mean
+      by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring).
+    lra.
+Qed.
+
+Lemma call_secant m g xs : restricted_secant m g xs -> forall x u, same (g x) u ->
+  m * sq (x - xs) - ip u (x - xs) <= 0.
+Proof. intros h x u hu. rewrite <- (hu (x - xs)%V). pose proof (h x). lra. Qed.
+Lemma call_secant_value m a f g xs : 2 * a = m -> gradient_along_lines f g -> restricted_secant m g xs ->
+  forall x u, same (g x) u -> a * sq (x - xs) - (f x - f xs) <= 0.
+Proof.
+  intros ha along h x _ _. pose proof (ray_value a 1 f g xs x along) as r. enough (0 <= 1 * (f x - f xs - a * sq (x - xs))) by lra.
+  apply r. intros t ht. set (d := (x - xs)%V). pose proof (h (xs + t * d)%V) as k.
+  assert (e : same (xs + t * d - xs)%V (t * d)%V) by (intro v; rewrite ip_sub, ip_add, ip_scale; ring).
+  rewrite (same_sq _ _ e), (same_r _ _ _ e), ip_scale_r in k. replace (sq (t * d)) with (t^2 * sq d) in k by (ips; ring).
+  apply Rmult_le_reg_l with t; [lra |]. subst m. lra.
+Qed.
+Lemma call_error_bound (M : R) b g xs : b = M^2 -> error_bound M g xs -> forall x u, same (g x) u ->
+  sq u - b * sq (x - xs) <= 0.
+Proof. intros -> h x u hu. rewrite <- (same_sq _ _ hu). pose proof (h x). lra. Qed.
+Lemma call_error_value (M : R) a f g xs : 0 <= M -> 2 * a = M -> gradient_along_lines f g -> error_bound M g xs ->
+  forall x u, same (g x) u -> f x - f xs - a * sq (x - xs) <= 0.
+Proof.
+  intros hM ha along h x _ _. pose proof (ray_value a (-1) f g xs x along) as r.
+  enough (0 <= -1 * (f x - f xs - a * sq (x - xs))) by lra.
+  apply r. intros t ht. set (d := (x - xs)%V). pose proof (h (xs + t * d)%V) as k.
+  assert (e : same (xs + t * d - xs)%V (t * d)%V) by (intro v; rewrite ip_sub, ip_add, ip_scale; ring).
+  rewrite (same_sq _ _ e) in k. replace (sq (t * d)) with (t^2 * sq d) in k by (ips; ring).
+  pose proof (cauchy_schwarz (g (xs + t * d)%V) d) as c. pose proof (sq_pos d) as p.
+  assert (0 <= M * t * sq d) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra | easy]).
+  assert (sq (g (xs + t * d)%V) * sq d <= (M * t * sq d)^2).
+  { replace ((M * t * sq d)^2) with (M^2 * (t^2 * sq d) * sq d) by ring. now apply Rmult_le_compat_r. }
+  assert (ip (g (xs + t * d)%V) d <= M * t * sq d) by (apply Rsqr_incr_0_var; [unfold Rsqr; lra | easy]).
+  subst M. lra.
+Qed.
+
 (** ** Quadratic functions and linear operators: [w] is a combination of points, and [z] the same one of their images *)
 
 Definition adjoint (M N : V -> V) := forall x y, ip (M x) y = ip x (N y).

@@ -20,10 +20,10 @@ _DEFINED = re.compile(
 
 _HYPOTHESES = """
     mu L lipschitz diameter quadratic_growth polyak indicator quadratic strongly_monotone cocoercive linear
-    least most skew"""
+    least most skew restricted_secant error_bound"""
 _OPERATIONS = """
     point,gradient,proximal,resolvent,minimizer,local minimizer,stationary point,fixed point,zero,line search,
-    linear minimizer,inexact gradient,deviation,compressed,root,noise"""
+    linear minimizer,inexact gradient,epsilon-subgradient,deviation,compressed,root,noise"""
 CLASSES = frozenset(_HYPOTHESES.split())
 VERBS = frozenset(one.strip() for one in _OPERATIONS.split(","))
 """Hypotheses about functions and operators, and operations, that have a formal statement, or a refusal below."""

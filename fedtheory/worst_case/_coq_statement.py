@@ -31,7 +31,7 @@ __all__: list[str] = []
 
 _OF_PROOFS = re.compile(
     r"[ehk]\d+|(?:grad|dom|hess)_\w*|"
-    r"\w*_(?:above|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|skew|upper)"
+    r"\w*_(?:above|along|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|secant|skew|upper)"
 )
 
 
@@ -55,6 +55,7 @@ class At(NamedTuple):
     value: Num
     proof: str
     is_least: bool
+    epsilon: Fraction = Fraction(0)
 
 
 class Declared(NamedTuple):
@@ -69,14 +70,21 @@ class Declared(NamedTuple):
     def is_map(self) -> bool:
         """Whether it has one gradient, or one value, at each point."""
         if self.of.kind == "function":
-            return self.of.number("L") is not None
+            return self.of.number("L") is not None or self.has_secants
         return bool(self.of.of["linear"] or self.of.number("lipschitz") is not None or self.of.number("cocoercive"))
+
+    @property
+    def has_secants(self) -> bool:
+        """Whether its gradients are compared with the way to the minimizer only."""
+        return "restricted_secant" in self.of.of
 
     @property
     def domain(self) -> str:
         """Where a function is finite that need not be smooth."""
         of = self.of.of
-        return "everywhere" if "lipschitz" in of or "quadratic_growth" in of else f"dom_{self.name}"
+        if of["indicator"]:
+            return self.name
+        return "everywhere" if self.is_map or "lipschitz" in of or "quadratic_growth" in of else f"dom_{self.name}"
 
 
 class Apart(NamedTuple):
@@ -169,6 +177,7 @@ class Statement:
                 or one.number("L") is None
                 or one.of["quadratic"]
                 or one.number("polyak") is not None
+                or any(call.epsilon for call in one.calls)
             ):
                 message = f"{one.name} in a problem with clients, where only smooth clients have a formal statement yet"
                 raise NotStated(message)
@@ -299,6 +308,9 @@ class Statement:
         found = Declared(one, name, name if one.kind == "operator" else f"grad_{name}", {})
         if one.kind == "operator":
             self._declare_operator(found)
+        elif found.has_secants:
+            self.binders += [f"({name} : V -> R)", f"({found.slope} : V -> V)"]
+            self.follows(self.hypothesis(f"gradient_along_lines {name} {found.slope}"), f"{name}_along")
         elif found.is_map:
             self._declare_smooth(found)
         elif one.of["indicator"]:
@@ -312,7 +324,7 @@ class Statement:
         else:
             self.binders += [f"({found.domain} : V -> Prop)"] * (found.domain != "everywhere") + [f"({name} : V -> R)"]
             if (most := c("lipschitz")) is not None:
-                h = self.hypothesis(f"lipschitz {tight(most)} {name}")
+                h = self.follows(self.hypothesis(f"lipschitz {tight(most)} {name}"), f"{name}_lipschitz")
                 lemma = f"call_lipschitz {tight(most)} {tight(most**2)} {name} ltac:(lra) ltac:(lra) {h}"
                 self.follows(lemma, f"{name}_class")
         return found
@@ -501,11 +513,11 @@ class Statement:
         return self.hypothesis(f"{kind} {one.domain} {one.name} {x.tight} {u.tight}")
 
     def _called(self, one: Declared, n: int, x: Vec, u: Vec, proof: str) -> None:
-        number = constant(Fraction(0))
+        number, call = constant(Fraction(0)), one.of.calls[n]
         if one.of.kind == "function" and not one.of.of["indicator"]:
             text = self.applied(one.name, x)
-            number = self.number(f"E p (fun k => {text})" if self.has_clients else text, one.of.calls[n].value)
-        one.calls[n] = At(x, self.term(x), u, number, proof, n == one.of.minimum)
+            number = self.number(f"E p (fun k => {text})" if self.has_clients else text, call.value)
+        one.calls[n] = At(x, self.term(x), u, number, proof, n == one.of.minimum, call.epsilon)
         if one.of.least and n == one.of.minimum:
             h = self.hypothesis(f"{number.text} = 0")
             self.zeros.append(Fact(less(number, constant(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True))
@@ -534,7 +546,12 @@ class Statement:
         """State a call whose gradient is not the result of a separate step."""
         x, of, name = self.point(call.at, call.name), one.of.of, one.name
         u, is_least = self.vector(call.gradient), n == one.of.minimum
-        if one.is_map and u.text == self.applied(one.slope, x):
+        if call.epsilon:
+            value_of = "(fun _ => 0)" if of["indicator"] else name
+            proof = self.hypothesis(
+                f"subgradient_up_to {tight(call.epsilon)} {one.domain} {value_of} {x.tight} {u.tight}"
+            )
+        elif one.is_map and u.text == self.applied(one.slope, x):
             proof = "(same_refl _)"
         elif self.has_clients and is_least:
             h = self.hypothesis(f"(forall k, minimizer ({name} k) {x.tight})")
@@ -543,6 +560,8 @@ class Statement:
         elif self.has_clients:
             h = self.hypothesis(f"(forall k, same ({self.applied(one.slope, x)}) {u.tight})")
             proof = self.follows(f"all_same p {one.slope} {self.term(x)} {self.term(u)} {h}")
+        elif one.has_secants and is_least:
+            proof = self._seen_from(one, x)
         elif one.is_map and is_least:
             proof = self.follows(f"minimizer_same _ _ _ _ {name}_upper {self._least(one, x)}")
         elif one.is_map:
@@ -558,6 +577,25 @@ class Statement:
         else:
             proof = self._subgradient(one, x, u)
         self._called(one, n, x, u, proof)
+
+    def _seen_from(self, one: Declared, x: Vec) -> str:
+        """State that a point is the minimizer, and what the gradients are on the way to it; return the former."""
+        name, m, M = one.name, one.of.of["restricted_secant"], one.of.number("error_bound")
+        both = f"{name} {one.slope} {x.tight}"
+        best = self.hypothesis(f"minimizer {name} {x.tight}")
+        h = self.hypothesis(f"restricted_secant {tight(m)} {one.slope} {x.tight}")
+        self.follows(f"call_secant {tight(m)} {one.slope} {x.tight} {h}", f"{name}_secant")
+        self.follows(f"call_secant_value {tight(m)} {tight(m / 2)} {both} ltac:(lra) {name}_along {h}", f"{name}_above")
+        if M is not None:
+            h = self.hypothesis(f"error_bound {tight(M)} {one.slope} {x.tight}")
+            self.follows(
+                f"call_error_bound {tight(M)} {tight(M**2)} {one.slope} {x.tight} ltac:(lra) {h}", f"{name}_class"
+            )
+            self.follows(
+                f"call_error_value {tight(M)} {tight(M / 2)} {both} ltac:(lra) ltac:(lra) {name}_along {h}",
+                f"{name}_growth",
+            )
+        return best
 
     def _least(self, one: Declared, x: Vec) -> str:
         """State that a point is the minimizer, and what the class says of it; return the proof of the first."""

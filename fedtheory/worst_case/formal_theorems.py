@@ -248,13 +248,18 @@ def _key(stated: Statement, says: Num) -> Any:
 
 def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
     """Yield what the class of a function or an operator says of its calls."""
-    calls = [at for _, at in sorted(one.calls.items())]
+    made = [at for _, at in sorted(one.calls.items())]
+    calls, enlarged = [at for at in made if not at.epsilon], [at for at in made if at.epsilon]
+    for p in enlarged:
+        yield from _above_minorant(one, p, calls)
     if one.of.kind == "operator":
         others = [] if adjoint is None else [at for _, at in sorted(adjoint.calls.items())]
         yield from _of_linear(one, adjoint, calls, others) if one.of.of["linear"] else _of_operator(one, calls)
     elif one.of.of["quadratic"]:
         yield from _of_quadratic(one)
         yield from _of_symmetric(one)
+    elif one.has_secants:
+        yield from _of_secants(one, calls)
     elif one.is_map:
         yield from _of_smooth(one, calls)
     elif one.of.of["indicator"]:
@@ -266,6 +271,39 @@ def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
 def _gap(p: At, q: At) -> Num:
     """Return how far q is below the tangent of p."""
     return add(less(p.value, q.value), product(p.u, minus(q.x, p.x)))
+
+
+def _above_minorant(one: Declared, p: At, calls: Sequence[At]) -> Iterator[Fact]:
+    """Yield that a function is above the affine function of an epsilon-subgradient, by a parabola if it is smooth."""
+    L, most, e = one.of.number("L"), one.of.number("lipschitz"), tight(p.epsilon)
+    for q in calls:
+        if L is not None:
+            b = 1 / (2 * L)
+            says = add(_gap(p, q), times(b, square(minus(q.u, p.u))))
+            made = f"call_smooth_up_to {tight(L)} {tight(b)} {e} _ _ _ _ ltac:(lra) ltac:(lra) {one.name}_upper"
+            proof = f"({made} {p.proof} {q.term} _ {q.proof})"
+        elif one.of.of["indicator"]:
+            says = product(p.u, minus(q.x, p.x))
+            proof = f"(call_normal_up_to {e} _ _ _ _ {p.proof} (proj1 {q.proof}))"
+        else:
+            says, proof = _gap(p, q), f"(call_up_to {e} _ _ _ _ _ {p.proof} (proj1 {q.proof}))"
+        yield Fact(less(says, constant(p.epsilon)), proof)
+    if most is not None and not one.is_map:
+        lemma = f"call_lipschitz_up_to {tight(most)} {tight(most**2)} {e} {one.name} _ _ ltac:(lra) ltac:(lra)"
+        yield Fact(less(square(p.u), constant(most**2)), f"({lemma} {one.name}_lipschitz {p.proof})")
+
+
+def _of_secants(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
+    name, m, M = one.name, one.of.of["restricted_secant"], one.of.number("error_bound")
+    for best in (at for at in calls if at.is_least):
+        for p in (at for at in calls if not at.is_least):
+            away, both = minus(p.x, best.x), f"_ _ {p.proof}"
+            distance, excess = square(away), less(p.value, best.value)
+            yield Fact(less(times(m, distance), product(p.u, away)), f"({name}_secant {both})")
+            yield Fact(less(times(m / 2, distance), excess), f"({name}_above {both})")
+            if M is not None:
+                yield Fact(less(square(p.u), times(M**2, distance)), f"({name}_class {both})")
+                yield Fact(less(excess, times(M / 2, distance)), f"({name}_growth {both})")
 
 
 def _of_smooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:

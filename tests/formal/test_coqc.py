@@ -14,13 +14,20 @@ import pytest
 
 from fedtheory.__main__ import main
 from fedtheory.formal import AXIOMS, FOLDER, PROVED
-from fedtheory.worst_case import closed_form
+from fedtheory.worst_case import Problem
 from fedtheory.worst_case.formal_theorems import HEAD, file_of
 from tests.formal.assumed import assumed_beyond
 from tests.formal.reading import premises, source
-from tests.formal.test_exported import SOME, STATED, exported, gradient_step, worst_of
+from tests.formal.test_exported import (
+    SOME,
+    distance_of_a_restricted_secant,
+    enlarged_steps,
+    exported,
+    gradient_step,
+    worst_of,
+)
 from tests.formal.test_formal import FILES, code, code_of_page
-from tests.worst_case.closed_form_methods import METHODS, Method
+from tests.worst_case.gallery import GALLERY
 
 MISSING = [program for program in ("coqc", "coq_makefile", "make") if shutil.which(program) is None]
 pytestmark = [
@@ -143,8 +150,8 @@ def test_exported_theorems_rest_on_the_axioms_of_the_reals_only(folder: Path) ->
 
 
 @pytest.mark.long
-def test_the_gallery_is_exported_but_for_what_has_no_formal_statement(folder: Path) -> None:
-    exported_with_coqc(folder, STATED)
+def test_the_whole_gallery_is_exported(folder: Path) -> None:
+    exported_with_coqc(folder, GALLERY)
 
 
 @pytest.mark.parametrize(
@@ -160,57 +167,27 @@ def test_the_gallery_is_exported_but_for_what_has_no_formal_statement(folder: Pa
 def test_an_exported_theorem_with_another_constant_or_step_is_refused(
     folder: Path, right: str, wrong: Callable[[re.Match[str]], str]
 ) -> None:
-    text = exported(gradient_step().solve())
+    refused(folder, exported(gradient_step().solve()), right, wrong)
+
+
+def refused(folder: Path, text: str, right: str, wrong: Callable[[re.Match[str]], str]) -> None:
     (folder / "Exported.v").write_text(re.sub(right, wrong, text), encoding="utf-8")
     assert re.search(right, text)
     assert coqc(folder, "Exported.v").returncode != 0
 
 
-def closed_forms_with_coqc(folder: Path, methods: dict[str, Method]) -> None:
-    """Export closed forms, compile each file, and look at what its theorems rest on."""
-    for number, method in enumerate(methods.values()):
-        file = folder / f"Closed{number}.v"
-        closed_form(method.program, method.domain).coq(file, f"closed_{number}")
-        accepted = coqc(folder, file.name)
-        assert accepted.returncode == 0, accepted.stderr
-        found = re.findall(r"^Theorem (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
-        assert assumptions(folder, [f"FedTheory.Closed{number}.{name}" for name in found]) <= AXIOMS
-
-
-def test_closed_forms_are_theorems_about_all_constants(folder: Path) -> None:
-    closed_forms_with_coqc(folder, {name: METHODS[name] for name in ("gradient descent", "partial participation")})
-
-
-@pytest.mark.long
-def test_all_closed_forms_with_a_formal_statement_are_theorems_about_all_constants(folder: Path) -> None:
-    closed_forms_with_coqc(folder, {name: one for name, one in METHODS.items() if name != "unbiased compressor"})
-
-
-@pytest.fixture(scope="module")
-def proximal_step(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The theorem about a proximal step."""
-    method, file = METHODS["proximal point"], tmp_path_factory.mktemp("closed") / "Proximal.v"
-    closed_form(method.program, method.domain).coq(file)
-    return file.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
-    ("right", "wrong"),
+    ("problem", "right", "wrong"),
     [
-        (r"(sq \(x1 - xs\)%V) <= \(1 / \(\(mu \* eta \+ 1\)\^2\)\)\.", r"\1 <= (1 / ((mu * eta + 1)^2)) - 1 / 1000."),
-        (r"\(1 / \(\(mu \* eta \+ 1\)\^2\)\)", "(1 / ((mu * eta + 1)^3))"),
-        (r"0 < mu -> 0 < eta ->", "0 < eta ->"),
-        (r"\(1 / eta\) \* \(x - x1\)", "(2 / eta) * (x - x1)"),
-        (r"\(2 \* \(eta\)\)", "(3 * (eta))"),
-        (r"sq \(x - xs\)%V <= 1 ->", "sq (x - xs)%V <= 2 ->"),
+        (enlarged_steps, r"subgradient_up_to \(1 / 10\)", "subgradient_up_to (1 / 9)"),
+        (distance_of_a_restricted_secant, r"restricted_secant \(1 / 2\) grad", "restricted_secant (2 / 5) grad"),
+        (distance_of_a_restricted_secant, r"gradient_along_lines f0 grad_f0", "lower (1 / 2) f0 grad_f0"),
     ],
 )
-def test_a_closed_form_with_another_value_domain_step_or_multiplier_is_refused(
-    folder: Path, proximal_step: str, right: str, wrong: str
+def test_another_error_of_a_subgradient_or_another_secant_is_refused(
+    folder: Path, problem: Callable[[], Problem], right: str, wrong: str
 ) -> None:
-    assert re.search(right, proximal_step)
-    (folder / "Proximal.v").write_text(re.sub(right, wrong, proximal_step), encoding="utf-8")
-    assert coqc(folder, "Proximal.v").returncode != 0
+    refused(folder, exported(problem().solve()), right, lambda _: wrong)
 
 
 def test_a_certificate_is_checked_by_coq(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
