@@ -256,7 +256,7 @@ def test_the_page_lists_these_closed_forms() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gradient descent", "ProxSkip", "DIANA", "partial participation"])
+@pytest.mark.parametrize("name", sorted({*METHODS} - {"objective gap"}))  # whose enclosure takes long, and is wider
 def test_at_numbers_the_worst_case_is_the_closed_form(name: str) -> None:
     method = METHODS[name]
     for point in islice(Domain(parameters(method), method.domain).points(), 2):
@@ -358,10 +358,11 @@ def test_an_infinite_worst_case_has_no_closed_form() -> None:
 
 
 def test_arguments_of_a_closed_form_are_checked() -> None:
+    nothing: Any = lambda x: x and None  # noqa: E731
     with pytest.raises(ValueError, match="named constants, got one without an argument"):
         closed_form(Problem, list)
     with pytest.raises(TypeError, match="a function that returns a Problem"):
-        closed_form(lambda x: None, lambda x: [x > 0, x < 1])
+        closed_form(nothing, lambda x: [x > 0, x < 1])
 
 
 @pytest.mark.slow
