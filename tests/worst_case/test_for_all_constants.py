@@ -6,10 +6,11 @@ from fractions import Fraction as Q
 from itertools import islice, product
 from math import isqrt
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import scipy.optimize  # noqa: F401, which takes long to load
+import scipy.optimize
 from mpmath import mp, mpf, sqrt
 from sympy import QQ, symbols
 from sympy.polys.fields import field
@@ -48,8 +49,12 @@ def held_out(values: Callable[[Q], Q], degree: int) -> Any:
     """What is interpolated on a line with all values known."""
     samples: Any = object.__new__(Samples)
     points = [(Q(k, 7),) for k in range(1, 30)]
-    samples.base, samples.known = points[0], [points]
-    samples.lines, samples.cloud, samples.exact = [iter(())], iter(()), {point: [values(*point)] for point in points}
+    samples.domain, samples.base, samples.known = line(lambda x: x > 0), points[0], [[]]
+    samples.lines, samples.cloud, samples.exact = (
+        [iter(points)],
+        iter(()),
+        {point: [values(*point)] for point in points},
+    )
     powers = [(n,) for n in range(degree + 1)]
     return samples._fitted(0, 0, powers, powers)
 
@@ -75,6 +80,7 @@ def test_long_numbers_are_fractions_only_if_they_have_few_digits() -> None:
         assert _rational(mpf(10609) / 14400) == Q(10609, 14400)
         assert _rational(mpf(-3)) == -3
         assert _rational(sqrt(2)) is None
+        assert _rational(+mp.pi) is None
 
 
 # Signs
@@ -110,6 +116,17 @@ def test_a_certificate_is_an_identity_with_positive_coefficients() -> None:
         assert sides[0] * factor == sides[1]
         assert all(c > 0 for side in (sign.multiplier, sign.total) for c, _ in side)
         assert sign.is_strict
+
+
+def test_a_solver_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = triangle()
+    x, y = (one.numer for one in domain.constants)
+
+    def all_positive(costs: Any, **_: Any) -> Any:
+        return SimpleNamespace(status=0, x=[1.0] * len(costs))
+
+    monkeypatch.setattr(scipy.optimize, "linprog", all_positive)
+    assert domain.sign(3 * x - 3 * y) is None
 
 
 @pytest.mark.slow
