@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import scipy.optimize
 from mpmath import mp, mpf, sqrt
@@ -123,7 +124,7 @@ def test_a_solver_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = (one.numer for one in domain.constants)
 
     def all_positive(costs: Any, **_: Any) -> Any:
-        return SimpleNamespace(status=0, x=[1.0] * len(costs))
+        return SimpleNamespace(status=0, x=np.ones(len(costs)))
 
     monkeypatch.setattr(scipy.optimize, "linprog", all_positive)
     assert domain.sign(3 * x - 3 * y) is None
