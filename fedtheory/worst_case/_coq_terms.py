@@ -50,8 +50,8 @@ class Num(NamedTuple):
 
 
 def named(name: str) -> str:
-    """Return a constant's name, which is no word of Coq and no lemma."""
-    return f"{name}_" if name in reserved() else name
+    """Return a constant's name, which is no word of Coq, no lemma and no name that a proof gives."""
+    return f"{name}_" if name in reserved() or re.fullmatch(r"[cdehkrst]\d*", name) else name
 
 
 def polynomial(p: Any) -> str:

@@ -19,6 +19,7 @@ from sympy.polys.fields import field
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import ClosedForm, Problem, closed_form, closed_forms
 from fedtheory.worst_case._constants import Constant, Domain
+from fedtheory.worst_case._coq_terms import named as coq_name
 from fedtheory.worst_case._exact_multipliers import _DIGITS, _rational, evaluate
 from fedtheory.worst_case._interpolated_multipliers import Samples, rational_function
 from tests.environment import ROOT
@@ -252,6 +253,12 @@ def test_the_number_alone_of_a_constant_is_refused() -> None:
 
 
 # Theorems
+
+
+def test_names_of_constants_are_no_names_of_a_proof() -> None:
+    assert [coq_name(name) for name in ("mu", "eta", "p", "e", "c0", "t12", "forall")] == [
+        "mu", "eta", "p_", "e_", "c0_", "t12_", "forall_",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
