@@ -298,13 +298,13 @@ NEW = {
     ),
     "partial participation": Method(
         partial_participation,
-        lambda mu, eta, share: [mu > 0, mu < 1, eta > 0, eta <= 1, share > 0, share < 1],
+        lambda mu, eta, share: [mu > 0, mu < 1, eta > 0, eta <= 1, share > 0, share <= 1],
         lambda mu, eta, share: (1 - eta * mu) ** 2 + 0 * share,
     ),
     "sampled control variates": Method(
         sampled_control_variates,
         lambda mu, eta, q, share: [
-            mu > 0, mu < 1, eta > 0, q > 0, q < 1, share > 0, share < 1,
+            mu > 0, mu < 1, eta > 0, q > 0, q < 1, share > 0, share <= 1,
             eta * (mu + mu * share + 3 * share) <= 1, eta * (1 + mu) * (1 + 4 * share) <= 2,
         ],
         lambda mu, eta, q, share: 1 - 2 * eta * mu + (1 + 4 * share) * eta**2 * mu**2 + 0 * q,
