@@ -1,22 +1,20 @@
-"""What is false in print: one table of all errata, the heaviest first."""
+"""Table of the errata in the four papers, sorted by severity."""
 
 from functools import cache
 from typing import Any
 
+from false_elsewhere import ENTRIES, MISPRINT, STATEMENT, THEOREM
 from reference import anchor
 from statements import PAPERS
+from verdicts import verdict_on
 
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification.catalogue import known_bounds, known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.renderings import escaped
-from fedtheory.verification.verdicts import examine
 
-THEOREM = "**false theorem**"
-STATEMENT = "false statement"
 STEP = "false step, the result holds"
 HYPOTHESIS = "needs a hypothesis"
-MISPRINT = "misprint"
 NEW = "not ranked yet"
 KINDS = (THEOREM, STATEMENT, STEP, HYPOTHESIS, MISPRINT, NEW)
 WRONG_AS = {
@@ -72,8 +70,9 @@ def kind_of(claim: Claim) -> str:
 
 @cache
 def errata() -> list[tuple[Claim, Any]]:
-    """Return all errata with their counterexamples, the heaviest first, and of those the most wrong."""
-    found = [(one, examine(one).worst) for one in known_claims().values() if one.kind == "erratum"]
+    """Return the errata with their counterexamples, sorted by severity, then by how far they are from true."""
+    mine = [one for one in known_claims().values() if one.kind == "erratum" and one.key not in ENTRIES]
+    found = [(one, verdict_on(one).worst) for one in mine]
     return sorted(found, key=lambda each: (KINDS.index(kind_of(each[0])), -_times(each[1])))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import study_tables
 from contract_tables import tables
 from docutils import nodes
+from false_elsewhere import ENTRIES
 from pictures import MADE, draw_errata
 from reference import anchor
 from sphinx.util.docutils import SphinxDirective
@@ -69,7 +70,7 @@ def write_verdicts(app: "sphinx.application.Sphinx") -> None:
             (folder / "generated" / page.name).write_text(markdown_table(mine, prefix), encoding="utf-8")
     (folder / "generated" / "claims.md").write_text(claims_list(found, claims), encoding="utf-8")
     (Path(app.srcdir) / MADE).mkdir(parents=True, exist_ok=True)
-    draw_errata(found, Path(app.srcdir) / MADE / "errata.png")
+    draw_errata([row for row in found if row["key"] not in ENTRIES], Path(app.srcdir) / MADE / "errata.png")
 
 
 def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
@@ -112,6 +113,7 @@ def write_theory(app: "sphinx.application.Sphinx") -> None:
     study_tables.draw(Path(app.srcdir) / MADE)
     names = (
         "false_in_print",
+        "false_elsewhere",
         "which_bound",
         "statements",
         "claim_by_claim",

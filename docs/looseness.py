@@ -1,9 +1,12 @@
 """Table of all bounds with the ratio to their worst case, or the reason why no worst case is computed."""
 
+import os
 from collections.abc import Iterator
 from fractions import Fraction as Q
 from functools import cache
 from typing import Any, NamedTuple
+
+from joblib import delayed
 
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
@@ -15,6 +18,7 @@ from fedtheory.bounds import proxskip as ps
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import stationary as st
 from fedtheory.theorem.bound import Bound
+from fedtheory.verification._jobs import pool
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case import Comparison, compare
 
@@ -326,8 +330,14 @@ def printed_row(case: Case, found: Comparison) -> str:
 
 @cache
 def comparisons() -> list[tuple[Case, Comparison]]:
-    """Return every case with its worst case."""
-    return [(case, compare(case.bound, **case.given)) for case in CASES]
+    """Return every case with its worst case, computed on all processors."""
+    with pool(os.cpu_count() or 1) as run:
+        return list(zip(CASES, run(delayed(_compared)(number) for number in range(len(CASES))), strict=True))
+
+
+def _compared(number: int) -> Comparison:
+    case = CASES[number]
+    return compare(case.bound, **case.given)
 
 
 def table() -> str:

@@ -66,7 +66,16 @@ def _known() -> tuple[dict[Any, str], dict[Any, list[Any]]]:
     from fedtheory.verification import known_bounds, known_claims
 
     bounds = {bound: name for name, bound in known_bounds().items()}
-    return bounds, {bound: [claim for claim in known_claims().values() if claim.bound is bound] for bound in bounds}
+    about: dict[Any, list[Any]] = {bound: [] for bound in bounds}
+    for claim in known_claims().values():
+        if claim.bound in about:
+            about[claim.bound].append(claim)
+    return bounds, about
+
+
+def prepare(_: Any) -> None:
+    """Find bounds and claims before the processes that read pages are forked."""
+    _known()
 
 
 def source_of(bound: Any) -> list[str]:
@@ -172,6 +181,7 @@ def write_letters(_: Any, page: str, source: list[str]) -> None:
 
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Connect the hooks, before numpydoc."""
+    app.connect("builder-inited", prepare)
     app.connect("source-read", write_letters)
     app.connect("autodoc-process-docstring", complete, priority=400)
     return {"parallel_read_safe": True}

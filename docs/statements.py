@@ -22,7 +22,7 @@ PAPERS = {
     "power-of-choice": "Power-of-Choice",
     "optimal-client-sampling": "Optimal Client Sampling",
     "fedalign": "FedALIGN",
-    "fedavg": "Federated averaging (Li et al., as far as it is cited)",
+    "fedavg": "Federated averaging (Li et al., the cited statements)",
     "scaffold": "SCAFFOLD (its algorithm; theorems in O-notation have no number to compare with)",
     "proxskip": "ProxSkip and Scaffnew (the theorem on the rate)",
     "fedprox": "FedProx (the theorem on a round)",

@@ -18,7 +18,7 @@ def stored(name: str) -> Any:
 
 
 def _module(name: str) -> Any:
-    """Return a study's module, or what stands beside it."""
+    """Return a study's module, or a helper module of the studies."""
     sys.path.insert(0, str(ROOT / "docs"))
     from full_size import loaded
 
@@ -63,15 +63,15 @@ def underflow() -> str:
     """Return what was counted and measured of GreedyFed's base case, in sentences and a table."""
     own = _module("greedyfed_tables"), _module("_greedyfed_fashion"), _module("_experiments")
     data = own[2].part(stored("greedyfed_tables").data, "fashion")
-    alike, single, other = (int(number) for number in data["draws"].values)
-    total, chance = alike + single + other, underflow_probability(1e-4, 10)
+    equal, single, other = (int(number) for number in data["draws"].values)
+    total, chance = equal + single + other, underflow_probability(1e-4, 10)
     said = own[1].said_of_fashion(data)
     off, ahead, level = (
         next(words for words in said if words.startswith(begin))
         for begin in ("as drawn they differ", "With clients as drawn", "UCB is level")
     )
     counted = (
-        f"Of {total:,} draws {alike / total:.1%} have equal shares of all ten classes (law: {chance:.1%}); "
+        f"Of {total:,} draws {equal / total:.1%} have equal shares of all ten classes (law: {chance:.1%}); "
         f"{single / total:.1%} have one class, {other / total:.1%} anything else."
     )
     over_all = (
@@ -141,7 +141,7 @@ def floors() -> str:
 
 
 def speed() -> str:
-    """Return the ratios of the study of speed, beside the goals that were set for it."""
+    """Return the ratios of the performance study and their goals."""
     rows = [row for row in stored("performance").table.rows if row["peer"] and row["peer / ours"] != ""]
     return markdown(rows, {
         "workload": lambda row: row["workload"],

@@ -8,39 +8,7 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 __version__ = "0.1.0"
-
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submodules=[
-        "arithmetic",
-        "bounds",
-        "claims",
-        "conformance",
-        "datasets",
-        "engine",
-        "errors",
-        "exact",
-        "federation",
-        "formal",
-        "instances",
-        "methods",
-        "plotting",
-        "sampling",
-        "selection",
-        "statistics",
-        "study",
-        "sweeps",
-        "theorem",
-        "valuation",
-        "verification",
-        "worst_case",
-    ],
-    submod_attrs={
-        "engine.simulation": ["fedavg"],
-        "federation": ["PerceptronFederation", "QuadraticFederation", "SoftmaxFederation"],
-        "sweeps": ["sweep"],
-    },
-)
+__all__: list[str]
 
 if TYPE_CHECKING:
     from fedtheory import arithmetic as arithmetic
@@ -70,3 +38,36 @@ if TYPE_CHECKING:
     from fedtheory.federation import QuadraticFederation as QuadraticFederation
     from fedtheory.federation import SoftmaxFederation as SoftmaxFederation
     from fedtheory.sweeps import sweep as sweep
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submodules=[
+            "arithmetic",
+            "bounds",
+            "claims",
+            "conformance",
+            "datasets",
+            "engine",
+            "errors",
+            "exact",
+            "federation",
+            "formal",
+            "instances",
+            "methods",
+            "plotting",
+            "sampling",
+            "selection",
+            "statistics",
+            "study",
+            "sweeps",
+            "theorem",
+            "valuation",
+            "verification",
+            "worst_case",
+        ],
+        submod_attrs={
+            "engine.simulation": ["fedavg"],
+            "federation": ["PerceptronFederation", "QuadraticFederation", "SoftmaxFederation"],
+            "sweeps": ["sweep"],
+        },
+    )

@@ -22,7 +22,7 @@ WORLDS, BOUNDS, ANNEALED = ("pooled", "private"), ("recursion", "corrected", "pr
 
 
 def errors_by_threshold(config: Any, progress: study.Progress) -> "Dataset":
-    """Run every threshold in both worlds, replay the inclusions, and evaluate the bounds after every round."""
+    """Run every threshold in both worlds, reconstruct the inclusions, and evaluate the bounds after every round."""
     strategies = _thresholds(config)
     settings = {world: prepared(config, pooled=world == "pooled") for world in WORLDS}
     cases = [(world, name) for world in WORLDS for name in strategies]
@@ -174,7 +174,7 @@ def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
 
 
 def _floor(setting: Setting, included: Any, strategy: Any) -> dict[str, Any]:
-    """Return the floor of a run that always includes these clients, and whether they match there."""
+    """Return the floor of a run that always includes these clients, and whether their losses match at the floor."""
     config, aligned = setting.config, setting.aligned
     fed: Any = aligned.federation
     limit = ft.QuadraticFederation(fed.curvatures, fed.centers, aligned.shares * included, normalize=True).minimizer

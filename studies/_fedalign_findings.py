@@ -20,7 +20,7 @@ def at_the_end(here: "Dataset", *, averaged: bool = False) -> Any:
 
 
 def gain(final: Any, over: str = ALONE) -> Any:
-    """Differences between FedALIGN and a rival, on the same instances."""
+    """Differences between FedALIGN and another strategy, on the same instances."""
     return paired(final.sel(strategy=ALIGNED), final.sel(strategy=over))
 
 
@@ -128,7 +128,7 @@ def _against_alone(level: "Dataset", strategy: str, name: str) -> Any:
 
 
 def said_of_fashion(data: "Dataset") -> list[str]:
-    """Numbers of Figures 1, 4, 5 and 6 on FashionMNIST."""
+    """Sentences about Figures 1, 4, 5 and 6 on FashionMNIST."""
     final, num = at_the_end(data, averaged=True), data.sizes["instance"]
     two, losses, three, six, _, proximal, eighteen, partial, nine = (final.sel(scenario=s) for s in data["scenario"])
     included = data["included"].sel(strategy=ALIGNED).mean("instance").values
@@ -160,7 +160,7 @@ def said_of_fashion(data: "Dataset") -> list[str]:
 
 
 def said_of_shards(data: "Dataset") -> list[str]:
-    """Numbers of Figures 3 to 6 on digits."""
+    """Sentences about Figures 3 to 6 on digits."""
     final, num = at_the_end(data), data.sizes["instance"]
     six, eighteen, nine = (
         with_limits(-gain(final.sel(scenario=name)), 3) for name in ("6 priority", "18 priority", "9 priority, E = 3")
@@ -185,7 +185,7 @@ def said_of_shards(data: "Dataset") -> list[str]:
 
 
 def said_of_arms(data: "Dataset") -> list[str]:
-    """Numbers of Figure 1 on digits."""
+    """Sentences about Figure 1 on digits."""
     final = data["accuracy"].sel(shards=2, priority=2).rename(who="strategy")
     one, losses, three = (words(final.sel(arm=arm)) for arm in ("accuracy", "loss", "three updates"))
     cost = with_limits(paired(gain(final.sel(arm="accuracy")), gain(final.sel(arm="loss"))), 3)
@@ -199,7 +199,7 @@ def said_of_arms(data: "Dataset") -> list[str]:
 
 
 def said_of_noisy(data: "Dataset") -> list[str]:
-    """Numbers of Figure 2."""
+    """Sentences about Figure 2."""
     mean = data["loss"].mean("instance")
     below = 100 * (1 - mean / mean.sel(strategy=ALONE))
     low, *noisy = map(str, data["level"].values)

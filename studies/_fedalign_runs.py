@@ -1,6 +1,6 @@
 """Runs of FedALIGN, of priority clients only and of all clients, on shards of images and with noisy helpers."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from _images import Images, dealt, digits, read_images
@@ -21,14 +21,14 @@ class Scenario(NamedTuple):
 
     name: str
     num_priority: int
-    match: str = "loss"
+    match: Literal["loss", "minibatch accuracy"] = "loss"
     local_steps: int = 5
     updates: float = 1.0
     fraction: float | None = None
     proximal_weight: float = 0.0
 
 
-ACCURACY = "minibatch accuracy"
+ACCURACY: Final = "minibatch accuracy"
 FASHION = (
     Scenario("2 priority, accuracy", 2, ACCURACY),
     Scenario("2 priority, loss", 2),
@@ -141,7 +141,7 @@ def _on_fashion(config: Any, fed: Any, test: Any, scenario: Scenario, eps: float
 
 
 def shards(config: Any, progress: study.Progress) -> "Dataset":
-    """Run the scenarios on digits in shards of one class, matching losses, and train local models."""
+    """Run the scenarios on digits in shards of one class with matched losses, and train local models."""
     import xarray
 
     found = [_shards(config, number) for number in progress(range(config.num_instances), "shards of digits")]
@@ -344,7 +344,7 @@ def _noisy(config: Any, number: int) -> list[dict[str, dict[str, Any]]]:
     return found
 
 
-def _with_noise(config: Any, fed: Any, eps: float, match: str, seed: Any) -> dict[str, Any]:
+def _with_noise(config: Any, fed: Any, eps: float, match: Any, seed: Any) -> dict[str, Any]:
     aligned, _, run = _trained(
         config, fed, Scenario("", 10, match), eps, seed, batch_size=config.small_batch_size,
         record=("loss", "models", "selected"),

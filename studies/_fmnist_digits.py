@@ -172,7 +172,7 @@ def ratios(data: "Dataset", concentration: float) -> dict[str, Any]:
 
 
 def said_of_costs(data: "Dataset") -> list[str]:
-    """Numbers of Figure 6 and of Tables 1 and 2 on digits; the paper's ratios are those of its tables."""
+    """Sentences about Figure 6 and Tables 1 and 2 on digits; the paper's ratios are those of its tables."""
     rounds, final = data["rounds"].mean("instance", skipna=False), data["final"].mean("instance")
     many, _, *names = map(str, data["strategy"].values)
     ratio = (rounds / rounds.sel(strategy=many)).sel(phase=PHASES[0])
@@ -196,7 +196,7 @@ def said_of_costs(data: "Dataset") -> list[str]:
 
 
 def said_of_turns(data: "Dataset") -> list[str]:
-    """Numbers of Figure 8 on digits; 10 is the paper's."""
+    """Sentences about Figure 8 on digits; 10 is the paper's number."""
     mean = data["found"].mean("instance")
     pow_d = str(data["strategy"].values[1])
     soon, late = (

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from _experiments import kept
@@ -55,7 +55,7 @@ class Setting:
     """Whether two groups of clients take turns, and a tenth of the group whose turn it is drops out, as in Figure 8."""
     one_partition: bool = False
     """Whether all seeds have the partition that the supplementary code draws, whose seed is fixed there."""
-    batches: str = "epoch"
+    batches: Literal["step", "epoch"] = "epoch"
     """Batches in turn through a client's samples, or drawn anew for every step, as the supplementary code does."""
     same_clients: bool = False
     """Whether the clients, or candidates, that are drawn in the first round are those of every round."""
@@ -114,9 +114,10 @@ SETTINGS = {
 
 
 def strategies(config: Any) -> dict[str, Any]:
-    """Return the strategies of Tables 1 and 2 in their order; the first has more clients than the others.
+    """Return the strategies of Tables 1 and 2 in their order; the first strategy has more clients than the others.
 
-    After them pow-d with more candidates, as in Figure 5, and all with more clients, as in Figure 11.
+    They are followed by pow-d with more candidates, as in Figure 5, and by all strategies with more clients, as in
+    Figure 11.
     """
     many, few, d, more, last = (
         config.many,

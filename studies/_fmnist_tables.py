@@ -34,11 +34,11 @@ class Runs:
 
     @property
     def keys(self) -> list[tuple[str, float, str]]:
-        """Setting, concentration and strategy of all runs."""
+        """Return the settings, concentrations and strategies of all runs."""
         return [(str(setting), float(alpha), str(name)) for setting, alpha, name in self._found]
 
     def chosen(self, setting: str, concentration: float, name: str, *, whole: bool = True) -> dict[int, Any]:
-        """Accuracies by the seed of the partition: of complete runs, or of the first rounds of all runs."""
+        """Return accuracies by the seed of the partition: of complete runs, or of the first rounds of all runs."""
         found = self._found[setting, concentration, name]
         if whole:
             return {seed: found[seed] for seed in sorted(found) if np.isfinite(found[seed]).all()}
@@ -50,7 +50,7 @@ class Runs:
         return np.array(found[:1] if first else found)
 
     def differences(self, first: tuple[str, float, str], second: tuple[str, float, str], *, whole: bool = True) -> Any:
-        """Differences in accuracy at the end, or in the first rounds, on the same partitions."""
+        """Return differences in accuracy at the end, or in the first rounds, on the same partitions."""
         both = [self.chosen(*key, whole=whole) for key in (first, second)]
         if list(both[0]) != list(both[1]):
             message = (
@@ -61,7 +61,7 @@ class Runs:
         return of(np.array(list(both[0].values()))) - of(np.array(list(both[1].values())))
 
     def reached(self, accuracies: Any) -> Any:
-        """First recorded round at the target by partition, NaN if there is none."""
+        """Return the first recorded round at the target for each partition, NaN if there is none."""
         there = accuracies >= self.target
         return np.where(there.any(axis=1), self.rounds[there.argmax(axis=1)], np.nan)
 
@@ -76,20 +76,20 @@ class Runs:
 
 
 def shown(values: Any, digits: int) -> str:
-    """Mean, with limits if there are several partitions, and their number if some are missing."""
+    """Format the mean, with limits if there are several partitions, and their number if some are missing."""
     if not np.isfinite(values).all():
         return f"reached {np.isfinite(values).sum()} times of {values.size}"
     return with_limits(values, digits) if values.size > 1 else f"{values[0]:.{digits}f}"
 
 
 def lead(runs: Runs, setting: str, concentration: float) -> Any:
-    """Return the final accuracy of pow-d less that of random selection, on the same partitions."""
+    """Return the final accuracy of pow-d minus that of random selection, on the same partitions."""
     rand, pow_d = _main(runs)
     return runs.differences((setting, concentration, pow_d), (setting, concentration, rand))
 
 
 def leads(runs: Runs, concentration: float) -> dict[str, Any]:
-    """Leads of pow-d by setting, of complete runs; with many clients if there is no run with few."""
+    """Return the leads of pow-d by setting, of complete runs; with many clients if there is no run with few."""
     found, (rand, pow_d) = {}, _main(runs)
     wide = [name for name in runs.strategies if "m = " in name and name != rand][:2]
     for setting in runs.settings:
@@ -165,7 +165,7 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
 
 
 def said_of_fashion(data: "Dataset") -> list[str]:
-    """Numbers of Figures 5 to 15 and of Tables 1 and 2; the paper's are those of its tables."""
+    """Sentences about Figures 5 to 15 and Tables 1 and 2; the paper's numbers are those of its tables."""
     runs = Runs(data)
     return [*_said_of_tables(runs), *_said_of_figures(runs), *_said_of_changes(runs)]
 
@@ -245,7 +245,7 @@ def _said_of_figures(runs: Runs) -> list[str]:
 
 
 def _said_of_changes(runs: Runs) -> list[str]:
-    """Compare the first rounds of random selection after one change, paired by partition, with those as published."""
+    """Compare the first rounds of random selection after one change with the published setting, paired by partition."""
     rand, words = _main(runs)[0], []
     base = (BASE, 0.3, rand)
     for setting in runs.settings:

@@ -62,7 +62,7 @@ def _curve(common: Run, how: Setting, variant: str, seed: int) -> Any:
 
 
 def leads(config: Any, progress: study.Progress) -> "Dataset":
-    """Train GreedyFed and FedAvg after every change, seed by seed."""
+    """Train GreedyFed and FedAvg after every change, for every seed."""
     import xarray
 
     common = replace(config.digits, num_rounds=config.lead_rounds)
@@ -116,7 +116,7 @@ def spread(counts: Any, dealt: Dealt) -> tuple[float, float]:
 
 
 def lead_on_digits(data: "Dataset") -> Any:
-    """GreedyFed's accuracy less FedAvg's, shape (change, seed, round)."""
+    """GreedyFed's accuracy minus FedAvg's, shape (change, seed, round)."""
     return (data["accuracy"].sel(algorithm="GreedyFed") - data["accuracy"].sel(algorithm="FedAvg")).values
 
 
@@ -172,7 +172,7 @@ def checks_of_digits(data: "Dataset") -> dict[str, study.Check]:
 
 
 def checks_of_leads(data: "Dataset") -> dict[str, study.Check]:
-    """Test that the early lead is there, and that greedy selection is narrow."""
+    """Test that there is an early lead, and that greedy selection uses few clients."""
     top = lead_on_digits(data).mean(axis=1).max(axis=1)
     clients = data["found"].sel(number=FOUND[0]).mean("seed")
     ratio = (clients.sel(algorithm="GreedyFed") / clients.sel(algorithm="FedAvg")).values
@@ -183,7 +183,7 @@ def checks_of_leads(data: "Dataset") -> dict[str, study.Check]:
 
 
 def said_of_digits(data: "Dataset") -> list[str]:
-    """Numbers of the tables on digits."""
+    """Sentences about the tables on digits."""
     rows = [row for row in rows_of_digits(data) if row["algorithm"] == "GreedyFed"]
     last = data["accuracy"].isel(round=-1)
     names = (SINGLE, f"{SINGLE}, sigma = 0.1")
@@ -209,7 +209,7 @@ def said_of_digits(data: "Dataset") -> list[str]:
 
 
 def said_of_leads(data: "Dataset") -> list[str]:
-    """Numbers of leads after single changes of the setting."""
+    """Sentences about leads after single changes of the setting."""
     rows = {row["entry"]: row for row in rows_of_leads(data)}
     end = {name: lead[:, -1] for name, lead in zip(rows, lead_on_digits(data), strict=True)}
     slow, rounds = rows["step_size=0.01"], int(data["round"][-1])

@@ -91,7 +91,7 @@ def best(entry: Any, algorithm: str) -> str:
 
 
 def lead(entry: Any, rival: str, *, choosing: bool = False) -> Any:
-    """Accuracy of GreedyFed less that of a rival by seed, for the first variants of both or for the best ones."""
+    """Accuracy of GreedyFed minus that of another algorithm by seed, for the first or the best variants of both."""
     first = {name.partition(", ")[0]: name for name in FIRST}
     names = [best(entry, name) if choosing else first[name] for name in ("GreedyFed", rival)]
     return paired(*(entry.sel(variant=name) for name in names))
@@ -186,7 +186,7 @@ def draw_leads(axes: Any, data: "Dataset") -> dict[str, float]:
 
 
 def said_of_fashion(data: "Dataset") -> list[str]:
-    """Numbers of Tables I to IV; the paper's are those of its tables."""
+    """Sentences about Tables I to IV; the paper's numbers are those of its tables."""
     end, seeds, last = data["accuracy"].isel(round=-1).mean("seed"), data.sizes["seed"], int(data["round"][-1])
 
     def compared(entry: str, base: str = "") -> str:
@@ -232,7 +232,7 @@ def said_of_fashion(data: "Dataset") -> list[str]:
 
 
 def _said_of_all(data: "Dataset") -> list[str]:
-    """Numbers over all entries of the base case, on the same seeds on both sides of every comparison."""
+    """Sentences about all entries of the base case, with the same seeds on both sides of every comparison."""
     found = {base: [entry for (_, own), entry in entries(data).items() if own == base] for base in BASES}
     size = len(found[DRAWN])
 

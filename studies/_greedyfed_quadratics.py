@@ -40,7 +40,7 @@ class Quadratics:
 
 
 def quadratics(config: Any, progress: study.Progress) -> "Dataset":
-    """Follow pairs of clients from every start, and the larger federations."""
+    """Simulate pairs of clients from every start, and the larger federations."""
     import xarray
 
     own, seed = config.quadratics, config.seed
@@ -105,7 +105,7 @@ def _late(fed: Any, run: Any, eta: float, steps: int) -> list[float]:
 
 
 def place_of_no_pull(fed: Any, cohorts: Any, eta: float, steps: int) -> Any:
-    """Model at which the mean of the cohorts' updates q_k (1 - (1 - eta h_k)^tau) (c_k - w) is zero."""
+    """Model at which the weighted sum of the cohorts' updates q_k (1 - (1 - eta h_k)^tau) (c_k - w) is zero."""
     h = np.broadcast_to(fed.curvatures.reshape(fed.num_clients, -1), fed.centers.shape)
     shares = np.zeros(fed.num_clients)
     for cohort in cohorts:
@@ -131,7 +131,7 @@ def rows_of_quadratics(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_quadratics(data: "Dataset") -> dict[str, study.Check]:
-    """Test the law of two clients, that latest values keep their choice, and the resulting models."""
+    """Test the law of two clients, that latest values keep the selection constant, and the resulting models."""
     share = agreement(data)
     latest = data["late"].values[:, STRATEGIES.index("GreedyFed, latest")]
     greedy = data["late"].values[:, STRATEGIES.index("GreedyFed, mean")]
@@ -146,7 +146,7 @@ def checks_of_quadratics(data: "Dataset") -> dict[str, study.Check]:
 
 
 def said_of_quadratics(data: "Dataset") -> list[str]:
-    """Numbers of the bias."""
+    """Sentences about the bias."""
     mean, latest, *_, uniform = rows_of_quadratics(data)
     times = [f"{one['bias'] / uniform['bias']:.0f}" for one in (mean, latest)]
     off = float(np.median(np.abs(np.divide(*(data["late"].values[:, 0, [1, 2]].T)) - 1)))

@@ -41,7 +41,7 @@ def digits() -> Images:
 
 
 def dealt(data: tuple[str, ...], num_clients: int, rng: Any, **how: Any) -> "ft.federation.FederatedData":
-    """Partition digits, of which every client holds out some, or images with a test set; ``how`` as for digits."""
+    """Partition digits, with held-out samples at every client, or images with a test set; ``how`` as for digits."""
     if data == ("digits",):
         return ft.datasets.digits(num_clients, rng, **how)
     x, y, *test = images_of(data)

@@ -99,7 +99,7 @@ def _trained(config: Any, fed: Any, name: str, index: int) -> Any:
 def _known(config: Any, fed: Any) -> tuple[Any, float]:
     """Return SCAFFOLD's bound on the gap, L/2 of the squared distance, and the gap at the fixed point of averaging.
 
-    Clients move by ``1 - (1 - eta h)^tau`` of the way to their centers.
+    Clients move by the share ``1 - (1 - eta h)^tau`` of the distance to their centers.
     """
     eta, first = _step_size(config, fed), float(fed.excess(np.zeros(fed.dim)))
     known = ft.exact.for_run(
@@ -148,23 +148,23 @@ class FixedPoints:
     """Step sizes and lengths of the runs that end at fixed points."""
 
     halvings: int = 10
-    """Step sizes 1/2, 1/4, ..., so many."""
+    """Number of step sizes 1/2, 1/4, ..."""
     equal: tuple[int, int] = (3, 3)
     """Local steps of two clients."""
     unequal: tuple[int, int] = (1, 5)
-    """Other ones."""
+    """Other local steps of two clients."""
     simulated: int = 4
-    """The longest step sizes, which are simulated, too."""
+    """Number of the longest step sizes, which are also simulated."""
     steps: tuple[int, ...] = (1, 2, 4, 8, 12, 16, 24, 32, 40, 48)
-    """Step sizes of one drawn client, in sixteenths of 1/L."""
+    """Step sizes with one sampled client, in sixteenths of 1/L."""
     zeta2: tuple[int, ...] = (0, 1, 4)
-    """Heterogeneity of drawn clients, in L^2 times the squared distance."""
+    """Heterogeneity of sampled clients, in L^2 times the squared distance."""
     settling: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.5)
-    """Step sizes of runs of drawn clients."""
+    """Step sizes of runs with sampled clients."""
     run_time: float = 400.0
     """Sum of the step sizes of such a run."""
     num_replicates: int = 40
-    """Their replicates."""
+    """Replicates of runs with sampled clients."""
 
 
 MU, L = Q(1, 10), Q(1)
@@ -250,7 +250,7 @@ def _two() -> "list[ft.QuadraticFederation]":
 
 
 def _settled(own: FixedPoints, fed: "ft.QuadraticFederation", step_size: float, seed: int) -> float:
-    """Mean squared distance from w*, in zeta2 = 1, over the second half of a run that starts there."""
+    """Mean squared distance from w*, in units of zeta2 = 1, over the second half of a run that starts at w*."""
     steps = round(own.run_time / step_size)
     found = ft.fedavg(
         fed, ft.selection.Proportional(1), num_rounds=steps, step_size=step_size, initial=fed.minimizer,

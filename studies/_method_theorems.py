@@ -32,15 +32,15 @@ class Theorems:
     twentieths: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 20, 23, 26, 30, 33, 36)
     """Step sizes of SCAFFOLD in twentieths of 1/L."""
     probability: float = 0.25
-    """p of Scaffnew."""
+    """Probability p of Scaffnew."""
     num_steps: int = 60
     """Steps of Scaffnew that are simulated."""
     exact_steps: int = 8
-    """Steps of Scaffnew over whose coins the mean is exact."""
+    """Steps of Scaffnew for which the mean over all coins is exact."""
     num_replicates: int = 4000
     """Replicates of Scaffnew."""
     num_probabilities: int = 40
-    """Coins whose long-run rate is exact."""
+    """Probabilities p for which the long-run rate is exact."""
     shrink: tuple[float, ...] = (0.0, 0.5, 0.9)
     """e = 1 - gamma a of the clients' curvature a, for that rate."""
     shares: tuple[int, ...] = (1, 3, 6, 8, 10, 11)
@@ -48,13 +48,13 @@ class Theorems:
     num_rounds: int = 3000
     """Rounds of compressed messages that are simulated."""
     step_size: float = 0.004
-    """Their step size."""
+    """Step size of compressed messages."""
     weights: tuple[int, ...] = (4, 6, 8, 12, 16, 24, 32, 48)
     """Weights of FedProx's proximal term, in L."""
     dissimilarities: tuple[int, ...] = (1, 2)
     """Dissimilarities B of FedProx."""
     num_selected: tuple[int, ...] = (10, 100, 1000)
-    """Drawn clients K of FedProx's theorem as published."""
+    """Sampled clients K in FedProx's published theorem."""
 
 
 CLASS = {"mu": Fraction(1, 10), "L": Fraction(1), "compression_error": Fraction(1, 2)}
@@ -237,7 +237,7 @@ def rows_of_theorems(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_theorems(data: "Dataset") -> dict[str, study.Check]:
-    """Test which theorems are worst cases, and which messages need a memory."""
+    """Test which theorems are worst cases, and which messages require a memory."""
     found = tightness(data)
     apart = max(float(abs(found[name] - 1).max()) for name in EXACT)
     below = min(float(one.min()) for one in found.values())
@@ -278,7 +278,7 @@ def sent_until(data: "Dataset", name: str) -> tuple[Any, Any]:
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page."""
+    """Sentences of the page."""
     race, found = part(data, "race"), tightness(data)
     left = {name: race["gap"].sel(problem=QUADRATICS, algorithm=name).isel(round=-1).values for name in NAMES[:3]}
     words = []

@@ -87,7 +87,7 @@ def _setting(config: Any) -> Setting:
 
 
 def _laws(strategy: Any, config: Any) -> list[Any]:
-    """Return the selection law of every round: adapow-d changes its number of candidates."""
+    """Return the selection law of every round; the number of candidates of adapow-d changes."""
     if not isinstance(strategy, ft.selection.PowerOfChoice) or isinstance(strategy.num_candidates, int):
         return [strategy] * config.num_rounds
     counts = strategy.candidate_counts(config.num_clients, config.num_rounds)
@@ -155,7 +155,7 @@ def _bounds(setting: Setting, regime: str, skews: list[tuple[float, float, float
     if regime == "fixed":
         bound, gap = poc.fixed_step_gap, float(setting.fed.excess(setting.initial))
         start = {"initial_gap": gap, "step_size": setting.config.fixed_step_size, "local_steps": tau}
-    # The closed forms hold with the worst skews over all rounds; a printed one is infinite where its skew is zero.
+    # The closed forms hold with the worst skews over all rounds; a printed form is infinite if its skew is zero.
     overall = {**constants, **start, "rho_tilde": rho_tilde.max()}
     corrected = bound(horizons, rho_diagonal=rho_diagonal.min(), **overall)
     printed, _ = bound.printed(horizons, rho_bar=rho_bar.min(), strict=False, **overall)
@@ -240,7 +240,7 @@ def _curves(config: Any, fed: Any, initial: "Array", skew: tuple[float, float], 
     ]
 
 
-def _worst(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any], functions: str) -> "Array":
+def _worst(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any], functions: Any) -> "Array":
     """Compose the worst cases of the rounds from their proved upper ends; they are attained in every round."""
     # Certificates are about rationals, and floats are used as their exact values.
     constants: dict[str, Any] = {

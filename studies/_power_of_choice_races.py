@@ -127,7 +127,7 @@ def race_on_synthetic(config: Any, progress: study.Progress) -> "Dataset":
 
 def _synthetic_instance(config: Any, index: int) -> Any:
     problem, training = np.random.SeedSequence([config.seed, index]).spawn(2)
-    # Nine tenths of the samples are for training: enough of them to fill a batch.
+    # Nine tenths of the samples are for training, which is enough to fill a batch.
     fewest = -(-10 * config.batch_size // 9)
     fed = ft.SoftmaxFederation(ft.datasets.synthetic(1, 1, config.num_clients, problem, min_samples=fewest))
 
@@ -148,7 +148,7 @@ def _synthetic_instance(config: Any, index: int) -> Any:
 
 
 def _log_rounds(data: "Dataset", criterion: str) -> Any:
-    """Logarithm of the round in which the threshold is reached, averaged over replicates; NaN if one never did."""
+    """Mean over replicates of the logarithm of the round at the threshold; NaN if one never reaches it."""
     losses = data["loss"]
     if criterion == "trailing mean":
         losses = losses.rolling(round=max(1, 10 // data.attrs["record_every"])).mean()

@@ -44,8 +44,9 @@ class Run(NamedTuple):
 def exact_rounds(run: Run) -> Iterator[Stepped]:
     """Follow random selection in proportion to the weights, exactly.
 
-    All values are quadratic in the model u at the start of the round, since the cohort does not depend on it. So 2 v
-    points with the mean and the covariance of u replace its law; both are propagated exactly over the rounds.
+    All values are quadratic in the model u at the start of the round, since the cohort does not depend on it. Therefore
+    the law of u can be replaced by 2 v points with the same mean and covariance; both are propagated exactly over the
+    rounds.
     """
     fed = run.fed
     cohorts = list(itertools.combinations_with_replacement(range(fed.num_clients), run.num_selected))
@@ -81,7 +82,7 @@ def simulated_starts(run: Run, strategy: Any, num_paths: int, seed: Any) -> Any:
 
 
 def rounds_from(run: Run, strategy: Any, starts: Any) -> Iterator[Stepped]:
-    """Follow pow-d from given models at the starts of rounds, (P, rounds + 1, v): given these, exactly."""
+    """Compute pow-d from given models at the starts of rounds, (P, rounds + 1, v), exactly given these models."""
     fed = run.fed
     cohorts = list(itertools.combinations(range(fed.num_clients), run.num_selected))
     shares, known = run.shares(cohorts), dict[bytes, list[float]]()
@@ -194,7 +195,7 @@ def levels(here: "Dataset") -> Any:
     """Bounds on the gap at one step: the gap itself, and the bound after every inequality in the proof's order."""
     half_L = here.attrs["half_L"]
     distance2, carried = float(here["distance2"]), here["carried"].values
-    # Sampling errors are no losses of the proof; they are part of the exact initial value of the later rounds.
+    # Sampling errors are not losses of the proof; they are part of the exact initial value of the later rounds.
     after = distance2 + float(here["sampling"]) + np.concatenate([[0.0], np.cumsum(carried)])
     ends = [half_L * float(here["induction"]), float(here["printed"])]
     return np.array([here.attrs["half_curvature"] * distance2, *(half_L * after), *ends])

@@ -1,4 +1,4 @@
-"""Random federations: the share in which each selection rule is ahead of random selection, by heterogeneity."""
+"""Random federations: the share in which a selection rule has a smaller error than random selection."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -112,7 +112,7 @@ def _compared(
 
 
 def _foretold(setting: Setting, tau: int, fed: Any, initial: Any, rand: Any) -> dict[str, Any]:
-    """Return whether the mean field is ahead, and whether random selection is below the floor."""
+    """Return whether the mean field has the smaller error, and whether random selection is below the floor."""
     at, m, step = horizons(setting), setting.num_selected, setting.step_share / float(fed.smoothness)
     paid, fields, floors = 2 * m * setting.dim * np.array(at), [], []
     for d in setting.predicted:
@@ -134,7 +134,7 @@ NUM_BINS, EARLY = 16, 8
 
 
 def counted(data: "Dataset") -> "Dataset":
-    """Count federations, and those in which each rule is ahead, in bins of heterogeneity."""
+    """Count federations, and those in which each rule has the smaller error, in bins of heterogeneity."""
     import xarray
 
     flat = data.stack(one=("block", "federation")).drop_vars(["one", "block", "federation"])
@@ -208,7 +208,7 @@ def share(counts: Any, total: Any) -> Any:
 
 
 def said_of_counts(data: "Dataset") -> list[str]:
-    """Numbers of the page about random federations."""
+    """Sentences about random federations."""
     here = data.sel(counted="rounds", tau=[4, 8]).isel(horizon=-1)
     ahead = (here["field"].sel(d=4), here["ahead"].sel(strategy="pow-d, d = 4"))
     field, runs = ((100 * counts.sum("bin") / data["federations"].sum()).values for counts in ahead)

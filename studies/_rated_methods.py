@@ -22,7 +22,7 @@ def started(p: "Problem", best: Any) -> Any:
 
 
 def gradient_descent(step: Q) -> "tuple[Problem, float]":
-    """Write the method, and what theory says of it."""
+    """Formulate the method; return it with its closed form."""
     p = ft.worst_case.Problem()
     f = p.function(mu=MU, L=L)
     best = f.minimizer()
@@ -34,7 +34,7 @@ def gradient_descent(step: Q) -> "tuple[Problem, float]":
 
 
 def heavy_ball(step: Q) -> "tuple[Problem, float]":
-    """Write the method, and the worst eigenvalue of a quadratic."""
+    """Formulate the method; return it with the largest eigenvalue of its powers on quadratics."""
     p = ft.worst_case.Problem()
     f = p.function(mu=MU, L=L)
     best = f.minimizer()
@@ -51,7 +51,7 @@ def heavy_ball(step: Q) -> "tuple[Problem, float]":
 
 
 def fast_gradients(step: Q) -> "tuple[Problem, float]":
-    """Write the method, and its errors on a parabola and on a function of a constant slope far away."""
+    """Formulate the method; return it with its errors on a parabola and on a function with constant slope far away."""
     p = ft.worst_case.Problem()
     f = p.function(L=L)
     best = f.minimizer()
@@ -69,7 +69,7 @@ def fast_gradients(step: Q) -> "tuple[Problem, float]":
 
 
 def stochastic_gradients(step: Q) -> "tuple[Problem, float]":
-    """Write the method, and what theory says of it."""
+    """Formulate the method; return it with its closed form."""
     p = ft.worst_case.Problem()
     f = p.clients(10, mu=MU, L=L)
     best = f.minimizer()
@@ -81,7 +81,7 @@ def stochastic_gradients(step: Q) -> "tuple[Problem, float]":
 
 
 def local_steps(step: Q) -> "tuple[Problem, float]":
-    """Write the method, and the lemma of one round."""
+    """Formulate the method; return it with the lemma of one round."""
     p = ft.worst_case.Problem()
     clients = p.clients(10, mu=MU, L=L)
     best = clients.minimizer()
@@ -98,7 +98,7 @@ def local_steps(step: Q) -> "tuple[Problem, float]":
 
 
 def error_feedback(step: Q) -> "tuple[Problem, float]":
-    """Write the method, and what theory says of it."""
+    """Formulate the method; return it with its closed form."""
     p, s = ft.worst_case.Problem(), Q(1, 2)
     f = p.function(mu=MU, L=L)
     best, x, error = f.minimizer(), p.point("x"), p.point("error")

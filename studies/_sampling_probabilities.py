@@ -130,7 +130,7 @@ def laws(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def updates(config: Any, alignment: float, index: int) -> Any:
-    """Weighted updates, shape (n, v), with a common direction or with two opposite ones."""
+    """Weighted updates, shape (n, v), with a common direction or with two opposite directions."""
     rng = np.random.default_rng([config.seed, index])
     n, v = config.drawn_clients, config.drawn_dim
     weights = rng.lognormal(0, 0.5, n)

@@ -123,8 +123,8 @@ def _strategy(config: Any, name: str) -> Any:
     m = config.expected_size
     if name.startswith("full"):
         return ft.selection.Full()
-    law = {"uniform": "uniform", "AOCS": "approximate"}.get(name, "optimal")
-    return ft.selection.Independent(m, law, config.max_iterations)
+    laws: dict[str, Any] = {"uniform": "uniform", "AOCS": "approximate"}
+    return ft.selection.Independent(m, laws.get(name, "optimal"), config.max_iterations)
 
 
 def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
@@ -138,9 +138,13 @@ def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
         "gradient_noise": config.gradient_noise,
     }
     seed = np.random.SeedSequence([config.seed, 2])
-    names = ("gap", "uplink", "models")
     trajectory = ft.fedavg(
-        setting.fed, strategy, **run_of, num_replicates=config.num_replicates, rng=seed, record=names
+        setting.fed,
+        strategy,
+        **run_of,
+        num_replicates=config.num_replicates,
+        rng=seed,
+        record=("gap", "uplink", "models"),
     )
     exact = np.full(config.num_rounds + 1, np.nan)
     if setting.problem == "quadratics" and name.split(",", maxsplit=1)[0] in ("full", "uniform"):

@@ -76,7 +76,7 @@ def _dealt(data: tuple[str, ...], skew: float, seed: int) -> "tuple[ft.federatio
 
 
 def estimates(name: str, table: Any, num_players: int, config: Any, rng: Any) -> list[tuple[int, Any]]:
-    """Coalitions evaluated and estimates, after 1, 2, 4, ... sweeps, or where GTG stops."""
+    """Numbers of evaluated coalitions and estimates, after 1, 2, 4, ... sweeps, or when GTG stops."""
     from fedtheory.valuation.permutations import marginals, sweep
 
     def utility(players: frozenset[int]) -> float:

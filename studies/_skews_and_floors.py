@@ -91,7 +91,7 @@ def _pairwise_skews(fed: Any, strategy: Any, points: Any) -> Any:
 
 
 def _least_along_a_run(config: Any, fed: Any, strategy: Any) -> float:
-    """Smallest skew at the models of one run, each with itself."""
+    """Smallest skew at the models of one run, where each model is compared with itself."""
     models = ft.fedavg(
         fed, strategy, num_rounds=config.num_rounds, local_steps=2, step_size=2e-5, rng=config.seed,
         initial=10 * np.random.default_rng(config.seed).standard_normal(fed.dim), record=("models",),

@@ -1,4 +1,4 @@
-"""Parts of the figures of all studies: findings as titles, names at curves, and means with intervals."""
+"""Parts of the figures of all studies: findings as titles, labels at curves, and means with intervals."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ def finding(figure: "Figure", sentence: str) -> "Figure":
 
 
 def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:
-    """Draw means with bands, shape (3, n), each with its own dash pattern, and name them at their ends.
+    """Plot means with bands, shape (3, n), with different dash patterns, and label them at their ends.
 
     The scales of the axes must be set.
     """
@@ -39,7 +39,7 @@ def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:
 
 
 def marked(axes: Any, bands: Mapping[str, tuple[Any, Any]], every: int) -> None:
-    """Draw means with bands, each against its own abscissas and with a marker; the legend names them."""
+    """Plot means with bands, each with its own abscissas and marker; the legend contains the labels."""
     for (name, (x, (mean, lower, upper))), color, marker in zip(bands.items(), COLORS, MARKERS, strict=False):
         axes.plot(x, mean, color=color, marker=marker, markevery=every, label=name)
         least = np.maximum(lower, np.asarray(mean) / 100) if axes.get_yscale() == "log" else lower
@@ -48,14 +48,14 @@ def marked(axes: Any, bands: Mapping[str, tuple[Any, Any]], every: int) -> None:
 
 
 def level(axes: Any, height: float, words: str, side: int = 1) -> None:
-    """Draw a horizontal line of reference and name it at its right end, above or (with side -1) below."""
+    """Plot a horizontal reference line and label it at its right end, above or (with side -1) below."""
     axes.axhline(height, color="black", linewidth=0.8)
     place: dict[str, Any] = {"ha": "right", "va": "bottom" if side > 0 else "top", "fontsize": 9}
     axes.annotate(words, (1, height), (-4, 3 * side), axes.get_yaxis_transform(), "offset points", **place)
 
 
 def name_ends(axes: Any, ends: Mapping[str, tuple[float, str]], size: float = 9.0) -> None:
-    """Write names to the right of curves at the heights where these end, lines of text apart; limits must be set."""
+    """Write labels to the right of curves at the heights of their ends without overlap; limits must be set."""
     heights = np.array([axes.transData.transform((axes.get_xlim()[1], y))[1] for y, _ in ends.values()])
     low, high = axes.transAxes.transform([(0, 0), (0, 1)])[:, 1]
     places, inches = (heights - low) / (high - low), 0.7 * axes.get_position().height * axes.figure.get_size_inches()[1]
@@ -85,7 +85,7 @@ def _spread(places: Any, sizes: Any) -> Any:
 def intervals(
     axes: Any, samples: Sequence[Any], places: Any, limits: Callable[[Any], Any] = mean_and_limits, **look: Any
 ) -> None:
-    """Draw means with their 95% Student-t intervals, one for each array of samples, at heights.
+    """Plot means with their 95% Student-t intervals, one for each array of samples, at heights.
 
     A single sample is a hollow marker.
     """

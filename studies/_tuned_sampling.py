@@ -48,7 +48,7 @@ def tuned_runs(config: Any, progress: study.Progress) -> "Dataset":
 
 
 def _methods(expected_size: float) -> "dict[str, Strategy]":
-    laws = {UNIFORM: "uniform", OPTIMAL: "optimal", "AOCS": "approximate"}
+    laws: dict[str, Any] = {UNIFORM: "uniform", OPTIMAL: "optimal", "AOCS": "approximate"}
     return {FULL: ft.selection.Full()} | {
         name: ft.selection.Independent(expected_size, law) for name, law in laws.items()
     }
@@ -97,14 +97,14 @@ def _federation(config: Any, kind: int, seed: np.random.SeedSequence) -> Any:
 
 
 def reached(data: "Dataset", name: str) -> Any:
-    """Find rounds or bits at the first record at the target, NaN if there is none."""
+    """Return the rounds or bits of the first record at the target, NaN if there is none."""
     there = data["accuracy"] >= data.attrs["target"]
     values = data["bits"] / 1e6 if name == "bits" else data["round"].broadcast_like(data["accuracy"])
     return values.isel(round=there.argmax("round")).where(there.any("round"))
 
 
 def lead_of(here: "Dataset", size: float, name: str = OPTIMAL) -> Any:
-    """Return the final accuracy of a method less that of uniform sampling, on each data set."""
+    """Return the final accuracy of a method minus that of uniform sampling, on each data set."""
     final = here["accuracy"].isel(round=-1).sel(size=size)
     return paired(final.sel(strategy=name), final.sel(strategy=UNIFORM))
 

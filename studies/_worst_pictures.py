@@ -94,7 +94,7 @@ def _drawn(config: Picture, worst: Any, law: Callable[["Array"], "Array"]) -> di
 
 
 def _paths(instance: Any, law: Callable[["Array"], "Array"], config: Picture) -> "Array":
-    """Follow the server through two rounds of at most two outcomes each; a single outcome is followed four times."""
+    """Follow the server through two rounds with at most two outcomes each; a single outcome is followed four times."""
     eta = float(Fraction(config.step_size))
 
     def after(w: "Array", choice: int) -> "Array":
@@ -127,7 +127,7 @@ def rows_of_pictures(data: "Dataset") -> list[dict[str, Any]]:
 
 
 def checks_of_pictures(data: "Dataset") -> dict[str, study.Check]:
-    """Training attains what the programs prove."""
+    """Test that training attains the proved values."""
     missing = float(np.abs(data["attained"] / data["enclosure"].sel(side="lower") - 1).max())
     held = float(data["held"].min())
     return {

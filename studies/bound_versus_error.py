@@ -79,7 +79,7 @@ DASHES = {"printed": ":", "corrected": "-.", "recursion": "--", "round lemma": (
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Simulate every strategy with both kinds of step sizes, and evaluate the bounds along the way."""
+    """Simulate every strategy with both kinds of step sizes, and evaluate the bounds along the runs."""
     m = config.num_selected
     strategies: dict[str, Any] = {
         "rand": ft.selection.Proportional(m),
@@ -129,7 +129,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw error and bounds of one strategy, each named at its end with its distance from the error."""
+    """Draw error and bounds of one strategy; the labels state the distance of each bound from the error."""
     import matplotlib.pyplot as plt
 
     here = data.isel(strategy=min(2, data.sizes["strategy"] - 1), regime=0, step=slice(1, None))
@@ -153,7 +153,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page and of the README."""
+    """Sentences of the page and of the README."""
     powers: Any = np.log10(data["bound"].isel(step=-1))
     above = powers - np.log10(data["error"].isel(step=-1).sel(side="mean"))
     lemma, recursion, corrected, printed = (powers.sel(form=form) for form in BOUNDS)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """What lies between the theorem of Power-of-Choice and the measured error, and what its proof loses."""
+    """Values between the theorem of Power-of-Choice and the measured error, and the losses in its proof."""
 
     num_clients: int = 30
     """Clients K of the first part."""
@@ -165,13 +165,13 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def _label(inequality: str) -> str:
-    """Name an inequality in words, above its equation of the paper."""
+    """Return a description of an inequality, above its equation number in the paper."""
     equation, words = inequality.split("  ")
     return f"{WORDS.get(words, words)}\neq. {equation}"
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page."""
+    """Sentences of the page."""
     last, proof = part(data, "curves")["gap"].isel(step=-1), part(data, "proof")
     above = 100 * (last.sel(curve="Lemma W") / last.sel(curve="worst case") - 1)
     biased = above.isel(strategy=slice(2, None))

@@ -157,7 +157,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page."""
+    """Sentences of the page."""
     return [f"the bias terms {span(np.log10(data['bias'] / data['floor']), 2)} orders of magnitude above"]
 
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """FedALIGN against the priority clients alone and all clients: FashionMNIST, digits, and noisy helpers."""
+    """FedALIGN compared with the priority clients alone and all clients: FashionMNIST, digits, noisy helpers."""
 
     images: str = "fashion-mnist"
     """Images of the first part: fashion-mnist, a folder with its four files, or digits for a small trial."""
@@ -64,9 +64,9 @@ class Config:
     threshold: float = 0.2
     """Threshold of FedALIGN, of losses or of accuracies."""
     num_rounds: int = 200
-    """Communication rounds, the first tenth of them warm-up."""
+    """Communication rounds; the first tenth is the warm-up."""
     batch_size: int = 32
-    """Samples per local step of FashionMNIST and arms, or as many as the smallest client has."""
+    """Samples per local step of FashionMNIST and arms, at most the number of samples of the smallest client."""
     small_batch_size: int = 10
     """Samples per local step of digits and noisy helpers."""
     step_size: float = 0.1
@@ -76,7 +76,7 @@ class Config:
     num_instances: int = 10
     """Partitions of the shards of FashionMNIST and digits."""
     shards_per_client: tuple[int, ...] = (2, 20, 24)
-    """Shards that a client of the arms draws, with replacement."""
+    """Shards per client of the arms, drawn with replacement."""
     num_shards: int = 120
     """Shards that the images of the arms are cut into."""
     enlarged: float = 3.5
@@ -88,9 +88,9 @@ class Config:
     skews: tuple[float, ...] = (0.5, 1.5, 5.0)
     """Skews of the noise of the helpers: low, medium and high."""
     noisy_thresholds: tuple[float, ...] = (0.2, 0.4)
-    """Thresholds with noisy helpers; the first is one of accuracies, too."""
+    """Thresholds with noisy helpers; the first is also used for accuracies."""
     max_samples: int = 250
-    """Most samples of a priority client with noisy helpers."""
+    """Largest number of samples of a priority client with noisy helpers."""
     noisy_instances: int = 12
     """Data sets with noisy helpers."""
     seed: int = 0
@@ -103,7 +103,7 @@ QUICK = Config(
 )  # fmt: skip
 RIVALS = {ALONE: "priority clients only", EVERYBODY: "all clients"}
 PARTS = ("fashion", "shards", "arms", "noisy")
-# Scenarios of FashionMNIST and of the digits that the figure shows, in the words of its rows.
+# Scenarios of FashionMNIST and of the digits in the figure, with the words of its rows.
 SHOWN = {
     "2 priority, accuracy": "2 priority clients", "4 priority, FedProx": "4, FedProx", "6 priority, accuracy": "6",
     "9 priority, E = 3": "9, three local steps", "18 priority, accuracy": "18", "18 priority, 30%": "18, 30% per round",
@@ -128,7 +128,7 @@ def table(data: "Dataset") -> study.Table:
     """One row per part and scenario."""
     rows = findings.rows_of_all({name: part(data, name) for name in PARTS})
     caption = "Test accuracy, means over instances; differences are paired [95% interval]."
-    return study.Table(rows, "FedALIGN beside the priority clients alone and all clients", caption)
+    return study.Table(rows, "FedALIGN compared with the priority clients alone and all clients", caption)
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
@@ -140,7 +140,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw gains over both rivals on FashionMNIST and digits, and of the variations over the priority clients alone."""
+    """Draw gains over both alternatives on FashionMNIST and digits, and of the variations over training alone."""
     import matplotlib.pyplot as plt
 
     fashion, digits = (
@@ -182,7 +182,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     return [words for name in PARTS for words in getattr(findings, f"said_of_{name}")(part(data, name))]
 
 

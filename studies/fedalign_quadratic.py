@@ -62,9 +62,9 @@ class Config:
     gradient_noise: float = 100.0
     """Variance of the gradient noise."""
     thresholds: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, float("inf"))
-    """Thresholds, rising; 0 is federated averaging on the priority clients and inf on all clients."""
+    """Increasing thresholds; 0 is federated averaging over the priority clients, and inf over all clients."""
     annealed_from: float = 2.0
-    """First threshold of the schedule that falls to 0 at half time."""
+    """First threshold of the schedule that decreases to 0 at half time."""
     num_rounds: int = 400
     """Communication rounds."""
     local_steps: int = 5
@@ -80,7 +80,7 @@ QUICK = Config(num_rounds=120, num_replicates=24, thresholds=(0.0, 0.5, 2.0, flo
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Run every threshold in both worlds, replay who was included, and evaluate the bounds after every round."""
+    """Run every threshold in both worlds, find the included clients, and evaluate the bounds after every round."""
     return errors_by_threshold(config, progress)
 
 
@@ -113,7 +113,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
         return study.Check(ratio >= 1 - 1e-9, f"smallest ratio {ratio:.4g}")
 
     fixed = data.isel(threshold=slice(0, -1), step=-1)
-    # A step up in the threshold may undo at most what the confidence limits leave open.
+    # A larger threshold may increase the error by at most what the confidence limits allow.
     theta_rise = float((fixed["theta"][..., 0].diff("threshold")).max())
     rho_fall = float((-fixed["rho"][..., 1].diff("threshold")).max())
     settled = data.where(data["settled"] & (data["floor"] > 1e-12))
@@ -135,7 +135,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw errors over time in both worlds, and final errors over that of the priority clients alone."""
+    """Draw errors over time in both worlds, and final errors divided by that of the priority clients alone."""
     import matplotlib.pyplot as plt
 
     names = [str(name) for name in data["threshold"].values]
@@ -172,7 +172,7 @@ def _small(data: "Dataset") -> str:
 
 
 def _gain(data: "Dataset") -> tuple[float, str]:
-    """How much a small threshold lowers the error in percent, and what large ones end at, in the pooled world."""
+    """Decrease of the error by a small threshold in percent, and final errors of large ones, in the pooled world."""
     means = data["error"].sel(side="mean", world="pooled")
     ratios = means / means.sel(threshold="0")
     fixed = [name for name in map(str, data["threshold"].values) if name != ANNEALED and float(name) > 0.5]
@@ -180,7 +180,7 @@ def _gain(data: "Dataset") -> tuple[float, str]:
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page."""
+    """Sentences of the page."""
     means, (early, large) = data["error"].sel(side="mean", world="private"), _gain(data)
     fixed = [name for name in map(str, data["threshold"].values[1:]) if name != ANNEALED]
     ahead = (means.sel(threshold=fixed) < means.sel(threshold="0")).any("threshold")

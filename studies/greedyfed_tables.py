@@ -75,31 +75,31 @@ class Config:
     """GreedyFed and its rivals on FashionMNIST and on digits, and greedy selection on quadratics."""
 
     fashion: Run = FASHION_MNIST
-    """What runs of the tables have in common."""
+    """Common settings of the runs of the tables."""
     settings: tuple[str, ...] = tuple(SETTINGS)
     """Settings of the tables."""
     variants: tuple[str, ...] = FIRST
     """Algorithms, each with its parameter if it has one; FedAvg and GreedyFed are always run."""
     choices: tuple[str, ...] = tuple(name for name in SETTINGS if SETTINGS[name].base == DRAWN)
-    """Settings in which all variants of all algorithms are run, to see what choosing the best is worth."""
+    """Settings in which all variants of all algorithms are run, to measure the effect of choosing the best."""
     num_seeds: int = 5
     """Seeds of the tables: each has its own partition, initial model and selections."""
     num_draws: int = 30_000
-    """Draws of class shares that are counted."""
+    """Number of draws of class shares."""
     runs: str | None = "results/greedyfed_tables-runs"
-    """Folder that keeps each run of the tables; None keeps none."""
+    """Folder in which each run of the tables is stored; None stores no run."""
     digits: Run = DIGITS
-    """What runs on digits have in common."""
+    """Common settings of the runs on digits."""
     digits_settings: tuple[str, ...] = tuple(name for name in SETTINGS if SETTINGS[name].base != DRAWN)
     """Settings on digits."""
     digits_seeds: int = 10
     """Seeds on digits."""
     lead_rounds: int = 320
-    """Rounds when one number is changed at a time."""
+    """Rounds of the runs in which one setting is changed."""
     changes: tuple[str, ...] = on_digits.CHANGES
-    """What is changed."""
+    """Changes of one setting."""
     quadratics: on_quadratics.Quadratics = field(default_factory=on_quadratics.Quadratics)
-    """Pairs of clients, and larger federations."""
+    """Settings of pairs of clients, and of larger federations."""
     seed: int = 0
     """First seed."""
 
@@ -117,7 +117,7 @@ QUICK = Config(
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Train everything that is not kept."""
+    """Train all runs that are not stored."""
     return joined({
         "fashion": on_fashion.tables(config, progress), "digits": on_digits.digits(config, progress),
         "leads": on_digits.leads(config, progress), "quadratics": on_quadratics.quadratics(config, progress),
@@ -130,13 +130,13 @@ def table(data: "Dataset") -> study.Table:
     rows += [*on_digits.rows_of_leads(part(data, "leads")), *on_quadratics.rows_of_quadratics(part(data, "quadratics"))]
     names = dict.fromkeys(name for row in rows for name in row)
     caption = (
-        "Differences to FedAvg are paired by seed, with 95% intervals; the paper's numbers beside digits are of MNIST."
+        "Differences to FedAvg are paired by seed, with 95% intervals; for digits, the paper's numbers are of MNIST."
     )
     return study.Table([dict.fromkeys(names, "") | row for row in rows], "Test accuracy", caption)
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test that everything trained, how often draws underflow, that greedy selection is narrow, and the laws."""
+    """Test that all runs trained, the frequency of underflow, that greedy selection uses few clients, and the laws."""
     own = on_fashion.checks_of_fashion(part(data, "fashion")), on_digits.checks_of_digits(part(data, "digits"))
     rest = on_digits.checks_of_leads(part(data, "leads")), on_quadratics.checks_of_quadratics(part(data, "quadratics"))
     return own[0] | own[1] | rest[0] | rest[1]
@@ -171,7 +171,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     found = on_fashion.said_of_fashion(part(data, "fashion")) + on_digits.said_of_digits(part(data, "digits"))
     found += on_digits.said_of_leads(part(data, "leads"))
     return found + on_quadratics.said_of_quadratics(part(data, "quadratics"))

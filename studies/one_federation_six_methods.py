@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Gaps of six methods against rounds and floats sent, and what theorems say of their rounds."""
+    """Gaps of six methods against rounds and floats sent, and theorems about their rounds."""
 
     num_clients: int = 10
     """Clients K of both problems."""
@@ -66,11 +66,11 @@ class Config:
     condition: float = 20.0
     """L/mu of the quadratics."""
     local_steps: int = 5
-    """Local steps tau; of FedNova's clients from 1 to tau."""
+    """Local steps tau; FedNova's clients take from 1 to tau."""
     num_rounds: int = 300
     """Communication rounds."""
     kept: int = 2
-    """Coordinates that top-k keeps of the quadratics' 20, or as large a share."""
+    """Coordinates that top-k keeps of the quadratics' 20; the share is the same for the other problem."""
     proximal_weight: float = 0.1
     """Weight of FedProx, as a share of L."""
     num_federations: int = 10
@@ -121,7 +121,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw gaps against rounds and against models sent, and how tight theorems are."""
+    """Draw gaps against rounds and against models sent, and the looseness of theorems."""
     import matplotlib.pyplot as plt
 
     race = part(data, "race")

@@ -59,7 +59,7 @@ class Config:
     expected_size: int = 4
     """Expected number m of clients that send."""
     dim: int = 200
-    """Parameters of the model, which decide how much the norms weigh beside the updates."""
+    """Parameters of the model, which determine the cost of the norms relative to that of the updates."""
     num_rounds: int = 1_000
     """Communication rounds."""
     local_steps: int = 4
@@ -81,7 +81,7 @@ class Config:
     judged_clients: int = 30
     """Clients of the instances whose probabilities are computed."""
     judged_size: float = 12.0
-    """Expected number m of sampled clients of these."""
+    """Expected number m of sampled clients in these instances."""
     judged_instances: int = 25
     """Instances per spread."""
     max_rescalings: int = 12
@@ -89,7 +89,7 @@ class Config:
     drawn_clients: int = 8
     """Clients n of the instances of correlated sampling."""
     drawn_size: int = 3
-    """Expected number m of sampled clients of these."""
+    """Expected number m of sampled clients in these instances."""
     drawn_dim: int = 20
     """Parameters of these models."""
     num_alignments: int = 17
@@ -151,7 +151,7 @@ def figure(data: "Dataset") -> "Figure":
             values, x = excess.sel(spread=spread).values, excess["rescaling"].values
             middle.plot(x, np.median(values, axis=0), dashes, color=color, label=f"norms with log-spread {spread:g}")
             middle.fill_between(x, values.min(axis=0), values.max(axis=0), color=color, alpha=0.2)
-        middle.set_yscale("symlog", linthresh=1e-15)  # below rounding linear, so that an exact zero is drawn as one
+        middle.set_yscale("symlog", linthresh=1e-15)  # linear below rounding errors, so that a zero is visible
         middle.set_yticks([0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
         middle.set(xlabel="rescalings of AOCS", ylabel="excess variance / that of uniform sampling")
         middle.set_xticks(excess["rescaling"].values[::2])
@@ -174,7 +174,7 @@ def _saved(found: "Dataset") -> tuple[float, float]:
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     answer, (low, high) = part(data, "ways")["answer"].max("instance"), _saved(part(data, "runs"))
     four, off = (float(answer.sel(way=way, measure=one).max()) for way, one in ((FOUR, "gap"), (PRECISE, "deviation")))
     below = f"{10.0 ** np.ceil(np.log10(four)):.0e}".replace("e-0", "e-")

@@ -130,7 +130,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw accuracy against bits on unbalanced and balanced clients, and what OCS ends above uniform sampling."""
+    """Draw accuracy against bits on unbalanced and balanced clients, and final leads of OCS over uniform sampling."""
     import matplotlib.pyplot as plt
 
     kinds, size = [str(kind) for kind in data["kind"].values], data["size"].values[0]
@@ -159,7 +159,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     near, even, many = (data.sel(kind=kind) for kind in KINDS)
     few, more = data["size"].values
     near_steps, at = near["step_size"], f"{data.attrs['target']:g}%"

@@ -63,7 +63,7 @@ class Config:
     """Power-of-Choice on FashionMNIST, at the paper's settings and at others, and on digits."""
 
     size: Size = field(default_factory=Size)
-    """How much is trained on FashionMNIST."""
+    """Sizes of the runs on FashionMNIST."""
     settings: tuple[str, ...] = PLANNED
     """Settings by name."""
     concentrations: tuple[float, ...] = (0.3, 2.0)
@@ -73,9 +73,9 @@ class Config:
     few: int = 3
     """Clients per round of the others."""
     num_candidates: int = 6
-    """Candidates d of pow-d and cpow-d; pow-d with many clients has as many for each."""
+    """Candidates d of pow-d and cpow-d; pow-d with many clients has the same number per client."""
     more_candidates: int = 15
-    """Candidates of pow-d with more of them."""
+    """Candidates of pow-d with more candidates."""
     num_remembered: int = 50
     """Candidates of rpow-d."""
     target: float = 60.0
@@ -83,9 +83,9 @@ class Config:
     seeds: tuple[int, ...] = (0, 1, 2)
     """Partitions of FashionMNIST, with a start and batches each."""
     early_rounds: int = 100
-    """Rounds of what is not run to the end."""
+    """Rounds of incomplete runs."""
     runs: str | None = "results/power_of_choice_fmnist-runs"
-    """Folder in which every run on FashionMNIST is kept; none keeps nothing."""
+    """Folder in which every run on FashionMNIST is stored; by default no run is stored."""
     data: tuple[str, ...] = ("digits",)
     """Images of the second part: digits, fashion-mnist, or four IDX files (to train on, and to test)."""
     digits_clients: int = 100
@@ -125,13 +125,13 @@ QUICK = Config(
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Train what is planned, or read what is kept."""
+    """Train the planned runs, or read the stored ones."""
     own = {"costs": digits.costs(config, progress), "turns": digits.turns(config, progress)}
     return joined({"fashion": fashion(config, progress), **own})
 
 
 def table(data: "Dataset") -> study.Table:
-    """One row per setting, concentration and strategy; the paper's numbers beside."""
+    """One row per setting, concentration and strategy, with the paper's numbers."""
     rows = numbers.rows_of_fashion(part(data, "fashion"))
     rows += digits.rows_of_digits(part(data, "costs"), part(data, "turns"))
     caption = "Accuracies are means over the last tenth of the rounds [95% interval over partitions]; leads are paired."
@@ -145,7 +145,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw leads by setting, accuracies as published, and ratios of rounds on digits, beside the paper's."""
+    """Draw leads by setting, published accuracies, and ratios of rounds on digits, with the paper's values."""
     import matplotlib.pyplot as plt
 
     runs, costs = numbers.Runs(part(data, "fashion")), part(data, "costs")
@@ -187,7 +187,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     found = numbers.said_of_fashion(part(data, "fashion")) + digits.said_of_costs(part(data, "costs"))
     return found + digits.said_of_turns(part(data, "turns"))
 

@@ -170,13 +170,13 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     names = [str(name) for name in data["strategy"].values if name != RAND]
     sizes = [data.sel(num_clients=size) for size in data["num_clients"].values]
     ends = [float(geometric_limits(_ends(here, name))[0]) for here in sizes for name in names[:-1]]
     first, second = (geometric_words(_ends(here, names[-1])) for here in sizes)
     logs: Any = np.log(data["speedup"])
-    gains = np.exp(logs.mean("instance", skipna=False))  # where all instances have arrived, as in the table
+    gains = np.exp(logs.mean("instance", skipna=False))  # if all instances have reached the threshold
     both, two, ten = (span(gains.sel(strategy=name)) for name in (names, names[0], names[-2]))
     gap = data["band"].sel(side="mean")
     behind = (gap.sel(strategy=names[-1]) > gap.sel(strategy=RAND)).transpose("num_clients", "round").values

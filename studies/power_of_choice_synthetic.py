@@ -111,7 +111,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test the statements of the page."""
     gains: Any = speedups(data, "trailing mean")
     means = np.exp(np.log(gains).mean("instance", skipna=False))
-    # A strategy that does not arrive on every data set has no speed-up.
+    # A strategy that does not reach the loss on every data set has no speed-up.
     slowest = float(means.isel(num_selected=0).drop_sel(strategy=RAND).fillna(0.0).min())
     largest = float(means.max())
     greedy, adaptive = (_floors(data).mean("instance").sel(strategy=name) for name in (data["strategy"][-2], ADAPTIVE))
@@ -164,7 +164,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     rows = {(row["m"], row["strategy"]): row for row in table(data).rows}
     two, ten, adaptive = (str(name) for name in data["strategy"].values[1:])
 

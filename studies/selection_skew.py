@@ -61,9 +61,9 @@ class Config:
     estimator_models: int = 20
     """Models in the sample of the estimator."""
     estimator_draws: int = 1_000
-    """Simulated selections at each of them; the paper draws 10,000."""
+    """Simulated selections at each model; the paper uses 10,000."""
     num_rounds: int = 15_000
-    """Rounds of the run along which the skew is looked at, with two local steps of size 2e-5 as in the paper."""
+    """Rounds of the run along which the skew is evaluated, with two local steps of size 2e-5 as in the paper."""
     seed: int = 0
     """Entropy of instances, searches, samples and runs."""
 
@@ -118,7 +118,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     bar, diagonal = ({"skew": name} for name in ("rho_bar", "rho_diagonal"))
     rising, along = lower.sel(diagonal).values, data["along"].values
     sampled, estimate = data["on_sample"], data["estimate"].sel(number="value")
-    # The estimator's extremes are extremes of noise, too: of a few hundred pairs some lie four errors out.
+    # The estimator's extremes are also extremes of noise: of a few hundred pairs, some deviate by four errors.
     noise = 5 * data["estimate"].sel(number="standard_error")
     return {
         "rho_bar is below 1 and falls with d": at_most(
@@ -174,7 +174,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of the page about all figures."""
+    """Sentences of the page, and of the page about all figures."""
     d, m, K = data["candidates"].values, data["selected"].values, data["num_clients"].values
     bar, along = data["bounds"].sel(skew="rho_bar", side="upper").values, data["along"].values
     low, high = (data["bounds"].sel(skew="rho_diagonal", side=side).values for side in ("lower", "upper"))

@@ -57,11 +57,11 @@ class Config:
     stages: tuple[int, ...] = (2, 200)
     """Rounds before the one that is valued, early and late."""
     num_sweeps: int = 32
-    """Sweeps of M orders at most."""
+    """Largest number of sweeps of M orders."""
     num_repetitions: int = 20
-    """Runs of every estimator on every game."""
+    """Repetitions of every estimator on every game."""
     tolerance: float = 1e-4
-    """eps of truncation."""
+    """Tolerance eps of truncation."""
     seed: int = 0
     """Entropy of data, training and orders."""
 
@@ -74,7 +74,7 @@ TICKS = (1, 2, 5, 10, 20, 40, 60, 100)  # percent of the coalitions
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Estimate the values of every game again and again."""
+    """Estimate the values of every game repeatedly."""
     games = [(skew, stage, m) for skew in config.concentrations for stage in config.stages for m in config.num_players]
     return study.from_records([row for game in progress(games, "games") for row in records(config, *game)])
 
@@ -104,7 +104,7 @@ def _read(at: float, places: Any, values: Any) -> float:
 
 
 def _saved(game: dict[str, Any]) -> list[float]:
-    """Coalitions that sweeps need over those of uniform orders, for errors that both have."""
+    """Ratio of the coalitions that sweeps need to those of uniform orders, for errors that both attain."""
     (costs, errors), (others, far) = game["sweeps"], game["orders"]
     return [
         float(cost / _read(error, far[::-1], others[::-1]))
@@ -114,7 +114,7 @@ def _saved(game: dict[str, Any]) -> list[float]:
 
 
 def table(data: "Dataset") -> study.Table:
-    """One row per game: what GTG costs and errs, and what sweeps err for as much."""
+    """One row per game: cost and error of GTG, and the error of sweeps at the same cost."""
     rows = []
     for m, games in _all(data).items():
         for game in games:
@@ -171,7 +171,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page, and of that about GreedyFed."""
+    """Sentences of the page, and of that about GreedyFed."""
     games = _all(data)
     asks = {m: [game["GTG"][0][0] for game in own] for m, own in games.items()}
     errs = [game["GTG"][1][0] for own in games.values() for game in own]

@@ -123,7 +123,7 @@ def _of(data: "Dataset", title: str) -> "Dataset":
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw theory over the proved value for all methods, and both for the two where they differ."""
+    """Draw theory divided by the proved value for all methods, and both for the two methods where they differ."""
     import matplotlib.pyplot as plt
 
     with appearance():
@@ -161,7 +161,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page."""
+    """Sentences of the page."""
     ball, local = (_of(data, next(one.title for one in METHODS if one.theory == kind)) for kind in (BELOW, ABOVE))
     least = [float(one["step_size"][int(one["upper"].values.argmin())]) for one in (ball, local)]
     ratio, short = local["theory"] / local["upper"], local["step_size"].values <= least[1]

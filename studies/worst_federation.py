@@ -69,7 +69,7 @@ class Config:
     candidates: tuple[int, ...] = (2, 4, 6, 10)
     """Numbers d of candidates of pow-d."""
     predicted: tuple[int, ...] = (4, 10)
-    """Those for which floor and mean field are computed, and that are drawn."""
+    """Numbers of candidates for which floor and mean field are computed and drawn."""
     num_rounds: int = 256
     """Longest training, a power of two."""
     local_steps: tuple[int, ...] = (1, 2, 4, 8)
@@ -81,13 +81,13 @@ class Config:
     num_blocks: int = 200
     """Configurations of the sweep for each tau."""
     block_size: int = 50
-    """Federations in each of them."""
+    """Federations in each configuration."""
     backend: str = "loky"
-    """Where they run, a backend of joblib: loky (processes), threading, sequential or dask."""
+    """Backend of joblib for the sweep: loky (processes), threading, sequential or dask."""
     workers: int = 0
-    """So many at once; 0 for as many as there are processors."""
+    """Number of configurations that run at once; 0 for the number of processors."""
     parts: str = "results/worst_federation_parts"
-    """Folder of the sweep, which goes on there; empty to keep it in memory."""
+    """Folder of the sweep, which a later call continues; empty to keep the results in memory."""
     picture: Picture = field(default_factory=Picture)
     """Worst federations of two clients."""
     seed: int = 0
@@ -133,7 +133,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw in how many federations Power-of-Choice is ahead, and worst federations of chance and of the larger loss."""
+    """Draw the share of federations in which Power-of-Choice is ahead, and worst federations of two rules."""
     import matplotlib.pyplot as plt
 
     phase, pictures, total = part(data, "phase"), part(data, "pictures"), data["phase_federations"].values
@@ -163,7 +163,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 def said(data: "Dataset") -> list[str]:
-    """Numbers of the page."""
+    """Sentences of the page."""
     chance, larger = part(data, "pictures")["attained"].values[1:]
     return [
         *said_of_counts(part(data, "phase")),

@@ -1,7 +1,7 @@
-"""What is new in this tree: things that ``tests/public_names.txt`` does not list.
+"""Public names that ``tests/public_names.txt`` does not list.
 
-An addition is one file. What may be added later, such as a second transcription, a page or an example, is missing until
-then, and a test that needs it is skipped with a reason that names the addition.
+An addition is one file. A test that needs an optional part of it, such as a second transcription, a page or an example,
+is skipped if that part is missing. The reason names the addition.
 """
 
 from collections.abc import Iterable

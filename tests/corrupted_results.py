@@ -1,7 +1,7 @@
-"""What the checks of a study say of results that somebody has corrupted: whether each of them is about any numbers.
+"""Detection of corrupted results by the checks of a study.
 
-A check that holds whatever the numbers are shows nothing. Each number or slice is made far larger than all others, or
-far smaller, or taken away, until every check has failed at some that it looks at.
+A check that holds for all data verifies nothing. Each number or slice is made much larger than all others, or much
+smaller, or removed, until every check has failed for some corruption.
 """
 
 import warnings

@@ -1,4 +1,4 @@
-"""What every test run shares; a plugin, so that it is in force before any test, doctest or library is imported."""
+"""Plugin with the common environment of all tests, which is active before any library is imported."""
 
 import gc
 import os

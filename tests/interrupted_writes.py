@@ -1,6 +1,7 @@
-"""Programs that are killed, or find the disk full, while they write: forks of one process, since imports cost seconds.
+"""Programs that are killed, or find the disk full, while they write, as forks of one process.
 
-``python -m tests.interrupted_writes FOLDER`` prints what it saw as JSON; the tests of this name say what it must be.
+``python -m tests.interrupted_writes FOLDER`` prints the observations as JSON; ``test_interrupted_writes`` compares them
+with the expected ones.
 """
 
 import json

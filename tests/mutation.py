@@ -1,6 +1,6 @@
-"""Ask cosmic-ray which changes of a package its tests would miss: ``python -m tests.mutation sampling``.
+"""Mutation testing of a package with cosmic-ray: ``python -m tests.mutation sampling``.
 
-The tree is copied first, as cosmic-ray writes each change into the file itself.
+The tree is copied first, since cosmic-ray changes the files in place.
 """
 
 import argparse

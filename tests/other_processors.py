@@ -1,7 +1,7 @@
-"""By how much do results differ on another processor? ``python -m tests.other_processors`` runs on ones with less.
+"""Differences of results on other processors: ``python -m tests.other_processors``.
 
-Compiled loops, BLAS and NumPy are told that the processor has shorter vectors, or no fused multiply-add: AVX2 as on
-Haswell, or the bare x86-64. What is printed is, for each result, the largest difference relative to the largest number.
+Compiled loops, BLAS and NumPy are restricted to shorter vectors, or to no fused multiply-add: AVX2 as on Haswell, or
+plain x86-64. For each result, the largest difference relative to the largest number is printed.
 """
 
 import importlib

@@ -1,9 +1,9 @@
-"""Look at built pages with a browser that has no network: ``python -m tests.pages docs/_build/html``.
+"""Inspection of built pages in a browser without network: ``python -m tests.pages docs/_build/html``.
 
-Each page is opened in a frame, once per width. What should not be is told: TeX that was not turned into a formula, a
-formula with an error, a picture without pixels, what is wider than its column at 1280 px, a page that scrolls sideways,
-and whatever is asked of another host, which the browser refuses and reports. ``--pictures FOLDER`` also keeps a picture
-of each page, light and dark.
+Each page is opened in a frame, once per width. The program reports TeX that was not converted to a formula, formulas
+with errors, pictures that do not load, elements that are wider than their column at 1280 px, pages that scroll
+sideways, and requests to other hosts, which the browser blocks. ``--pictures FOLDER`` also stores a screenshot of each
+page, light and dark.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""One run of each study at its quick size, shared by all tests that read it, also in other processes."""
+"""One run of each study at its quick size, shared by all tests, also in other processes."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""Runs that were saved once, to be run again on every platform: ``python -m tests.saved_runs`` writes them."""
+"""Stored runs that are repeated on every platform: ``python -m tests.saved_runs`` writes them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Adding a thing is one file: with the examples of these pages in a copy of the tree no test fails there."""
+"""An addition is one file: with the examples of the documentation in a copy of the tree, all tests pass."""
 
 import os
 import re

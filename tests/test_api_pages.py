@@ -1,4 +1,4 @@
-"""Pages of the API for public modules only, each bound within four clicks, and groups of studies."""
+"""Pages of the API cover public modules only, each bound within four clicks, and groups of studies."""
 
 import os
 import re

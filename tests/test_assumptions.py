@@ -1,4 +1,4 @@
-"""Assumptions are values: they print themselves, check numbers, and contradict each other where no problem can be."""
+"""Assumptions are values that print, check numbers, and contradict each other if no problem fulfills both."""
 
 from dataclasses import replace
 from fractions import Fraction as Q

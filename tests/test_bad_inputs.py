@@ -1,4 +1,4 @@
-"""Every input that makes no sense is answered with one sentence: what, wanted, got."""
+"""Every invalid input is rejected with one sentence: what, wanted, got."""
 
 import re
 from fractions import Fraction as Q

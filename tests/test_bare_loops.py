@@ -1,4 +1,4 @@
-"""The bare loops that speed is compared with do as plain Python what a round does, and their clock counts the work."""
+"""The bare loops of the performance study equal a round in plain Python, and their clock counts the work."""
 
 from collections.abc import Iterator
 from typing import Any

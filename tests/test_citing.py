@@ -1,4 +1,4 @@
-"""Every bound can be cited: its entry for BibTeX names the paper."""
+"""Every bound has a BibTeX entry of its paper."""
 
 import re
 

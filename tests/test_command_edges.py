@@ -1,4 +1,4 @@
-"""Edges of the commands: Ctrl-C before anything is found, numbers beyond doubles, closed pipes."""
+"""Edge cases of commands: Ctrl-C before a result, numbers beyond doubles, closed pipes."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The command line: what it shows, its exit codes, its one-line refusals, and how little it imports before it must."""
+"""The command line: output, exit codes, one-line errors, and few imports at the start."""
 
 import contextlib
 import importlib

@@ -1,4 +1,4 @@
-"""A cached kernel must never run the old version of a function that it calls, nor be compiled again without need."""
+"""A cached kernel never runs an old version of a function that it calls, and is not recompiled without need."""
 
 import os
 import shutil

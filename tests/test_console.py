@@ -1,4 +1,4 @@
-"""Tables in a console are as wide as it is and no wider."""
+"""Tables in a console have at most its width."""
 
 import io
 import re

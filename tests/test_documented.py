@@ -1,4 +1,4 @@
-"""What is public says what it takes, returns and raises: sections of docstrings are counted, and none is missing."""
+"""Every public name documents its parameters, return values and errors."""
 
 import ast
 import importlib

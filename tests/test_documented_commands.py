@@ -1,4 +1,4 @@
-"""Every command line in the documentation is understood by its program, and every call in a table can be made."""
+"""Every command line in the documentation is valid, and every call in a table can be made."""
 
 import contextlib
 import functools

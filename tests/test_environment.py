@@ -1,4 +1,4 @@
-"""The environment that every test runs in."""
+"""The environment in which every test runs."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Test martingales: fair under the hypothesis by enumeration, rarely large under it, large under others."""
+"""Test martingales: fair under the hypothesis, rarely large under it, and large under alternatives."""
 
 import itertools
 import math

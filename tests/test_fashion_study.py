@@ -1,4 +1,4 @@
-"""GreedyFed on FashionMNIST: the paper's numbers, the best variants, fair comparisons, and runs that are kept."""
+"""GreedyFed on FashionMNIST: the paper's numbers, best variants, paired comparisons, and stored runs."""
 
 import dataclasses
 import sys

@@ -1,4 +1,4 @@
-"""The checks of FedALIGN's studies notice wrong data."""
+"""The checks of FedALIGN's studies detect wrong data."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Files are whole or not there, a name is taken once, and progress is told by what was done."""
+"""Files are written atomically, names are taken once, and progress counts finished work."""
 
 import errno
 import io
@@ -68,7 +68,7 @@ def test_what_is_left_is_told_by_what_was_done_since_work_began(monkeypatch: pyt
 
     monkeypatch.setattr(progress, "_left", left)
     for before in ({}, {"done": 10}):
-        with progress.reported("parts", 20, **before) as report:
+        with progress.reported("parts", 20, delay=0.0, **before) as report:
             report(15)
     assert asked == [(15, 5), (5, 5)]
 

@@ -1,4 +1,4 @@
-"""What the gallery shows at full size is stored, and belongs to the studies as they are now."""
+"""The stored full-size results of the gallery agree with the current studies."""
 
 import runpy
 from pathlib import Path

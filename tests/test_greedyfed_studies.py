@@ -1,4 +1,4 @@
-"""What the studies of GreedyFed compute by themselves, by second roads, and wrong results that they notice."""
+"""Independent computations for the studies of GreedyFed, and wrong results that they detect."""
 
 # mypy: allow-untyped-calls
 

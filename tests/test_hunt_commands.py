@@ -1,4 +1,4 @@
-"""``hunt`` and ``show --instance``: what is found, the command that finds it again, exit codes, Ctrl-C."""
+"""``hunt`` and ``show --instance``: results, the command that repeats them, exit codes, Ctrl-C."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Two results are taken for the same only where nothing that determines them differs: each case changes one thing."""
+"""Two identities are equal only if nothing that determines the results differs."""
 
 import copy
 import dataclasses

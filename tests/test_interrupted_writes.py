@@ -1,4 +1,4 @@
-"""Whoever is killed while writing, finds the disk full or meets another writer leaves nothing that is half written."""
+"""A process that is killed, finds the disk full or meets another writer leaves no incomplete file."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""An interval keeps what it is given, exact or not, and refuses sides that contradict each other."""
+"""An interval keeps its exact or inexact sides, and rejects sides that contradict each other."""
 
 import math
 from dataclasses import FrozenInstanceError

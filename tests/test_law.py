@@ -1,4 +1,4 @@
-"""A finite law sums to one, draws on by the formula of total probability, and cannot be changed."""
+"""A finite law sums to one, combines by the formula of total probability, and is immutable."""
 
 from fractions import Fraction
 from itertools import product

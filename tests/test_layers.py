@@ -1,6 +1,6 @@
-"""The house rules, read off the sources.
+"""Rules for the source code, checked on its text.
 
-Each rule is also shown a small offender: a check that cannot fail is none.
+Each rule is also tested with a small violation, since a check that cannot fail verifies nothing.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Numbers of the page of lessons, from the stored results, the verdicts and the page of figures; names exist."""
+"""Numbers on the page of lessons agree with stored results, verdicts and the page of figures."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Linear algebra in rationals: what is returned fulfills the equations, which is checked without elimination."""
+"""Linear algebra in rationals: results fulfill the equations, checked without elimination."""
 
 from fractions import Fraction as Q
 from itertools import combinations, permutations

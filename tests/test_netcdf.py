@@ -1,4 +1,4 @@
-"""Saved data come back, other readers agree, and a file that declares other than it holds is refused."""
+"""Saved data are restored, other readers agree, and files with false declarations are rejected."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""The gallery's notebooks bring what they import and run away from the project; its order knows every study."""
+"""The gallery's notebooks include their imports and run outside of the project; its order covers every study."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One entry among good ones is enough to be refused, wherever arrays are taken."""
+"""One wrong entry of an array is rejected wherever arrays are accepted."""
 
 from fractions import Fraction
 from typing import Any

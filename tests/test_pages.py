@@ -1,4 +1,4 @@
-"""What the docs are looked at with sees each fault once, and the file of MathJax needs no other file and no network."""
+"""The inspection of pages detects each kind of fault, and the file of MathJax is self-contained."""
 
 import importlib.util
 import json

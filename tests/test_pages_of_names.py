@@ -1,4 +1,4 @@
-"""The first page of the API names things by paths that lead to them."""
+"""The first page of the API refers to existing paths."""
 
 import re
 from functools import reduce

@@ -1,4 +1,4 @@
-"""Citations attached to functions: what a bound checks, returns and tells."""
+"""Citations attached to functions: what a bound checks, returns and describes."""
 
 import inspect
 from dataclasses import replace

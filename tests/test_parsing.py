@@ -1,4 +1,4 @@
-"""What the command line makes of its words: defaults are those that the help names, and what is no value is refused."""
+"""Parsing of the command line: defaults agree with the help, and invalid values are rejected."""
 
 import argparse
 import re

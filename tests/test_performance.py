@@ -1,4 +1,4 @@
-"""The study of speed compares every workload with every program that is always there."""
+"""The performance study compares every workload with every program that is always available."""
 
 import pytest
 from _experiments import part

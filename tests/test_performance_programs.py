@@ -1,4 +1,4 @@
-"""The programs with which the study of speed compares do the work of the library, where nothing is drawn."""
+"""The programs of the performance study compute what the library computes, without randomness."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Power-of-Choice on FashionMNIST: the partition that the supplementary code draws, and runs that are kept."""
+"""Power-of-Choice on FashionMNIST: the partition of the supplementary code, and stored runs."""
 
 import dataclasses
 import sys

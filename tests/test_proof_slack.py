@@ -1,4 +1,4 @@
-"""The sides of the proof of Theorem 3.1 in the study of its slack, against cohorts followed one by one."""
+"""The inequalities of the proof of Theorem 3.1 in the study of its slack, against single cohorts."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, ignore-missing-imports
 

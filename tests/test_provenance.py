@@ -1,4 +1,4 @@
-"""Where a result was made."""
+"""Provenance of a result."""
 
 import hashlib
 import importlib.metadata

@@ -1,4 +1,4 @@
-"""Public names are a contract: each name of ``tests/public_names.txt`` can be imported."""
+"""Each public name in ``tests/public_names.txt`` can be imported."""
 
 import importlib
 

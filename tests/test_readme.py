@@ -1,4 +1,4 @@
-"""What the README and the documentation show runs, prints what they say it prints, and names things that exist."""
+"""The code in the README and the documentation runs, prints what is shown, and refers to existing names."""
 
 import contextlib
 import doctest

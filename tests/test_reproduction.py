@@ -1,4 +1,4 @@
-"""The page of figures and tables: each of the papers is there once, and each study is named."""
+"""The page of figures and tables lists each figure and table of the papers once, and names each study."""
 
 import re
 

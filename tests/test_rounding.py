@@ -1,4 +1,4 @@
-"""Doubles that know their error: the exact result is never farther away than they say."""
+"""Floats with error bounds: the exact result is always within the bound."""
 
 import math
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""Each operation on doubles that know their error: as far as the exact results reach, and hardly farther."""
+"""Error bounds of each operation: they contain the exact results and are hardly larger than necessary."""
 
 import itertools
 import math

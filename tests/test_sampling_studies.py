@@ -1,4 +1,4 @@
-"""What the studies of client sampling compute by themselves, by second roads, and wrong results that they notice."""
+"""Independent computations for the studies of client sampling, and wrong results that they detect."""
 
 import dataclasses
 import itertools

@@ -1,4 +1,4 @@
-"""What is misspelled, missing or of the wrong kind is named, with what is close to it and what to do."""
+"""Misspelled, missing and mistyped names are reported with similar names and a suggestion."""
 
 import json
 import pickle

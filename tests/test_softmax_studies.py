@@ -1,4 +1,4 @@
-"""The studies of softmax regression: they notice wrong results, and images of one's own can be studied."""
+"""The studies of softmax regression detect wrong results, and accept a user's images."""
 
 import dataclasses
 import runpy

@@ -1,4 +1,4 @@
-"""Confidence intervals cover, some of them under optional stopping."""
+"""Confidence intervals have their coverage, some of them under optional stopping."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Standard output that is closed or full, a pipe in the place of a file, Ctrl-C in a script: a sentence and a code."""
+"""Closed or full standard output, a pipe instead of a file, Ctrl-C in a script: one sentence and an exit code."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Every study, found by looking into the folder: its quick size runs, its checks hold, its figures show something."""
+"""Every study runs at its quick size, its checks hold, and its figures show data."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""The harness of the studies, tried with a toy study."""
+"""The framework of the studies, with a small study."""
 
 import hashlib
 import io

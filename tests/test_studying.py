@@ -1,4 +1,4 @@
-"""``fedtheory study``: the studies that come with the library, from wherever one is."""
+"""``fedtheory study`` runs the studies that come with the library from any folder."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Type checkers see the names of the package and the arguments of a bound: a missing argument is an error."""
+"""Type checkers see the names of the package and the arguments of a bound."""
 
 import shutil
 import subprocess
@@ -38,6 +38,17 @@ poc.client_drift(0.5, local_steps=3)  # type: ignore[call-overload]
 poc.client_drift.terms(0.5, local_steps=3)  # type: ignore[call-overload]
 ft.fedavg(quadratic, strategy, num_rounds=1)  # type: ignore[call-arg]
 ft.bounds.power_of_choice.no_such_bound  # type: ignore[attr-defined]
+ft.fedavgg  # type: ignore[attr-defined]
+loss: float = quadratic.loss([0.0] * 5)
+losses: list[float] = quadratic.loss(np.zeros((3, 5))).tolist()
+ft.selection.PowerOfChoice(1, 2, loss="lost")  # type: ignore[arg-type]
+ft.fedavg(quadratic, strategy, num_rounds=1, step_size=0.1, record=["gaps"])  # type: ignore[list-item]
+ft.fedavg(quadratic, strategy, num_rounds=1, step_size=0.1, batches="steps")  # type: ignore[arg-type]
+ft.sweep(3, {"d": [3, 9]})  # type: ignore[arg-type]
+ft.worst_case.compare(poc.gradient_norm, excess=0.5, L=1)  # type: ignore[arg-type]
+ft.methods.Scaffold(control_variates={})  # type: ignore[arg-type]
+ft.selection.LossMatching([True, False], [1.0, 1.0], threshold="large")  # type: ignore[arg-type]
+ft.selection.LossMatching([True, False], [1.0, 1.0], match="losses")  # type: ignore[arg-type]
 """
 
 

@@ -1,4 +1,4 @@
-"""Arguments at the door: what is right comes back clean, and of many entries the first wrong one is named."""
+"""Validation of arguments: valid values are returned clean, and the first wrong entry is named."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""Stretches of arrays: compiled, a view is the slice of the same entries."""
+"""Views of arrays equal slices of the same entries in compiled code."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""``fedtheory warm`` compiles what runs need: nothing is left for a process that comes later."""
+"""``fedtheory warm`` compiles everything that runs need in a later process."""
 
 import os
 import subprocess

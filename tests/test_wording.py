@@ -1,4 +1,4 @@
-"""Numbers in messages are short, and keep the digits that matter."""
+"""Numbers in messages are short, with their significant digits."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The study of random federations: they are as heterogeneous as they say, and what is compared costs the same."""
+"""The random federations of the study have the stated heterogeneity, and equal costs are compared."""
 
 import _random_federations as study
 import numpy as np

@@ -1,4 +1,4 @@
-"""What is no number, or too large a one, never comes back as a number."""
+"""Values that are not numbers, or are too large, never give a number."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,6 @@
-"""All public doors are called with wrong things, one argument at a time: a sentence, or a valid result.
+"""Every public function, called with one wrong argument at a time, raises a sentence or returns a valid result.
 
-A public name that ``tests/public_names.txt`` does not list is new: anything else that it answers is a skip that names
-it.
+For a new public name, which ``tests/public_names.txt`` does not list, any other result is a skip that names it.
 """
 
 import contextlib

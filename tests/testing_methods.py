@@ -1,4 +1,4 @@
-"""Two federations whose exact numbers under further methods are known, and what runs of methods record."""
+"""Two federations with known exact results of several methods, and the records of such runs."""
 
 from typing import Any
 

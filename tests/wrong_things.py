@@ -1,6 +1,6 @@
-"""Things that are wrong wherever something else is due, and valid calls of all public doors.
+"""Wrong arguments for public functions, and valid calls of all of them.
 
-The valid calls are those of the doctests and of ``EXAMPLES``: each is made again with one argument exchanged.
+The valid calls are those of the doctests and of ``EXAMPLES``. Each is repeated with one argument replaced.
 """
 
 import ast

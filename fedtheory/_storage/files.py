@@ -321,7 +321,7 @@ def read_json(path: Path) -> Any:
     Raises
     ------
     OtherFileError
-        If it is no such file, with a message that contains the name and follows "got".
+        If it is not such a file, with a message that contains the name and follows "got".
     """
     size = regular(path).stat().st_size
     if size > _LARGEST_JSON:

@@ -17,6 +17,7 @@ from numba.core import environment, runtime
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.types.misc import unliteral
 
+from fedtheory._support.progress import announced
 from fedtheory.errors import CacheWarning
 
 __all__ = ["compiled", "compiled_with_reordering", "in_python", "inlined", "is_compiled", "say_that_nothing_is_kept"]
@@ -77,7 +78,14 @@ def _never_stale(dispatcher: Any) -> Any:
         function = dispatcher.py_func
         dispatcher._cache = _LateCache(partial(_cache_of, function, _stamp(Path(function.__code__.co_filename))))
         dispatcher.get_call_template = partial(_for_any_value, dispatcher.get_call_template)
+        dispatcher._compile_for_args = partial(_announcing, dispatcher._compile_for_args)
     return dispatcher
+
+
+def _announcing(compile_for_args: Callable[..., Any], *args: Any, **kws: Any) -> Any:
+    """Compile for a call from Python, and announce it if it takes longer than some seconds."""
+    with announced("fedtheory compiles a function, once on this machine"):
+        return compile_for_args(*args, **kws)
 
 
 def _for_any_value(get_call_template: Callable[..., Any], args: Any, kws: Any) -> Any:

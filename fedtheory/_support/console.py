@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fedtheory._support.progress import logged
 from fedtheory._support.wording import plain, written
 
-__all__ = ["first_sentence", "live_progress", "say", "show_table", "warn"]
+__all__ = ["first_sentence", "live_progress", "say", "show_table", "table_lines", "warn"]
 
 # Width of lines that are not written to a terminal.
 _WIDEST = 10_000
@@ -43,7 +44,7 @@ def _is_rule(line: str) -> bool:
 
 @contextlib.contextmanager
 def live_progress() -> Iterator[Callable[..., Iterator[Any]]]:
-    """Show a bar for every wrapped loop on standard error within the context; show nothing outside a terminal.
+    """Show a bar for every wrapped loop on standard error within the context; outside a terminal, occasional lines.
 
     The number of items is ``total``, or the length of the iterable.
     """
@@ -51,9 +52,12 @@ def live_progress() -> Iterator[Callable[..., Iterator[Any]]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    if not console.is_terminal:
+        yield logged
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=console, transient=True) as bars:
         yield lambda items, description, total=None: iter(bars.track(items, total=total, description=description))
 
 
@@ -69,9 +73,17 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     if sys.stdout.isatty():
         Console().print(_table(rows, box.SIMPLE_HEAD, title, caption))
         return
+    say(*table_lines(rows, title, caption))
+
+
+def table_lines(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str = "") -> list[str]:
+    """Return the lines of a table without a frame, of any width."""
+    from rich.console import Console
+
     page = io.StringIO()  # a replacement of standard output may only support writing
-    Console(file=page, width=_WIDEST).print(_table(rows, None))
-    say(*filter(None, (title, *map(str.rstrip, page.getvalue().splitlines()), caption)))
+    if rows:
+        Console(file=page, width=_WIDEST, force_jupyter=False, color_system=None).print(_table(rows, None))
+    return [plain(line) for line in (title, *map(str.rstrip, page.getvalue().splitlines()), caption) if line]
 
 
 def _table(rows: Sequence[Mapping[str, Any]], lines: Any, title: str = "", caption: str = "") -> Any:

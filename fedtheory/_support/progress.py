@@ -1,23 +1,26 @@
-"""Progress of long work: a bar in a terminal or a notebook, or occasional lines in a log."""
+"""Progress of long work: a bar in a terminal, a line that is updated in a notebook, or occasional lines in a log."""
 
 import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextvars import ContextVar
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["Report", "announced", "reported"]
+__all__ = ["Report", "announced", "logged", "reported", "unannounced"]
 
+Item = TypeVar("Item")
 Report = Callable[..., None]
 
-# Seconds between two lines of a log.
-_PAUSE = 10.0
+# Seconds without a message, between two lines of a log, and between two updates of a line in a notebook.
+_QUIET, _PAUSE, _REFRESH = 2.0, 10.0, 0.5
+_IS_SILENT: ContextVar[bool] = ContextVar("_IS_SILENT", default=False)
 
 
 @contextlib.contextmanager
-def reported(description: str, total: int, *, done: int = 0, delay: float = 0.0) -> Iterator[Report]:
+def reported(description: str, total: int | None, *, done: int = 0, delay: float = _QUIET) -> Iterator[Report]:
     """Yield a function of the number of finished items and a note, which are shown after ``delay`` seconds."""
     from rich.console import Console
 
@@ -26,29 +29,64 @@ def reported(description: str, total: int, *, done: int = 0, delay: float = 0.0)
         show: list[Report] = []
 
         def report(now: int, note: str = "") -> None:
-            if not show and time.monotonic() - start >= delay:
-                lively = console.is_terminal or console.is_jupyter
-                show.append(stack.enter_context(_bar(console, description, total)) if lively else _log(description))
+            seconds = time.monotonic() - start
+            if not show and seconds >= delay:
+                if console.is_terminal:
+                    show.append(stack.enter_context(_bar(console, description, total)))
+                else:
+                    write, pause = (_cell(), _REFRESH) if console.is_jupyter else (_log, _PAUSE)
+                    show.append(_lines(description, write, pause))
             for shown in show:
-                shown(now, total, _left(now - done, total - now, time.monotonic() - start), note)
+                shown(now, total, _left(now - done, 0 if total is None else total - now, seconds), note)
 
         yield report
 
 
+def logged(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
+    """Yield the items of a loop, with a line in the log every ten seconds."""
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    with reported(description, total, delay=_PAUSE) as report:
+        for done, item in enumerate(items, 1):
+            yield item
+            report(done)
+
+
 @contextlib.contextmanager
-def announced(text: str, after: float = 2.0) -> Iterator[None]:
-    """Write a line to standard error if the work takes longer than some seconds."""
-    timer = threading.Timer(after, lambda: sys.stderr.write(f"{text} ...\n"))
-    timer.daemon = True
-    timer.start()
+def announced(text: str, after: float = _QUIET) -> Iterator[None]:
+    """Write a line to standard error if the work takes longer than some seconds.
+
+    If several threads wait with the same text, the line is written once.
+    """
+    done = threading.Event()
+
+    def say() -> None:
+        if not done.wait(after):
+            waiting = (thread for thread in threading.enumerate() if thread.name == text)
+            if next(waiting, None) is threading.current_thread():
+                _log(f"{text} ...")
+            done.wait()
+
+    if not _IS_SILENT.get():
+        threading.Thread(target=say, name=text, daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        done.set()
 
 
 @contextlib.contextmanager
-def _bar(console: Any, description: str, total: int) -> Iterator[Report]:
+def unannounced() -> Iterator[None]:
+    """Announce nothing in this context, because another process writes the same line."""
+    before = _IS_SILENT.set(True)
+    try:
+        yield
+    finally:
+        _IS_SILENT.reset(before)
+
+
+@contextlib.contextmanager
+def _bar(console: Any, description: str, total: int | None) -> Iterator[Report]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (
@@ -60,18 +98,40 @@ def _bar(console: Any, description: str, total: int) -> Iterator[Report]:
         yield lambda now, _, left, note: bars.update(task, completed=now, left=left, note=note)
 
 
-def _log(description: str) -> Report:
-    last, written = -_PAUSE, -1
+def _cell() -> Callable[[str], None]:
+    """Return a function that replaces one line of a notebook's output; unlike rich it does not require ipywidgets."""
+    from IPython.display import display
 
-    def write(now: int, total: int, left: str, note: str) -> None:
-        nonlocal last, written
-        if now != written and (time.monotonic() - last >= _PAUSE or now == total):
-            last, written = time.monotonic(), now
-            said = ", ".join(filter(None, (f"{now} of {total}", note, left)))
-            sys.stderr.write(f"{description}: {said}\n")
-            sys.stderr.flush()
+    handle: Any = None
+
+    def write(text: str) -> None:
+        nonlocal handle
+        if handle is None:
+            handle = display({"text/plain": text}, raw=True, display_id=True)
+        else:
+            handle.update({"text/plain": text}, raw=True)
 
     return write
+
+
+def _log(text: str) -> None:
+    # Work does not end because its log is closed, or full.
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
+def _lines(description: str, write: Callable[[str], None], pause: float) -> Report:
+    last, written = -pause, -1
+
+    def show(now: int, total: int | None, left: str, note: str) -> None:
+        nonlocal last, written
+        if now != written and (time.monotonic() - last >= pause or now == total):
+            last, written = time.monotonic(), now
+            said = ", ".join(filter(None, (f"{now}" if total is None else f"{now} of {total}", note, left)))
+            write(f"{description}: {said}")
+
+    return show
 
 
 def _left(new: int, missing: int, seconds: float) -> str:

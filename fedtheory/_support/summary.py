@@ -1,13 +1,13 @@
 """Short summaries of values: text for a terminal, a table for a notebook."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any, final
 
 from fedtheory._support.wording import plain, written
 
-__all__ = ["Summary"]
+__all__ = ["Summary", "html_table", "short_text"]
 
 _WIDEST = 100
 
@@ -39,7 +39,7 @@ class Summary:
           loss    0.3333
         """
         width = max(map(len, self.rows), default=0)
-        lines = (_cut(f"  {name.ljust(width)}  {written(value)}") for name, value in self.rows.items())
+        lines = (short_text(f"  {name.ljust(width)}  {written(value)}") for name, value in self.rows.items())
         return plain("\n".join([self.title, *lines]))
 
     @property
@@ -50,11 +50,23 @@ class Summary:
         '<table><caption>a &lt; b</caption><tr><th>loss</th><td>0.3333</td></tr></table>'
         """
         rows = (
-            f"<tr><th>{escape(name)}</th><td>{escape(_cut(written(value)))}</td></tr>"
-            for name, value in self.rows.items()
+            f"<th>{escape(name)}</th><td>{escape(short_text(written(value)))}</td>" for name, value in self.rows.items()
         )
-        return f"<table><caption>{escape(self.title)}</caption>{''.join(rows)}</table>"
+        return f"<table><caption>{escape(self.title)}</caption><tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
 
-def _cut(text: str) -> str:
+def html_table(head: Iterable[str], rows: Iterable[Iterable[Any]], title: str = "") -> str:
+    """Return a table with a row of column titles; all text is escaped.
+
+    >>> html_table(["d", "gap"], [[3, 1 / 3]], "a < b")
+    '<table><caption>a &lt; b</caption><tr><th>d</th><th>gap</th></tr><tr><td>3</td><td>0.3333</td></tr></table>'
+    """
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    lines = ["".join(f"<th>{escape(name)}</th>" for name in head)]
+    lines += ["".join(f"<td>{escape(written(value))}</td>" for value in row) for row in rows]
+    return f"<table>{caption}<tr>{'</tr><tr>'.join(lines)}</tr></table>"
+
+
+def short_text(text: str) -> str:
+    """Return a text, truncated if it is longer than a line."""
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

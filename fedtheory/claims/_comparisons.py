@@ -12,7 +12,7 @@ from fedtheory.instances.run_draws import Drawn, DrawnAlignment
 from fedtheory.instances.runs import distance2, gap
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import Claim, claim
+from fedtheory.verification.claims import Claim, Kind, claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 Chain = Sequence[Any]
@@ -46,7 +46,7 @@ def step(
     source: Bound | Statement,
     situations: Callable[[np.random.Generator], Iterable[Any]],
     *,
-    kind: str = "inequality",
+    kind: Kind = "inequality",
     looseness: float | None = None,
     **options: Any,
 ) -> Callable[[Callable[[Any], Chain | list[Chain]]], Claim]:

@@ -21,6 +21,7 @@ from fedtheory.instances.control_variates import (
 )
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.vectors import Vector, combination, norm2
+from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
@@ -221,3 +222,38 @@ def exact_rate_guess() -> Finding:
     guess = max((1 - eta * mu) ** (2 * tau), (1 - steep / tau) ** 2)
     given = {"mu": mu, "L": L, "step_size": eta, "local_steps": tau}
     return at_most(lower, guess, instance=as_texts(given))
+
+
+@claim(
+    "scaffold:client-sampling",
+    "SCAFFOLD is not affected by client sampling",
+    Statement(sc.PAPER, "Abstract"),
+    "erratum",
+    remark=(
+        "for control variates of 0 the minimizer 1 is a fixed point of both clients together; a round of one of them"
+        " moves the model by the step size"
+    ),
+)
+def client_sampling() -> Finding:
+    eta, model, centers = Fraction(1, 2), Fraction(1), (0, 2)
+    after = Law.uniform(centers).mean(lambda center: (model - eta * (model - center) - 1) ** 2)
+    known = {"curvatures": "(1, 1)", "centers": str(centers), "w_0": 1, "step_size": str(eta), "local_steps": 1}
+    return at_most(after, Fraction(0), instance=known)
+
+
+@claim(
+    "scaffold:client-sampling-in-the-limit",
+    "For control variates grad F_k(w*), no step of any client moves the minimizer, so that sampling has no effect",
+    Statement(sc.PAPER, "Algorithm 1", "any sampling", form="derived"),
+    "identity",
+)
+def client_sampling_in_the_limit(rng: np.random.Generator) -> Finding:
+    s = Start(rng)
+    variates = s.fed.gradients(s.fed.minimizer)
+    mean, moved = combination(s.fed.weights, variates), Fraction(0)
+    for k, variate in enumerate(variates):
+        w = s.fed.minimizer
+        for _ in range(s.tau):
+            w -= s.eta * (s.fed.gradient(k, w) - variate + mean)
+        moved += norm2(w - s.fed.minimizer)
+    return equal_to(moved, Fraction(0), instance=s.instance)

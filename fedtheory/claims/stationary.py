@@ -152,6 +152,21 @@ def second_order(s: Case) -> Chain:
 
 
 @claim(
+    "stationary:averaging-guess",
+    "Averaging with a fixed step size and equal local steps converges to the minimizer of the mean loss",
+    Statement(st.PAPER, "Appendix", equation="averaging with a fixed step size, one reading", form="derived"),
+    "refuted conjecture",
+    hypotheses=_LINEAR,
+    remark="two steps of 1/4 on parabolas of curvatures 1 and 3 around 0 and 1: the limit is 15/22 instead of 3/4",
+)
+def averaging_guess() -> Finding:
+    one = vector(1)
+    fed = StationaryPoints(((one,), (vector(3),)), (vector(0), one), vector("1/2", "1/2"))
+    point = fed.averaging(Fraction(1, 4), (2, 2))
+    return equal_to(point[0], fed.minimizer[0], instance={"local_steps": "(2, 2)", "step_size": "1/4"})
+
+
+@claim(
     "stationary:fednova-guess",
     "FedNova converges to the minimizer if all Hessians are equal, like averaging with equal local steps",
     _GUESS,

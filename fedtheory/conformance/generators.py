@@ -13,7 +13,7 @@ u_k adds the same number to all logits.
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -88,8 +88,8 @@ def check_generator(
     function: Callable[..., Any],
     rng: RNGLike = 0,
     *,
-    law: str = "synthetic",
-    dispersion: str = "std",
+    law: Literal["synthetic", "dirichlet"] = "synthetic",
+    dispersion: Literal["std", "variance"] = "std",
     num_clients: int = 100,
     exceptions: Mapping[str, str] | None = None,
 ) -> Conformance:
@@ -157,8 +157,8 @@ def generator_checks(
     function: Callable[..., Any],
     rng: RNGLike = 0,
     *,
-    law: str = "synthetic",
-    dispersion: str = "std",
+    law: Literal["synthetic", "dirichlet"] = "synthetic",
+    dispersion: Literal["std", "variance"] = "std",
     num_clients: int = 100,
 ) -> list[Check]:
     """Return the checks of ``check_generator`` as a list; the arguments are the same.

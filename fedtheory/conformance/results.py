@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedtheory._support.summary import html_table
 from fedtheory._support.wording import short
 
 __all__ = ["Conformance"]
@@ -101,11 +102,7 @@ class Conformance:
         rows = [(failure.check, failure.sentence, failure.given) for failure in self.failures]
         rows += [(name, f"skipped: {reason}", "") for name, reason in self.excepted.items()]
         head = f"<p>{html.escape(self._title)}</p>"
-        if not rows:
-            return head
-        cells = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows)
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"{head}<table><tr><th>check</th><th>found</th><th>case</th></tr>{body}</table>"
+        return head + html_table(("check", "found", "case"), rows) if rows else head
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:

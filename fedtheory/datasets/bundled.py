@@ -1,6 +1,6 @@
 """Data sets of scikit-learn, partitioned among clients."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def digits(
     num_clients: int = 30,
     rng: RNGLike = 0,
     *,
-    partition: str = "dirichlet",
+    partition: Literal["dirichlet", "shards", "power_law"] = "dirichlet",
     concentration: float = 0.3,
     shards_per_client: int = 2,
     min_samples: int = 10,
@@ -69,7 +69,7 @@ def breast_cancer(
     num_clients: int = 10,
     rng: RNGLike = 0,
     *,
-    partition: str = "dirichlet",
+    partition: Literal["dirichlet", "shards", "power_law"] = "dirichlet",
     concentration: float = 0.5,
     shards_per_client: int = 2,
     min_samples: int = 10,
@@ -106,7 +106,7 @@ def wine(
     num_clients: int = 5,
     rng: RNGLike = 0,
     *,
-    partition: str = "dirichlet",
+    partition: Literal["dirichlet", "shards", "power_law"] = "dirichlet",
     concentration: float = 0.5,
     shards_per_client: int = 2,
     min_samples: int = 10,

@@ -10,7 +10,7 @@ alpha does not affect the data: u_k adds the same ``u_k (sum_j x_j + 1)`` to eve
 neither softmax nor argmax. The models differ because their entries are drawn independently for every client.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -61,8 +61,8 @@ def synthetic(
     *,
     num_features: int = 60,
     num_classes: int = 10,
-    dispersion: str = "std",
-    sizes: str = "lognormal",
+    dispersion: Literal["std", "variance"] = "std",
+    sizes: Literal["lognormal", "power_law"] = "lognormal",
     min_samples: int = 50,
     max_samples: int | None = None,
     test_fraction: float = 0.1,

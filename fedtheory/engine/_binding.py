@@ -1,4 +1,4 @@
-"""Fill the slots of the round loop with a family's kernels and a strategy's rules, compiled or in plain Python."""
+"""Functions of the round loop's slots: a family's kernels and a strategy's rules, compiled or in plain Python."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,10 +27,10 @@ __all__ = ["Bound", "bound", "reason", "running"]
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """Functions of a run by slot: addresses of what is compiled, which holds as long as ``functions`` live.
+    """Functions of a run by slot, and the addresses of the compiled ones.
 
-    ``problem`` is the type of the family's block; with numba switched off it is None, and functions stand in the place
-    of addresses.
+    Addresses are valid as long as ``functions`` exists. ``problem`` is the type of the family's block. If numba is
+    switched off, it is None and functions take the place of addresses.
     """
 
     addresses: Mapping[str, Any]
@@ -42,7 +42,7 @@ class Bound:
 def bound(
     family: Family, rules: Rules, method: MethodRules | None = None, others: Iterable[Family | None] = ()
 ) -> Bound:
-    """Fill the slots; a missing rule leaves a 0. The kernels read the arrays of other families, too."""
+    """Fill the slots; the address of a missing rule is 0. The kernels can read the arrays of other families, too."""
     homes = {**dict.fromkeys(SLOTS, rules), **dict.fromkeys(KERNELS, family), **dict.fromkeys(METHOD_RULES, method)}
     functions = {name: getattr(homes[name], name, None) for name in SLOTS}
     for name, function in functions.items():
@@ -85,7 +85,7 @@ def _called_strictly(name: str, function: Any) -> Any:
 
 
 def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
-    """Return what is called in a slot, and its address."""
+    """Return the function to call in a slot, and its address."""
     if function is None:
         return None, 0
     slot = SLOTS[name]
@@ -94,7 +94,7 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
         called = strict(function)
     elif name not in KERNELS:
         called = bridge(name)
-        # Numba hands a tuple over as its parts: this has the calling convention of the slot.
+        # Numba passes a tuple as separate arguments: StarArgTuple gives the calling convention of the slot.
         signature = signature.return_type(types.StarArgTuple(signature.args))
     else:
         called = function
@@ -109,7 +109,7 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
 
 
 def reason(error: Exception, function: Any) -> str:
-    """Repeat what numba says in its first sentence, and where."""
+    """Return the first sentence of numba's error and the source line that it refers to."""
     text = str(error)
     code = getattr(function, "py_func", function).__code__
     place = re.search(r'File "([^"<]+)", line (\d+)', text)
@@ -125,13 +125,13 @@ def reason(error: Exception, function: Any) -> str:
 # mypy: allow-untyped-decorators
 
 
-# Each thread has its own, and a rule may run a simulation itself.
+# One value per thread: a rule may itself run a simulation.
 _RULES: ContextVar[Mapping[str, Callable[..., Any]]] = ContextVar("rules")
 
 
 @contextmanager
 def running(rules: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
-    """Let the bridges lead to these rules in this thread."""
+    """Make the bridges call these rules in this thread."""
     before = _RULES.set(rules)
     try:
         yield
@@ -141,9 +141,10 @@ def running(rules: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
 
 @cache
 def bridge(name: str) -> Any:
-    """Compile a function that goes back to the interpreter for the rule of a slot, which takes microseconds.
+    """Compile a function that calls the rule of a slot in the interpreter, which takes microseconds.
 
-    It is looked up there and not compiled in: machine code is never given back, and a rule may be made for every run.
+    The rule is looked up at every call instead of compiled in, because the memory of machine code is never freed and a
+    program may make a new rule for every run.
     """
     if PLUGGED[name].returns == "void":
 

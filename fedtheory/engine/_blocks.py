@@ -1,7 +1,7 @@
-"""Records of arrays and numbers that compiled functions take as one address.
+"""Records of arrays and numbers that are passed to compiled functions by address.
 
-Numba hands a record of 40 arrays to a function as some 300 machine words, at every call. A block holds the same record
-in memory: a function takes its address and loads the attributes that it uses.
+Numba passes a record of 40 arrays to a function as about 300 machine words at every call. A block holds the same record
+in memory. A function takes the address of the block and loads only the attributes that it uses.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
@@ -86,7 +86,7 @@ def _fits(kind):
 
 
 def words_of(value: Any, kind: Any) -> Iterator[int]:
-    """Yield the words of a value; raise TypeError for an array of another type, which would be misread."""
+    """Yield the words of a value. Raise TypeError for an array of another type, which would be misread."""
     if isinstance(kind, types.Array):
         contiguous = kind.layout != "C" or value.flags.c_contiguous
         if value.dtype != _dtype(kind.dtype) or value.ndim != kind.ndim or not contiguous:
@@ -108,14 +108,13 @@ def words_of(value: Any, kind: Any) -> Iterator[int]:
 
 
 def written(record: Any, kind: Block) -> Any:
-    """Return the words of a record; they are valid as long as its arrays live."""
+    """Return the words of a record, which are valid as long as its arrays exist."""
     return np.array(
         [word for (_, one), value in zip(kind.fields, record, strict=True) for word in words_of(value, one)], np.int64
     )
 
 
 def address(words: Any) -> int:
-    """Address of an array's memory."""
     return int(words.__array_interface__["data"][0])
 
 
@@ -138,7 +137,7 @@ def _load(context, builder, block, place, name):
 
 
 def _read(context, builder, kind, place, offset):
-    """Load a value. Blocks do not change during a run, so that LLVM may load each word once."""
+    """Load a value. Blocks do not change during a run, so LLVM may load each word once."""
     if isinstance(kind, types.Array):
         return _read_array(context, builder, kind, place, offset)
     if kind == GENERATOR:
@@ -182,7 +181,7 @@ def _read_array(context, builder, kind, place, offset):
 
 
 def _read_generator(context, builder, place, offset):
-    # Numba's own way from a Generator to this record takes 6 microseconds, a third of what a short replicate takes.
+    # Numba's own conversion of a Generator takes 6 microseconds, a third of the time of a short replicate.
     parts, parent, owner = (_word(builder, place, offset + i) for i in range(3))
     bits = cgutils.create_struct_proxy(_BITS)(context, builder)
     table = builder.inttoptr(parts, cgutils.voidptr_t)

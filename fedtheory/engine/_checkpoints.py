@@ -1,4 +1,4 @@
-"""The file that keeps the finished replicates of a run."""
+"""File with the finished replicates of a run."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from fedtheory.engine._replicates import Job, Replicate
 __all__ = ["Checkpoint"]
 
 _FORM = "fedtheory checkpoint 2"
-# What a strategy and a method are decides nothing beyond their rules.
+# These attributes do not affect the result beyond the rules.
 _NAMES_ONLY = ("strategy", "method")
 
 
 class Checkpoint:
-    """The file of a run, which is refused if it is that of another.
+    """Checkpoint file of one run; the file of another run is rejected.
 
     Raises
     ------
     ValueError
-        If the run cannot be identified, or the file is of another run or cannot be read or written.
+        If the run cannot be identified, or the file belongs to another run or cannot be read or written.
     """
 
     def __init__(self, path: Path, job: Job, seeds: Sequence[np.random.SeedSequence]) -> None:
@@ -42,7 +42,7 @@ class Checkpoint:
             raise ValueError(message) from error
 
     def load(self) -> dict[int, Replicate]:
-        """Return the replicates by the places of their seeds, none if there is no file."""
+        """Return the replicates by the index of their seeds; empty if there is no file."""
         if not self.path.exists():
             return {}
         try:
@@ -57,7 +57,7 @@ class Checkpoint:
             raise ValueError(message) from error
 
     def save(self, finished: Mapping[int, Replicate]) -> None:
-        """Write replicates, whole or not at all; nothing if there are none."""
+        """Write the replicates atomically; nothing is written if there are none."""
         if not finished:
             return
         ones = [finished[i] for i in sorted(finished)]
@@ -104,7 +104,7 @@ class Checkpoint:
 
 
 def _identity(job: Job, seeds: Sequence[np.random.SeedSequence]) -> str:
-    """Digest of all that the bits of the replicates depend on, whose seeds are spawned from one."""
+    """Return a digest of everything that determines the replicates; their seeds are spawned from one sequence."""
     parts = {field.name: getattr(job, field.name) for field in fields(job) if field.name not in _NAMES_ONLY}
     try:
         return identity(parts, seeds[0].entropy, seeds[0].spawn_key, seeds[0].pool_size)

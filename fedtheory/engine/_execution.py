@@ -1,4 +1,4 @@
-"""Replicates on threads, which show their progress, and whose results are kept while others run."""
+"""Run replicates on threads, with a progress report and a checkpoint file."""
 
 import os
 import time
@@ -24,9 +24,9 @@ from fedtheory.engine.trajectory import Trajectory
 
 __all__ = ["execute"]
 
-# Seconds of silence, and between two looks at how far the rounds are.
-_QUIET, _POLL = 2.0, 0.2
-# Thousands of short replicates are reported in bundles, so many for each thread: to report takes as long as to run one.
+# Seconds between two updates of the progress.
+_POLL = 0.2
+# Short replicates are reported in bundles, since a report takes as long as a short replicate. Bundles per thread:
 _BUNDLES = 64
 
 Seeds = Sequence[np.random.SeedSequence]
@@ -35,7 +35,7 @@ Collect = Callable[[list[Replicate]], Trajectory]
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A run of all replicates, those that are finished and those that are under way, by the places of their seeds."""
+    """Finished and running replicates of a run, by the index of their seeds."""
 
     template: Template
     seeds: Seeds
@@ -44,18 +44,18 @@ class _Run:
 
     @property
     def missing(self) -> list[int]:
-        """Places of the seeds whose replicates are not finished."""
+        """Indices of the seeds whose replicates are not finished."""
         return [i for i in range(len(self.seeds)) if i not in self.finished]
 
     @property
     def num_rounds(self) -> int:
-        """Rounds of all replicates so far; one that diverged has no more to run."""
-        running = list(self.running.values())  # threads change it meanwhile
+        """Number of rounds finished in all replicates; a diverged replicate counts as finished."""
+        running = list(self.running.values())  # other threads change it meanwhile
         finished = len(self.seeds) - len(self.missing)
         return finished * self.template.job.num_rounds + sum(state.num_rounds for state in running)
 
     def collected(self, collect: Collect) -> Trajectory | None:
-        """Make a trajectory of the replicates up to the first one that is missing."""
+        """Return a trajectory of the replicates before the first missing one."""
         number = min(self.missing, default=len(self.seeds))
         return collect([self.finished[i] for i in range(number)]) if number else None
 
@@ -70,14 +70,14 @@ def execute(
     checkpoint: str | Path | None,
     checkpoint_every: float,
 ) -> Trajectory:
-    """Run a replicate per seed; write what is finished at the end, on Ctrl-C, and when the checkpoint is due.
+    """Run one replicate per seed; save the finished ones at the end, on Ctrl-C, and at the interval of the checkpoint.
 
     Raises
     ------
     Interrupted
         On Ctrl-C, before the next rounds.
     ValueError
-        If the checkpoint is of another run, or a replicate cannot go on.
+        If the checkpoint belongs to another run, or a replicate fails.
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         message = f"progress must be True, False or a function, got {short(progress)}"
@@ -101,7 +101,7 @@ def execute(
 
 @dataclass(eq=False)
 class _Due:
-    """The file of a run, and when it is to be written again."""
+    """Checkpoint file of a run and the time of its next update."""
 
     file: Checkpoint | None
     run: _Run
@@ -110,10 +110,10 @@ class _Due:
     last: float = field(default_factory=time.monotonic)
 
     def save(self, *, now: bool = False) -> None:
-        """Write what is finished, if that is more than before and, unless it is to be now, enough time has passed."""
+        """Save the finished replicates if there are new ones and either ``now`` is set or the interval has passed."""
         if self.file is None or not (now or time.monotonic() - self.last >= self.every):
             return
-        finished = dict(self.run.finished)  # threads change it meanwhile
+        finished = dict(self.run.finished)  # other threads change it meanwhile
         if len(finished) > self.kept:
             self.file.save(finished)
             self.kept, self.last = len(finished), time.monotonic()
@@ -121,7 +121,7 @@ class _Due:
 
 @contextmanager
 def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
-    """Yield what is called with how many more replicates are finished, 0 to say that time has passed."""
+    """Yield a function that takes the number of newly finished replicates, 0 if only time has passed."""
     number = len(run.seeds)
     done = number - len(run.missing)
     if progress is not True:
@@ -134,7 +134,7 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
 
         yield count
         return
-    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds, delay=_QUIET) as report:
+    with reported("rounds", number * run.template.job.num_rounds, done=run.num_rounds) as report:
 
         def show(more: int) -> None:
             finished = f"{number - len(run.missing)} of {number} replicates"
@@ -146,10 +146,10 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
 def _run_missing(
     run: _Run, num_threads: int, report: Callable[[int], None], due: _Due, *, listens: bool, wakes: bool
 ) -> None:
-    """Let threads run what is missing, until all is finished, one fails, or Ctrl-C is pressed."""
+    """Run the missing replicates on threads until all are finished, one fails, or Ctrl-C is pressed."""
     missing = run.missing
     workers, messages = min(num_threads, len(missing)), SimpleQueue[Any]()
-    # A message wakes this thread, which takes longer than a short replicate: none is sent that nothing waits for.
+    # A message wakes this thread, which takes longer than a short replicate, so only needed messages are sent.
     bundle = max(1, len(missing) // (_BUNDLES * workers)) if listens else len(missing)
     todo = iter(missing)
     threads = [Thread(target=_run_replicates, args=(run, todo, bundle, messages)) for _ in range(workers)]
@@ -168,11 +168,11 @@ def _run_missing(
                 report(message)
             due.save()
     finally:
-        # After a failure or Ctrl-C the other replicates end before their next round, too, and none begins.
+        # After a failure or Ctrl-C, running replicates stop before their next round, and no new one starts.
         stop[0] = True
         deque(todo, maxlen=0)
         for thread in threads:
-            if thread.ident is not None:  # Ctrl-C can come before it is started
+            if thread.ident is not None:  # Ctrl-C can come before the thread is started
                 thread.join()
         due.save(now=True)
 
@@ -185,11 +185,11 @@ def _next_message(messages: SimpleQueue[Any], look: float | None) -> Any:
 
 
 def _run_replicates(run: _Run, todo: Iterator[int], bundle: int, messages: SimpleQueue[Any]) -> None:
-    """Run one replicate after the other, and say how many are finished, what failed, and that this is all."""
+    """Run replicates from a shared iterator; send the numbers of finished ones, then any exception, then None."""
     fresh = 0
     try:
         worker = Worker(run.template)
-        for i in todo:  # which the threads share
+        for i in todo:  # the iterator is shared by all threads
             run.running[i] = worker
             ended = worker.run(run.seeds[i])
             if ended is None:
@@ -202,6 +202,6 @@ def _run_replicates(run: _Run, todo: Iterator[int], bundle: int, messages: Simpl
                 fresh = 0
         if fresh:
             messages.put(fresh)
-    except BaseException as error:  # it is raised where the run was called
+    except BaseException as error:  # raised again in the main thread
         messages.put(error)
     messages.put(None)

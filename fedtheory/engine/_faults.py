@@ -1,4 +1,4 @@
-"""What is wrong with a rule, in one sentence: the strategy, the rule, the round, what is wanted and what is there."""
+"""Error messages about rules: the strategy, the rule, the round, what was expected and what was given."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ __all__ = ["failures_named", "fault", "raised_by"]
 
 
 def fault(strategy: str, state: Any) -> str:
-    """Say what the rule did after which the loop stopped."""
+    """Return the error message for the rule that stopped the loop."""
     rule, round_index = _where(state)
     if rule == "attend":
         wanted = f"return how many clients it left present, {np.count_nonzero(state.present)}, got {_returned(state)}"
@@ -28,14 +28,14 @@ def fault(strategy: str, state: Any) -> str:
     else:
         clients = getattr(state, RULES[rule].writes[-1])
         wanted = fault_of_clients(clients, _returned(state), state.counts.size)
-        # The loop stops for copies only where a method keeps a state of each client.
+        # Repeated clients stop the loop only if the method keeps a state of each client.
         named = f"got {clients[: _returned(state)].tolist()}"
         wanted = wanted or f"choose different clients for a method that keeps a state of each, {named}"
     return f"the rule {rule} of {strategy} must {wanted} in round {round_index}"
 
 
 def fault_of_clients(written: Any, returned: int, num_clients: int) -> str:
-    """Say what is wrong with clients that a rule wrote; empty if nothing is."""
+    """Return what is wrong with the clients that a rule wrote; empty if they are valid."""
     if not 0 <= returned <= written.size:
         return f"return a number of clients in 0..{written.size}, got {returned}"
     named = written[:returned]
@@ -45,9 +45,9 @@ def fault_of_clients(written: Any, returned: int, num_clients: int) -> str:
 
 
 def fault_of_weights(extra: float, coefficients: Any, chosen: Any) -> str:
-    """Say what is wrong with the coefficients of the chosen; empty if nothing is."""
+    """Return what is wrong with the coefficients of the selected clients; empty if they are valid."""
     if not 0 <= extra < np.inf:
-        return f"return how many floats go up besides, finite and at least 0, got {extra}"
+        return f"return the number of additional floats sent, finite and at least 0, got {extra}"
     bad = np.flatnonzero(~np.isfinite(coefficients))
     wanted = "write a finite coefficient for each chosen client, nan standing where it writes nothing"
     return f"{wanted}, got {coefficients[bad[0]]} for client {chosen[bad[0]]}" if bad.size else ""
@@ -63,7 +63,7 @@ def _returned(state: Any) -> int:
 
 @contextmanager
 def failures_named(job: Any, state: Any) -> Iterator[None]:
-    """Name the rule, its strategy or method and the round in whatever a rule of a running replicate raises."""
+    """Add the rule, its strategy or method, and the round to any exception that a rule raises."""
     try:
         yield
     except Exception as error:
@@ -85,7 +85,7 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
 
 
 def raised_by(where: str, round_index: int, error: Exception) -> str:
-    """Say in one sentence what a rule did wrong; empty for an error that only its author can explain."""
+    """Return an error message in one sentence; empty for types that only the author of the rule can explain."""
     if isinstance(error, RuleFault):
         return f"{where} {error} in round {round_index}"
     if isinstance(error, IndexError) and "out of bounds" in str(error):
@@ -97,12 +97,12 @@ def raised_by(where: str, round_index: int, error: Exception) -> str:
 
 
 def _needs_candidates(rules: Rules, state: Any) -> bool:
-    """Whether the rule ``select``, which has no candidates, raises nothing when all clients are its candidates."""
+    """Whether ``select``, which was called without candidates, raises no error if all clients are candidates."""
     if rules.propose is not None:
         return False
     rule = plain(rules.select) if is_compiled(rules.select) else rules.select
     memory, table, weights = state.memory, state.table.view(), state.weights.view()
-    table.flags.writeable = weights.flags.writeable = False  # as they are for the rule
+    table.flags.writeable = weights.flags.writeable = False  # read-only, as in the loop
     everyone, chosen, rng = (
         np.arange(weights.size),
         np.full(rules.max_selected, -1),

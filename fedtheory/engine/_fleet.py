@@ -1,4 +1,4 @@
-"""How clients differ: how many local steps each takes, and how noisy a model each returns."""
+"""Differences between clients: numbers of local steps, and noise on returned models."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ Whole = npt.NDArray[np.int64]
 
 
 def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int, Whole]:
-    """Local steps tau of a round, and those of each client, a row for each round, or for all, or none if all take tau.
+    """Return the largest number of local steps, and the steps per client, in one row or one per round, if they differ.
 
     >>> own_steps([3, 5], num_clients=2, num_rounds=7)
     (5, array([[3, 5]]))
@@ -28,12 +28,12 @@ def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int,
         return validate.count("local_steps", local_steps), np.empty((0, num_clients), dtype=np.int64)
     counts: Whole = validate.counts("local_steps", given)
     validate.array("local_steps", counts, shape=(num_clients,) if counts.ndim == 1 else (num_rounds, num_clients))
-    # the loop is compiled for arrays that can be written, though it does not write into this one
+    # the loop is compiled for writable arrays, although it does not write to this one
     return int(counts.max(initial=1)), np.array(np.atleast_2d(counts), order="C")
 
 
 def noise_variances(variance: Any, num_clients: int) -> Array:
-    """Variance of the noise on each client's returned parameters, shape (K,), or an empty array without any noise."""
+    """Return the variance of the noise on each client's returned parameters, shape (K,); empty if there is no noise."""
     variances = validate.array("returned_noise", validate.nonnegative("returned_noise", variance))
     if not variances.any():
         return np.empty(0)

@@ -1,7 +1,7 @@
-"""Kernels of federations of wells: losses of some clients, local steps of one client, objective gap of a model."""
+"""Kernels of double-well federations: losses of some clients, local steps of one client, objective gap of a model."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/contract.py says)
+# (argument order: engine/contract.py)
 
 from typing import NamedTuple
 
@@ -17,11 +17,11 @@ __all__ = ["NonconvexArrays", "nonconvex_family"]
 
 
 class NonconvexArrays(NamedTuple):
-    """What the kernels read.
+    """Arrays of a double-well federation.
 
-    ``clients`` has a row per client: amplitudes (v numbers), centers (v), tilts (v). ``objective`` has the wells that F
-    is the sum of, one row each: weighted amplitudes (v), centers (v); one row is enough when all clients share theirs.
-    ``minimum`` holds F*.
+    ``clients`` has a row per client: amplitudes (v numbers), centers (v), tilts (v). ``objective`` has one row per well
+    of F: weighted amplitudes (v), centers (v). One row is enough if all clients have the same wells. ``minimum`` holds
+    F*.
     """
 
     clients: Array
@@ -96,5 +96,5 @@ def _excess(problem, model):
     for k in range(problem.objective.shape[0]):
         for i in range(dim):
             value += problem.objective[k, i] * _phi(model[i] - problem.objective[k, dim + i])
-    # A model can lie below the computed minimum by rounding only.
+    # Only rounding can make the loss of a model smaller than the computed minimum.
     return max(value - problem.minimum[0], 0.0)

@@ -1,7 +1,7 @@
-"""Kernels of federations whose losses are the user's, made of two functions."""
+"""Kernels of federations with user-defined losses, compiled from two functions."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/contract.py says)
+# (argument order: engine/contract.py)
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ __all__ = ["OwnArrays", "own_family"]
 
 
 class OwnArrays(NamedTuple):
-    """What the kernels read: the data of the losses, and the weights of the clients."""
+    """Arrays of a federation with user-defined losses: the data of the losses, and the weights of the clients."""
 
     data: Any
     weights: Array
@@ -49,7 +49,7 @@ def own_family(fed: LossFederation, work: LocalWork) -> Family:
 
 @lru_cache(maxsize=64)
 def _own(name: str, function: Any, data: Any) -> Any:
-    """Compile a user's function for data of this type; a sentence says why that is not possible."""
+    """Compile a user's function for data of this type; raise an error in one sentence if that is impossible."""
     known = getattr(function, "__name__", repr(function))
     source = foreign_draw(function)
     if source:
@@ -71,7 +71,7 @@ def _own(name: str, function: Any, data: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _kernels(loss: Any, gradient: Any) -> tuple[Any, Any, Any]:
-    """Compile the kernels of two functions, once for all federations of theirs."""
+    """Compile the kernels of two functions; the result is cached for all federations with these functions."""
 
     @_compiled
     def losses_of(problem, model, candidates, batch_size, rng, losses):
@@ -101,5 +101,5 @@ def _kernels(loss: Any, gradient: Any) -> tuple[Any, Any, Any]:
 
 
 def _compiled(function: Any) -> Any:
-    # What is made of a user's functions has no file to be cached by.
+    # Numba's file cache cannot be used for functions that are made at run time.
     return numba.njit(nogil=True)(function)

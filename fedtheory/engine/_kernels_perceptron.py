@@ -1,12 +1,12 @@
 """Kernels of perceptrons: losses of some clients, mini-batch steps of one client, loss of a model.
 
 Softmax regression is the perceptron without a hidden layer. A mini-batch is drawn without replacement, from all samples
-of the client or from those its epoch has not seen. Losses have an absolute error of a few roundings of the largest
-logit: what is far below that is 0 here.
+of the client or from those that were not used in the current epoch. The absolute error of a loss is a few rounding
+errors of the largest logit, so much smaller losses may be returned as 0.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/contract.py says)
+# (argument order: engine/contract.py)
 
 from collections.abc import Sequence
 from typing import Any
@@ -50,7 +50,7 @@ def perceptron_family(
 
 
 def check_batches(work: LocalWork, smallest: int) -> None:
-    """Raise a ValueError for local work that cannot be done on mini-batches of clients with so many samples."""
+    """Raise a ValueError if clients with these numbers of samples cannot train on the requested mini-batches."""
     if work.batch_size > smallest:
         message = f"batch_size must be at most {smallest}, the samples of the smallest client, got {work.batch_size}"
         raise ValueError(message)
@@ -97,7 +97,7 @@ def _mistakes(problem, model, candidates, batch_size, rng, losses):
 
 @compiled
 def _excess(problem, model):
-    # All losses are kept: asking for some of them at the same model is free.
+    # All losses are kept: evaluating some of them again at the same model is free.
     pad(model, problem.layers, problem.padded[0])
     ridge = ridge_term(problem, model)
     total = 0.0
@@ -118,7 +118,7 @@ def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope
 
 @compiled
 def train_one(problem, client, server_model, step_sizes, work, rng, update):
-    """Take one client's local steps, write how its model moved into ``update``, and return its mean loss."""
+    """Run one client's local steps, write the change of its model to ``update``, and return its mean loss."""
     first, count = problem.offsets[client], problem.offsets[client + 1] - problem.offsets[client]
     weights, speed, start = problem.padded[0], problem.padded[2], problem.padded[3]
     pad(server_model, problem.layers, weights)
@@ -132,7 +132,7 @@ def train_one(problem, client, server_model, step_sizes, work, rng, update):
     total_loss, begin = 0.0, 0
     for s in range(step_sizes.size):
         if draws:
-            # Samples before ``begin`` have been seen in this epoch, which ends when fewer than a batch are left.
+            # Samples before ``begin`` were used in this epoch, which ends when fewer samples than a batch are left.
             goes_on = s % work.num_batches > 0 if work.num_batches > 0 else work.by_epoch and s > 0
             begin = begin + size if goes_on and begin + 2 * size <= count else 0
             draw_batch(problem.order, first + begin, count - begin, size, rng)
@@ -164,7 +164,7 @@ def ridge_term(problem, model):
 
 @compiled
 def draw_batch(order, first, count, size, rng):
-    """Put a uniform subset of a client's rows in front, by a partial shuffle of whatever order they are in."""
+    """Move a uniform random subset of a client's rows to the front by a partial shuffle."""
     for i in range(size):
         j = i + int(rng.random() * (count - i))
         order[first + i], order[first + j] = order[first + j], order[first + i]
@@ -229,7 +229,8 @@ def _descend(problem, rows, first, count, step_size, dim, work, rng):
     noisy = work.gradient_noise > 0.0 or work.relative_noise > 0.0
     plain = not noisy and work.momentum == 0.0 and work.proximal_weight == 0.0 and work.correction.size == 0
     if plain and problem.l2 == 0.0 and count <= BLOCK:
-        # Added to the weights at once: a gradient of many layers would go to the farther memory and back.
+        # Update the weights directly: a separate gradient of many layers would be evicted from the cache and read
+        # again.
         loss = _to_slopes(problem, rows, first, count, -step_size / count, work.track_losses, rng)
         backward(problem, count, weights, False)
         return loss / count
@@ -260,7 +261,7 @@ def _mean_gradient(problem, rows, first, count, with_loss, rng):
 
 @compiled_with_reordering
 def _to_slopes(problem, rows, first, size, scale, with_loss, rng):
-    """Write the slopes of a block's losses in the logits, times a factor; return the sum of the losses if wanted."""
+    """Write the derivatives of the losses by the logits, times a factor; return the sum of the losses if requested."""
     last = problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
     forward_dropping(problem, rows, first, size, rng)

@@ -1,7 +1,7 @@
 """Kernels of quadratic federations: losses of some clients, local steps of one client, objective gap of a model."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/contract.py says)
+# (argument order: engine/contract.py)
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ __all__ = ["QuadraticArrays", "quadratic_family"]
 
 
 class QuadraticArrays(NamedTuple):
-    """What the kernels read: a row per client, and one for the objective F.
+    """Arrays of a quadratic federation: one row per client, and one for the objective F.
 
     A row is curvature (1 number if isotropic, v if diagonal, v*v if full), minimum (0 for F), minimizer (v).
     """
@@ -28,7 +28,7 @@ class QuadraticArrays(NamedTuple):
 
 
 def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
-    """Lay out a federation for the round loop, with the leanest kernels for the local work asked for."""
+    """Lay out a federation for the round loop, with the fastest kernels for the requested local work."""
     if work.batch_size or work.num_batches:
         name = "batch_size" if work.batch_size else "num_batches"
         message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
@@ -39,7 +39,7 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
     rows, slots = fed.rows, _slots(fed, plain=plain, reports=reports)
     if fed.curvatures.ndim == 1 and not plain:
         rows = np.hstack([fed.diagonals, fed.minima[:, None], fed.centers])
-    # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
+    # The excess is computed from the exact minimizer, which avoids the cancellation in F(w) - F*.
     curvature = fed.weights @ np.ascontiguousarray(rows[:, : -1 - fed.dim])
     objective = np.concatenate([curvature, [0.0], fed.minimizer])[None]
     rows.setflags(write=False)
@@ -84,7 +84,7 @@ def _isotropic_excess(problem, model):
 
 @compiled
 def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    # Plain gradient descent moves every coordinate the same share of the way to the center.
+    # A step of gradient descent moves every coordinate by the same share of its distance to the center.
     rows = problem.rows
     for j in range(chosen.size):
         k = np.uint64(chosen[j])
@@ -97,7 +97,7 @@ def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, vel
 
 @compiled
 def _isotropic_report(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    # The distance to the center shrinks in step with the model: the first loss tells all others.
+    # All distances to the center shrink by the same factor, so the first loss determines all others.
     _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)
     rows = problem.rows
     for j in range(chosen.size):
@@ -194,12 +194,12 @@ def _full_gradient(row, model, slope):
             slope[i] += row[i * dim + j] * (model[j] - center[j])
 
 
-# Of many clients the rows are far, and on their way at a time. Kernels for few do not ask: that alone takes time.
+# Rows of many clients are not in the cache and are prefetched. Small federations use kernels without this check.
 
 
 @compiled
 def _ask_for(rows, clients):
-    # The beginning is enough of a long row: the processor goes on by itself.
+    # It suffices to prefetch the beginning of a long row, as the processor prefetches the rest.
     last = rows.shape[1] - 1
     for j in range(clients.size):
         prefetch(rows, clients[j], 0)

@@ -1,4 +1,4 @@
-"""Optional parts of the round: each is compiled for the runs that need it, and called by its address.
+"""Optional parts of the round. Each is compiled only for runs that need it, and is called by its address.
 
 A part takes the address of the ``State``, the round, and two whole numbers whose meaning depends on the part.
 """
@@ -59,7 +59,7 @@ def _update_weights(present, objective, weights):
     for k in range(weights.size):
         total += objective[k] if present[k] else 0.0
         here += present[k]
-    # With all present the sum is 1, or would be without rounding.
+    # With all clients present the sum is 1 up to rounding errors.
     scale = 1.0 if here == weights.size or total == 0.0 else 1.0 / total
     for k in range(weights.size):
         weights[k] = scale * objective[k] if present[k] else -1.0

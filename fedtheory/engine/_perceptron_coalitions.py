@@ -1,7 +1,8 @@
-"""Losses of the coalitions of a round whose clients return perceptrons, or softmax regressions.
+"""Losses of the coalitions of a round in which clients return perceptrons or softmax regressions.
 
-Most of the work is in the first layer, whose outputs are linear in the weights: those of the server's model and of each
-update are computed once, and mixed for each of the 2^M coalitions. The layers above see the mean of the weights.
+Most of the work is in the first layer, whose outputs are linear in the weights. The outputs of the server's model and
+of each update are computed once and combined for each of the 2^M coalitions. The other layers are evaluated at the mean
+of the weights.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -18,12 +19,12 @@ from fedtheory.engine.contract import Family
 
 __all__ = ["with_products"]
 
-# Numbers that may be kept: 256 MB.
+# Largest number of floats that are kept: 256 MB.
 _MOST = 2**25
 
 
 def with_products(family: Family, num_selected: int) -> Family:
-    """Return a family with room for the first layer's outputs, unless there is too little to share, or too much."""
+    """Return a family with arrays for the first layer's outputs, unless these save too little or are too large."""
     arrays = family.arrays
     blocks, rows = int((-(-np.diff(arrays.offsets) // BLOCK)).sum()), int(arrays.layers[0, 2])
     shape = num_selected + 1, blocks, rows, BLOCK
@@ -38,7 +39,7 @@ def _coalition(problem, server_model, updates, coefficients, coalition):
     if coalition < 0:
         _multiply(problem, server_model, problem.products[0])
         for k in range(coefficients.size):
-            # An update that is not sent may hold anything.
+            # The buffer of an update that is not sent may hold any values.
             if coefficients[k] != 0.0:
                 _multiply(problem, updates[k], problem.products[k + 1])
         return 0.0
@@ -76,7 +77,7 @@ def _add(weights, update, share):
 
 @compiled_with_reordering
 def _mean_loss(problem, mix):
-    """Return the objective at the padded weights, whose first layer's outputs are mixed."""
+    """Return the objective at the padded weights from combined outputs of the first layer."""
     last, place, whole, square = problem.layers[-1], 0, 0.0, 0.0
     num_classes, logits = last[0], problem.blocks[last[5] :]
     for k in range(problem.weights.size):

@@ -1,4 +1,4 @@
-"""A block of samples forward through the layers of a perceptron, and its slopes back."""
+"""Forward and backward pass of a perceptron for a block of samples."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -21,13 +21,13 @@ __all__ = ["backward", "forward", "forward_dropping", "layer", "onward", "pad", 
 
 @inlined
 def layer(flat, layers, index):
-    """Matrix of a layer among the padded numbers of all, shape (rows, columns)."""
+    """Matrix of a layer, a view of the padded parameters of all layers, shape (rows, columns)."""
     return matrix(flat, layers[index, 4], layers[index, 2], layers[index, 3])
 
 
 @compiled
 def pad(model, layers, padded):
-    """Copy a model into matrices whose rows are as long as vector instructions are wide."""
+    """Copy a model into matrices whose rows are padded to the width of vector instructions."""
     place = 0
     for index in range(layers.shape[0]):
         matrix = layer(padded, layers, index)
@@ -39,23 +39,23 @@ def pad(model, layers, padded):
 
 @compiled
 def forward(problem, rows, first, size):
-    """Take rows into the batch and write the outputs of every layer, those of the last one being the logits."""
+    """Copy rows into the batch and write the outputs of every layer; those of the last layer are the logits."""
     _enter(problem, rows, first, size)
     onward(problem, size)
 
 
 @compiled
 def onward(problem, size):
-    """Write the outputs of the layers above the first, whose outputs are there."""
+    """Write the outputs of the layers above the first one, whose outputs are given."""
     for index in range(1, problem.layers.shape[0]):
         _rise(problem, index, _rectified(problem, index, size), size)
 
 
 @compiled
 def forward_dropping(problem, rows, first, size, rng):
-    """Do what ``forward`` does, with a part of the hidden values set to 0 and the others lengthened to make up for it.
+    """Forward pass with dropout: some hidden values are set to 0, and the others are scaled up accordingly.
 
-    The draws are one for each value, layer by layer, sample by sample, and none for layers that drop nothing.
+    One random number is drawn for each value, layer by layer and sample by sample, and none for layers without dropout.
     """
     _enter(problem, rows, first, size)
     for index in range(1, problem.layers.shape[0]):
@@ -91,7 +91,7 @@ def _rise(problem, index, inputs, size):
 
 @compiled
 def share_of_mistakes(problem, rows, first, count):
-    """Return the share of ``rows[first:first + count]`` that the padded weights classify wrongly."""
+    """Return the share of ``rows[first:first + count]`` that the padded weights misclassify."""
     last = problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
     wrong = 0
@@ -99,7 +99,7 @@ def share_of_mistakes(problem, rows, first, count):
         size = min(BLOCK, count - start)
         forward(problem, rows, first + start, size)
         for s in range(size):
-            best = 0  # of equal logits the first counts, as in numpy.argmax
+            best = 0  # the first of equal logits, as in numpy.argmax
             for c in range(1, num_classes):
                 if logits[c, s] > logits[best, s]:
                     best = c
@@ -109,9 +109,10 @@ def share_of_mistakes(problem, rows, first, count):
 
 @compiled
 def backward(problem, size, total, fresh):
-    """Add to ``total``, the gradient or the weights, what the slopes of the last layer, (classes, samples), make of it.
+    """Backpropagate the derivatives by the logits, shape (classes, samples); add the gradient to ``total``.
 
-    If fresh, it starts from zero. Slopes go down through the weights of a layer before these change.
+    ``total`` is the gradient or the weights. If fresh, it starts from zero. The derivatives pass through the weights of
+    a layer before these are changed.
     """
     layers, weights = problem.layers, problem.padded[0]
     for index in range(layers.shape[0] - 1, 0, -1):
@@ -130,13 +131,13 @@ def backward(problem, size, total, fresh):
 def _rectify(block, num_units, size, inputs):
     for s in range(size):
         for unit in range(num_units):
-            # what is no number stays so
+            # NaN stays NaN
             inputs[s, unit] = max(block[unit, s], 0.0)
 
 
 @compiled_with_reordering
 def _pass_where_positive(back, inputs, num_units, size, scale, block):
-    # A value that was dropped is 0, as one that was cut off: neither has a slope.
+    # A dropped value is 0, like a value that the rectifier cuts off: the derivative is 0 in both cases.
     for s in range(size):
         for unit in range(num_units):
             block[unit, s] = back[s, unit] * scale if inputs[s, unit] > 0.0 else 0.0
@@ -147,18 +148,18 @@ Whole = npt.NDArray[np.int64]
 
 
 class PerceptronArrays(NamedTuple):
-    """What the kernels read and, from ``order`` on, what each replicate writes.
+    """Arrays of a perceptron federation; each replicate has its own copies from ``order`` on.
 
-    ``features`` (N, P) end with the constant 1 and zeros; ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
-    hold the units and inputs (the constant among them) of each layer, its rows and columns padded with zeros as tiles
-    need them, and where its matrix and its block begin; ``dropout`` (L,) is the share of each layer's outputs that is
-    dropped in training, 0 for the last. ``order`` holds each client's rows as batches shuffle them.
-    ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights, gradient,
-    velocity and the server's weights; ``blocks`` a layer's outputs (rows + 2, BLOCK), the two below the classes being
-    scratch; ``hidden`` (L, BLOCK, widest) the inputs of each layer beyond the first, sample by sample, and in the
-    first's place their slopes; ``batch`` the numbers of the samples in the block, and ``counting`` 0, 1, 2, ...
-    ``products`` (M + 1, blocks, rows, BLOCK) are the first layer's outputs of the server's model and of M updates, of
-    all samples; empty unless coalitions are valued.
+    ``features`` (N, P) end with the constant 1 and zeros. ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
+    holds for each layer the number of units, the number of inputs including the constant, the padded numbers of rows
+    and columns, and the offsets of its matrix and its block. ``dropout`` (L,) is the share of each layer's outputs that
+    is dropped in training, 0 for the last layer. ``order`` holds each client's rows in the order of the current
+    shuffle. ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights,
+    gradient, velocity and the server's weights. ``blocks`` holds a layer's outputs (rows + 2, BLOCK); its last two rows
+    are scratch. ``hidden`` (L, BLOCK, widest) holds the inputs of each layer after the first, sample by sample, and in
+    the place of the first layer their derivatives. ``batch`` holds the numbers of the samples in the block, and
+    ``counting`` is 0, 1, 2, ... ``products`` (M + 1, blocks, rows, BLOCK) holds the first layer's outputs of the
+    server's model and of M updates for all samples; it is empty unless coalitions are valued.
     """
 
     features: Array
@@ -181,7 +182,7 @@ class PerceptronArrays(NamedTuple):
 
 
 def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
-    """Arrange the samples and the rooms of all passes."""
+    """Arrange the samples and allocate the buffers of all passes."""
     units, inputs = np.array(shapes, dtype=np.int64).T
     rows, columns = -(-units // ROWS) * ROWS, -(-inputs // LANES) * LANES
     matrices, blocks = np.cumsum([0, *(rows * columns)]), np.cumsum([0, *(rows + 2)])

@@ -1,4 +1,4 @@
-"""Rules in plain Python: they get arrays of their own, and what they return and draw is checked at every call."""
+"""Rules in plain Python: their arguments are copied, and their results and random draws are checked at every call."""
 
 import numbers
 import operator
@@ -15,16 +15,16 @@ __all__ = ["RuleFault", "call_plainly"]
 
 
 class RuleFault(Exception):
-    """What a rule must do and did not, as the end of a sentence that begins with its name."""
+    """Error of a rule: the predicate of a sentence whose subject is the rule."""
 
 
 def call_plainly(slot: Slot, rule: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """Call a rule with copies of the arrays, which it may keep: those of the loop are overwritten, and freed after it.
+    """Call a rule with copies of the arrays, which it may keep; the arrays of the loop are overwritten and freed.
 
     Raises
     ------
     RuleFault
-        If it draws from NumPy's global generator, or returns or writes what is no number of the kind that is wanted.
+        If it draws from NumPy's global generator, or returns or writes a value of the wrong kind.
     """
     own = [_own(name, value, slot) for name, value in zip(slot.arguments, arguments, strict=True)]
     before = global_state()
@@ -49,7 +49,7 @@ def _own(name: str, value: Any, slot: Slot) -> Any:
 
 
 class _WholeNumbers(np.ndarray[Any, Any]):
-    """An array into which no floats can be written: NumPy would truncate them."""
+    """An integer array that rejects floats, which NumPy would truncate."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, self._whole(value))

@@ -1,8 +1,8 @@
-"""Matrix products of small layers whose sums stay in the processor's registers while they run.
+"""Matrix products of small layers with sums that stay in the processor's registers.
 
-Numba widens the innermost loop only, so that a sum of outer products would read and write its result every few terms,
-and a table of inner products be summed across registers number by number. Here a tile of the result, some rows of some
-vectors of eight numbers, is read once and written once.
+Numba vectorizes only the innermost loop. A sum of outer products would then read and write its result every few terms,
+and a table of inner products would be summed across registers one number at a time. Here, a tile of the result, which
+consists of several rows of vectors of eight numbers, is read once and written once.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
@@ -26,7 +26,7 @@ _FEATURES = numba.config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features(
 VECTORS = 4 if "+avx512f" in _FEATURES else 1
 _WIDE = VECTORS * LANES
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_TOTAL, _LEFT, _RIGHT, _NUMBERS = 0, 3, 4, 5  # places among the arguments of ``_add_tile``
+_TOTAL, _LEFT, _RIGHT, _NUMBERS = 0, 3, 4, 5  # positions among the arguments of ``_add_tile``
 
 
 @compiled
@@ -107,8 +107,8 @@ def _lower(context, builder, kinds, arguments, height, width):
 def write_inner_products(table, left, right, numbers, count):
     """Write to table[i, k] the inner product of left[i] and row numbers[k] of ``right``, for k < count.
 
-    ``left`` has a multiple of five rows; ``numbers`` and ``table`` have room for a multiple of four, and are filled so
-    far. Rows have a multiple of eight numbers.
+    The number of rows of ``left`` is a multiple of five. ``numbers`` and ``table`` are filled up to the next multiple
+    of four, for which they must have room. The length of rows is a multiple of eight.
     """
     for row in range(0, left.shape[0], ROWS):
         for first in range(0, count, VECTORS):
@@ -160,13 +160,13 @@ def _lower_inner(context, builder, kinds, arguments, width):
 
 
 def _accumulate(builder, kept, factor, term):
-    # "contract": multiplied and added with one rounding
+    # "contract": multiply and add with one rounding
     product = builder.fmul(factor, term, flags=("contract",))
     builder.store(builder.fadd(builder.load(kept), product, flags=("contract",)), kept)
 
 
 def _folded(builder, vectors):
-    """Sum of the numbers of each vector, as one vector; there are a power of two of them."""
+    """Sum of the entries of each vector, as one vector; the number of vectors is a power of two."""
     wanted = len(vectors)
     while len(vectors) > 1:
         vectors = [_in_twos(builder, *pair, 2 * LANES) for pair in zip(vectors[::2], vectors[1::2], strict=True)]

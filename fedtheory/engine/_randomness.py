@@ -1,7 +1,8 @@
-"""Whether a rule draws from another generator than its own, which makes runs irreproducible.
+"""Detection of rules that draw from a generator other than their own, which makes runs irreproducible.
 
-What a rule names is read off its bytecode. What a function of another package draws from NumPy's global generator, as
-``rvs`` of SciPy's laws does, is seen by the state of that generator; only rules in plain Python can call one.
+The names that a rule uses are found in its bytecode. Functions of other packages may draw from NumPy's global
+generator, like ``rvs`` of SciPy's distributions. Such draws are detected by a change of the generator's state. Only
+rules in plain Python can call such functions.
 """
 
 import ctypes
@@ -23,14 +24,14 @@ __all__ = ["foreign_draw", "global_state"]
 
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 _LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-# Instructions between the loading of a function and its call.
+# Instructions that may be between the loading of a function and its call.
 _NEUTRAL = ("CACHE", "PRECALL", "PUSH_NULL", "NOP")
 
 
 def foreign_draw(function: Callable[..., Any]) -> str:
-    """Name the first generator that a function uses without being handed it; empty if none is found.
+    """Return the name of the first generator that a function uses and that is not an argument; empty if none is found.
 
-    Functions that it names are looked at, too, except those of other packages.
+    Functions that it calls are searched, too, except those of other packages.
 
     >>> foreign_draw(lambda rng: np.random.rand()), foreign_draw(lambda rng: rng.random())
     ('np.random.rand', '')
@@ -39,7 +40,7 @@ def foreign_draw(function: Callable[..., Any]) -> str:
 
 
 def _function(value: Any) -> tuple[Any, Any]:
-    """Return the function in Python that a callable stands for, and the object that it is bound to; or None."""
+    """Return the Python function behind a callable, and the object to which it is bound; None if there is none."""
     own = None
     while not isinstance(value, FunctionType):
         if isinstance(value, MethodType):
@@ -80,14 +81,14 @@ def _drawn(value: Any, package: str, seen: set[Any]) -> Iterator[str]:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # not filled yet
+    except ValueError:  # the cell is empty
         return None
 
 
 def _named(
     code: CodeType, known: dict[str, Any], cells: dict[str, Any], local: dict[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the names of generators that are not handed over; of everything else no name, and the value."""
+    """Yield the name of each generator that is not an argument, and an empty name with the value of anything else."""
     value, text = None, ""
     for step in dis.get_instructions(code):
         kind, name = step.opname, step.argval
@@ -124,14 +125,15 @@ def _loaded(kind: str, name: Any, known: dict[str, Any], cells: dict[str, Any], 
 
 
 def _part(value: Any, name: str) -> Any:
-    # An attribute of an object may be a property, which is not to be run.
+    # An attribute of an object may be a property, which must not be evaluated.
     return getattr(value, name, None) if isinstance(value, ModuleType) else inspect.getattr_static(value, name, None)
 
 
 def global_state() -> Any:
-    """Return what changes when NumPy's global generator draws: of a Mersenne twister its last word and position.
+    """Return a value that changes when NumPy's global generator draws.
 
-    To read them takes 0.3 microseconds. ``numpy.random.get_state`` takes 50, six times what a rule takes.
+    For a Mersenne twister it is the last word and the position. Reading them takes 0.3 microseconds.
+    ``numpy.random.get_state`` takes 50, six times as long as a rule.
     """
     generator = np.random.get_bit_generator()  # type: ignore[attr-defined] # NumPy's stubs leave it out
     if isinstance(generator, np.random.MT19937):
@@ -142,5 +144,5 @@ def global_state() -> Any:
 
 @lru_cache(maxsize=1)
 def _last_words(generator: np.random.MT19937) -> Any:
-    # 624 words of 32 bits, and the position among them.
+    # The state is 624 words of 32 bits and the position.
     return (ctypes.c_uint32 * 2).from_address(generator.ctypes.state_address + 623 * 4)

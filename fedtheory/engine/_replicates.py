@@ -1,4 +1,4 @@
-"""Independent replicates of one simulation: each has its own random streams and its own buffers."""
+"""Independent replicates of a simulation, with separate random streams and buffers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -42,7 +42,7 @@ _RECORDED = [(name, kind, ndim or 0) for name, (kind, ndim) in STATE_FIELDS.item
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """All that the replicates share."""
+    """Settings that are common to all replicates."""
 
     strategy: Strategy
     family: Family
@@ -65,12 +65,12 @@ class Job:
 
     @cached_property
     def name(self) -> str:
-        """What the strategy is called in messages."""
+        """Name of the strategy in messages."""
         return repr(self.strategy)
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Clients K, at most d candidates and m chosen a round, v coordinates, coalitions, and r and s of a method."""
+        """Sizes K (clients), d (candidates), m (selected), v (coordinates), coalitions, and r and s of a method."""
         most = {"d": self.rules.max_candidates, "m": self.rules.max_selected}
         coalitions = 0 if self.rules.valuation is None else 2**self.rules.max_selected
         rows, state_size = (most["m"], self.method_rules.state_size) if self.method_rules else (0, 0)
@@ -85,7 +85,7 @@ class Job:
 
     @property
     def num_recorded(self) -> int:
-        """Recorded rounds, round 0 included."""
+        """Number of recorded rounds, including round 0."""
         return self.num_rounds // self.every + 1
 
     @property
@@ -97,7 +97,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Replicate:
-    """What one replicate wrote, how often each client was selected, and the round in which it diverged, or -1."""
+    """Records of a replicate, selection counts, and the round in which it diverged, or -1."""
 
     recording: Mapping[str, Array]
     counts: npt.NDArray[np.int64]
@@ -114,9 +114,10 @@ class Template(NamedTuple):
 
 
 def template_of(job: Job) -> Template:
-    """Compile what a run needs, and announce it on standard error if that takes more than two seconds."""
+    """Compile what a run needs, with a message on standard error if that takes more than two seconds."""
     about = (15 if isinstance(job.family.arrays, PerceptronArrays) else 5) + (5 if job.validation is not None else 0)
-    with announced(f"fedtheory compiles this kind of run, once on this machine, in about {about} s"):
+    own = "in every process for rules without cache=True"
+    with announced(f"fedtheory compiles this kind of run in about {about} s, once on this machine ({own})"):
         functions = bound(job.family, job.rules, job.method_rules, (job.validation, job.test))
         compiles = bool(functions.functions)
         parts = {name: _part(name, compiles=compiles) if _needs(job, name) else 0 for name in PARTS}
@@ -131,7 +132,7 @@ def _part(name: str, *, compiles: bool) -> Any:
 
 
 class Worker:
-    """Memory of one thread, which runs its replicates one after the other."""
+    """Memory of one thread, which runs several replicates in sequence."""
 
     def __init__(self, template: Template) -> None:
         job = self.job = template.job
@@ -152,7 +153,7 @@ class Worker:
 
     @property
     def num_rounds(self) -> int:
-        """Rounds that are over, also while others are running."""
+        """Number of finished rounds, which another thread may read during a run."""
         return int(self.state.report[1])
 
     def _problem(self, family: Family | None) -> Any:
@@ -170,7 +171,7 @@ class Worker:
         return address(words)
 
     def run(self, seed: np.random.SeedSequence) -> Replicate | None:
-        """Run a replicate from its start to its end; return what it wrote, or None if it was stopped before."""
+        """Run a replicate; return its records, or None if it was stopped."""
         job = self.job
         self._begin(seed)
         state = self.state
@@ -185,19 +186,18 @@ class Worker:
             raise ValueError(message)
         if ended == FAULT:
             raise ValueError(fault(job.name, state))
-        state.report[:] = 0.0  # of which the next replicate has run no round
+        state.report[:] = 0.0  # no round of the next replicate is finished
         recorded = {name: getattr(state, f"recorded_{name}") for name in job.recorded_shapes}
         return None if ended == STOPPED else Replicate(recorded, state.counts, ended)
 
     def _begin(self, seed: np.random.SeedSequence) -> None:
         """Create the random streams and the arrays of results, and reset all other memory."""
         job, state = self.job, self.state
-        # A Generator takes as long to make as a hundred rounds: none is made for the last streams if nothing draws
-        # from them.
+        # Creating a Generator takes as long as a hundred rounds, so only the streams that are used are created.
         needed = 4 if job.method_rules is not None else 3 if job.rules.attend is not None else 2
         rngs = [np.random.default_rng(child) for child in seed.spawn(needed)]
         streams = dict(zip(STREAMS, rngs + rngs[:1] * (4 - needed), strict=True))
-        # What a rule finds in scratch must not depend on the replicates that its thread ran before.
+        # Results must not depend on scratch memory of earlier replicates of the thread.
         for name in _SCRATCH:
             getattr(state, name)[...] = 0
         state.model[:], state.memory[:] = job.initial, job.rules.memory
@@ -228,7 +228,7 @@ def _restore(mine: Any, original: Any) -> None:
 
 
 def _needs(job: Job, part: str) -> bool:
-    """Whether a run calls a part of the round."""
+    """Whether a run needs a part of the round."""
     methodical = job.method_rules is not None
     return {
         "record": not {"models", "uplink", "broadcasts", "evaluations", "coalitions", "states"}.isdisjoint(job.record),
@@ -274,7 +274,7 @@ def _method_states(job: Job) -> dict[str, Array]:
     rules = job.method_rules
     if rules is None:
         return {}
-    # Zeros that no round touches take no memory, of a million clients, say.
+    # Untouched zeros take no memory, which matters for a million clients.
     states = (
         np.zeros((job.weights.size, rules.state_size)) if rules.states is None else np.array(rules.states, order="C")
     )
@@ -298,18 +298,18 @@ def _buffers(job: Job) -> dict[str, Any]:
 
 
 def _recording(job: Job) -> dict[str, Array]:
-    """Make room for what a replicate records, a row per recorded round."""
+    """Allocate the records of a replicate, one row per recorded round."""
     blanks = {record.buffer: record.blank for record in RECORDS.values()}
     return {f"recorded_{name}": np.full(shape, blanks[name]) for name, shape in job.recorded_shapes.items()}
 
 
 def _own(table: Array) -> Array:
-    # the loop is compiled for arrays that can be written, though it does not write into this one
+    # the loop is compiled for writable arrays, although it does not write to this one
     return np.require(table, requirements=["C", "W"])
 
 
 def _is_ours(strategy: object) -> bool:
-    """Whether a strategy is made of this package's parts only, whose rules the tests of every strategy look at."""
+    """Whether a strategy consists of parts of this package, whose rules are tested."""
     if is_dataclass(strategy):
         parts = (getattr(strategy, field.name) for field in fields(strategy))
         return type(strategy).__module__.startswith("fedtheory.") and all(map(_is_ours, parts))

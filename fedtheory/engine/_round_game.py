@@ -1,8 +1,8 @@
 """Values of a round's clients, compiled: all coalitions, random orders, or truncated random orders (GTG-Shapley).
 
-The game of a round: a coalition is worth minus the validation loss of the weighted mean of its members' models, nobody
-that of the model before the round. Each coalition is evaluated when it is first asked for. The compiled estimators draw
-and decide as those of ``fedtheory.valuation`` do.
+The utility of a coalition is minus the validation loss of the weighted mean of its members' models. The utility of the
+empty coalition is minus the loss of the model before the round. Each coalition is evaluated when it is first needed.
+The compiled estimators use the same random draws and stopping rules as those of ``fedtheory.valuation``.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -26,10 +26,11 @@ def value_cohort(
     excess_at, coalition_at, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
     model, values,
 ):  # fmt: skip
-    """Write the value of each row of ``updates`` (n, v), weighted with ``shares`` (n,); count the losses asked for.
+    """Write the values of ``updates`` (n, v) with weights ``shares`` (n,); return the number of losses evaluated.
 
-    Kernels stand at the addresses: ``excess_at`` of a model, ``coalition_at`` of a coalition, 0 if there is none.
-    ``known`` (at least 2^n,) and ``model`` (v,) are scratch. Values are NaN where a loss is not finite.
+    ``excess_at`` is the address of the kernel for the loss of a model, ``coalition_at`` that for the loss of a
+    coalition, 0 if there is none. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All values are NaN if a
+    loss is not finite.
     """
     n = shares.size
     for number in range(1 << n):
@@ -70,16 +71,16 @@ def _walk(
     excess_at, coalition_at, problem, start, updates, shares, truncates, tolerance, rng, known, model,
     gains,
 ):  # fmt: skip
-    """Write what each player adds in random orders, a row for each; return how many orders were walked through."""
+    """Write the marginal contributions along random orders, one row per order; return the number of orders."""
     most, n = gains.shape
-    everybody = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, (1 << n) - 1)
-    nobody = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, 0)
-    if truncates and abs(everybody - nobody) < tolerance:
+    grand = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, (1 << n) - 1)
+    empty = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, 0)
+    if truncates and abs(grand - empty) < tolerance:
         return 0
     for seen in range(most):
-        before, arrived = nobody, 0
+        before, arrived = empty, 0
         for player in _order(n, seen % n if truncates else -1, rng):
-            if truncates and abs(everybody - before) < tolerance:
+            if truncates and abs(grand - before) < tolerance:
                 break
             arrived |= 1 << player
             after = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, arrived)
@@ -92,7 +93,7 @@ def _walk(
 
 @compiled
 def _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, number):
-    """Minus the loss of a coalition's model up to a constant; infinity marks coalitions that were not evaluated."""
+    """Minus the loss of a coalition's model up to a constant, evaluated once; ``known`` is infinite before that."""
     if known[number] == np.inf:
         if coalition_at != 0:
             loss = _coalition(coalition_at, (problem, start, updates, shares, number))
@@ -119,7 +120,7 @@ def _write_mean(start, updates, shares, number, model):
 
 @compiled
 def _from_all(known, values, n):
-    """Shapley values from the table of all utilities in bit order."""
+    """Shapley values from the utilities of all coalitions, indexed by their bits."""
     weight = np.empty(n)
     weight[0] = 1.0 / n
     for size in range(1, n):  # 1 / (n binom(n - 1, size))
@@ -136,7 +137,7 @@ def _from_all(known, values, n):
 
 @compiled
 def _order(n, first, rng):
-    """Draw an order of the players: any, or one that begins with ``first`` where that is one of them."""
+    """Draw a uniform random order of the players; if ``first`` is at least 0, it comes first."""
     if first < 0:
         return rng.permutation(n)
     order = np.empty(n, dtype=np.int64)
@@ -149,7 +150,7 @@ def _order(n, first, rng):
 
 @compiled
 def _converged(added, count):
-    """Whether each of the last ten running means lies within 1 % of the latest on average, after twenty orders."""
+    """Whether, after twenty orders, the last ten running means differ from the latest by at most 1% on average."""
     if count < _FEWEST:
         return False
     for k in range(added.shape[1]):

@@ -1,4 +1,4 @@
-"""The round loop, written once: attend, ask, choose, correct, train, weigh, record, aggregate, value, observe.
+"""The round loop: attend, propose, select, correct, train, weigh, record, aggregate, value, observe.
 
 It calls the rules of the strategy and method and the kernels of the problem family through slots, which ``contract``
 declares and ``_binding`` fills. A slot is called once per round, never per step or per sample, since a call costs a few

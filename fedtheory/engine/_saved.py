@@ -1,4 +1,4 @@
-"""The file of a run: its data set, and the provenance of the run, in words."""
+"""The file of a run: its data set and its provenance."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _FORM = "fedtheory run 3"
 
 
 def run_bytes(data: "Dataset", made_on: Mapping[str, str] | None) -> bytes:
-    """Return the content of the file of a run, with its provenance, by default the present one."""
+    """Return the content of the file of a run; the provenance is that of the current process by default."""
     words = json.dumps(provenance() if made_on is None else dict(made_on))
     return dataset_bytes(data.assign_attrs(form=_FORM, provenance=words))
 
@@ -31,9 +31,9 @@ def read(path: Path) -> dict[str, Any]:
     Raises
     ------
     FileNotFoundError
-        If there is none.
+        If the file does not exist.
     ValueError
-        If it is another file, something is missing in it, or it is not whole.
+        If the file is not the file of a run, or is incomplete or damaged.
     """
     if not path.exists():
         message = f"path must be the file of a run, got {path}, which does not exist"

@@ -1,7 +1,7 @@
 """Functions plugged into the compiled round loop, called by address.
 
-The loop knows signatures and addresses only, so that it is compiled and cached once and never runs a stale rule. It
-does not know the family either: kernels take the address of the family's arrays.
+The loop uses only signatures and addresses, so it is compiled and cached once and never runs a stale rule. It is
+independent of the family, too: kernels take the address of the family's arrays.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -19,7 +19,7 @@ from fedtheory.selection.rules import Slot
 
 __all__ = ["KINDS", "address_of", "caller", "loop_address", "part_address", "signature_of"]
 
-# Numba's types of what slots and the state of a replicate are declared with.
+# Numba's types for the declarations of slots and of the state of a replicate.
 KINDS = {
     "int64": types.int64,
     "address": types.int64,
@@ -29,13 +29,13 @@ KINDS = {
     "generator": GENERATOR,
     "work": block_type(LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)),
 }
-# Blocks, of which the loop has the address only.
+# Blocks, which the loop passes on by address.
 _PLACES = ("problem", "work")
 _PART = types.float64(types.int64, types.int64, types.int64, types.int64)
 
 
 def signature_of(slot: Slot, problem: Any = None) -> Any:
-    """Numba's signature of a slot, for a family whose block has this type; only what it writes is writable."""
+    """Numba's signature of a slot for a family's type of block; only arrays that the slot writes are writable."""
     return _signature(slot, problem if "problem" in slot.arguments else None)
 
 
@@ -61,7 +61,7 @@ def address_of(function: Any, signature: Any) -> int:
 
 @lru_cache(maxsize=256)
 def _compiled(function: Any, signature: Any) -> tuple[Any, int]:
-    # With what numba made of it, which has to live as long as its address is known here.
+    # The compiled function must be kept alive as long as its address is cached here.
     found = function.get_compile_result(signature)
     return found, int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
@@ -72,12 +72,12 @@ def part_address(function: Any) -> int:
 
 
 def loop_address(function: Any) -> int:
-    """Compile the round loop, a function of the place of a ``State``, and return where its machine code begins."""
+    """Compile the round loop, a function of the address of a ``State``, and return where its machine code begins."""
     return address_of(function, types.int64(types.int64))
 
 
 def caller(name: str) -> Any:
-    """Return what compiled code calls with the address of a slot's function, and its arguments."""
+    """Return a function with which compiled code calls a slot by address."""
     if config.DISABLE_JIT:
         return _call_plainly
     return _calling(_PART) if name in PARTS else _calling(signature_of(SLOTS[name], types.voidptr), SLOTS[name])

@@ -1,4 +1,4 @@
-"""From the logits of a block of samples to powers and residuals, each a pass the processor can widen.
+"""Exponentials and residuals of the logits of a block of samples, in vectorizable passes.
 
 The logits of a block are stored (classes, samples), so that the work per class is one pass over neighboring numbers.
 Below the classes a block has two rows of numbers per sample: largest logits, and sums.
@@ -19,14 +19,14 @@ BLOCK = 64
 
 @compiled
 def take(rows, first, size, batch):
-    """Copy row numbers; the last one again fills up to a multiple of eight."""
+    """Copy row numbers; repeat the last one up to a multiple of eight."""
     for s in range(-(-size // LANES) * LANES):
         batch[s] = rows[first + min(s, size - 1)]
 
 
 @compiled_with_reordering
 def to_powers(block, labels, batch, num_classes, size, with_loss):
-    """Turn logits into exp(logit - largest logit), sum them per sample, return the sum of the losses if wanted."""
+    """Turn logits into exp(logit - maximum) and sum them per sample; return the sum of the losses if requested."""
     top, sums = block[-2], block[-1]
     filled = -(-size // LANES) * LANES
     for s in range(filled):
@@ -45,7 +45,7 @@ def to_powers(block, labels, batch, num_classes, size, with_loss):
             z[s] = power(z[s] - top[s])
             sums[s] += z[s]
     if with_loss:
-        # One logarithm for the block: each sum is in [1, C], so that 64 of them cannot overflow.
+        # One logarithm for the block: each sum is in [1, C], so the product of 64 of them cannot overflow.
         product = 1.0
         for s in range(size):
             product *= sums[s]
@@ -55,7 +55,7 @@ def to_powers(block, labels, batch, num_classes, size, with_loss):
 
 @compiled_with_reordering
 def to_residuals(block, labels, batch, num_classes, size):
-    """Turn powers into q - e_y."""
+    """Turn powers into the residuals q - e_y."""
     sums = block[-1]
     filled = -(-size // LANES) * LANES
     for s in range(filled):

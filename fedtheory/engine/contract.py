@@ -1,15 +1,15 @@
-"""Declarations of the functions, arguments and recordings of the round loop.
+"""Declarations of the slots, arguments and records of the round loop.
 
 The loop calls a family's kernels (``KERNELS``), a strategy's rules (``fedtheory.selection.rules``) and a method's
-(``fedtheory.methods.rules``). A new slot is an entry here or there and a call in the loop; a new recording is an entry
-in ``RECORDS`` and a line in the loop: signatures, buffers, error texts and the page *Contracts* of the documentation
-are read off the entries.
+(``fedtheory.methods.rules``). To add a slot, add an entry to one of these tables and a call to the loop. To add a
+record, add an entry to ``RECORDS`` and a line to the loop. Signatures, buffers, error messages and the page *Contracts*
+of the documentation are generated from the entries.
 """
 
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,9 @@ _NO_CORRECTION = np.empty(0)
 class LocalWork(NamedTuple):
     """Settings of local training: sigma^2 and M of the gradient noise, FedProx weight, momentum, batch size (0 = all).
 
-    ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step;
-    with ``num_batches`` an epoch has so many of them, of sizes that differ among clients. ``correction``, shape (v,) or
-    empty, is added to every gradient of the client that trains: the loop overwrites it between clients.
+    With ``by_epoch``, batches go through the client's samples in turn; otherwise each batch is drawn from all samples.
+    ``num_batches`` is the number of batches per epoch, whose size then depends on the client. ``correction``,
+    shape (v,) or empty, is added to every gradient of the client that trains; the loop overwrites it between clients.
     """
 
     gradient_noise: float
@@ -46,11 +46,12 @@ class LocalWork(NamedTuple):
 class Family:
     """Layout of a problem for the round loop: a NamedTuple of arrays, three kernels, and the reference value of excess.
 
-    ``mistakes``, with the arguments of ``losses``, writes shares of wrongly classified samples; None where nothing is
-    classified. ``sharing``, from this family and the most clients of a round, makes one with the kernel ``coalition``,
-    which evaluates coalitions faster than ``excess`` does; None where that is not known. ``private`` names the arrays,
-    or records of them, that the kernels write: each replicate gets its own copy. ``shapes`` are those of the matrices
-    that a model is made of, where federations of one dimension can differ in them.
+    ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples; None if the family is
+    not a classifier. ``sharing`` takes this family and the largest number of clients per round, and returns a family
+    with the kernel ``coalition``, which evaluates coalitions faster than ``excess``; None if there is no such kernel.
+    ``private`` contains the names of the arrays, or records of arrays, that the kernels write; each replicate gets its
+    own copy. ``shapes`` are the shapes of the parameter matrices of a model, where federations of the same dimension
+    can differ in them.
     """
 
     arrays: Any
@@ -116,15 +117,22 @@ KERNELS = {
     ),
 }  # fmt: skip
 
-# What strategies and methods bring, compiled or in plain Python.
+# Slots of strategies and methods, compiled or in plain Python.
 PLUGGED = {**RULES, **METHOD_RULES}
 SLOTS = {**KERNELS, **PLUGGED}
 
 
-class Record(NamedTuple):
-    """A recordable quantity: buffer of the loop, shape beyond the rounds, fill value, and meaning.
+Recorded = Literal[
+    "gap", "loss", "accuracy", "models", "uplink", "broadcasts", "evaluations", "selected", "coefficients", "values",
+    "coalitions", "states",
+]  # fmt: skip
+"""Names of what a run may record."""
 
-    ``units`` is what it counts; 1 for what has no unit.
+
+class Record(NamedTuple):
+    """A recordable quantity: name, shape for each round, fill value, meaning, and unit.
+
+    ``units`` is 1 for quantities without a unit.
     """
 
     buffer: str
@@ -149,11 +157,11 @@ RECORDS = {
     "states": Record("states", ("K", "s"), np.nan, "the clients' states, as the method lays them out"),
 }
 
-# Parts of the round that are compiled for runs that need them.
+# Parts of the round, which are compiled only for runs that need them.
 PARTS = ("record", "record_cohort", "accuracy", "attendance", "training", "prepare", "receive", "valuation")
 
-# A buffer for every argument that a slot fills for the next ones; a message is a row of messages, and what is left
-# lives elsewhere.
+# A buffer for every argument that one slot writes and later slots read. A message is a row of ``messages``; the other
+# excluded arrays are allocated elsewhere.
 _FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {
     "memory",
     "present",
@@ -169,13 +177,14 @@ def _named(kind: str, *fields: str) -> Any:
 
 
 Slots = _named("Slots", *SLOTS)
-Totals = _named("Totals", *RECORDS)  # where a run keeps what adds up, for each record that does
+Totals = _named("Totals", *RECORDS)  # where a run keeps the cumulative records
 
-# Random streams of a replicate: a strategy's draws change neither the noise of training nor who is available.
+# Random streams of a replicate. A strategy's draws change neither the noise of training nor the availability of
+# clients.
 STREAMS = ("selection_rng", "training_rng", "attendance_rng", "method_rng")
 
-# What a replicate reads and writes: kind of each field, and for an array its number of dimensions. An address is that
-# of a function (``_at``), of a part (``_part``) or of another record; 0 if there is none.
+# State of a replicate: kind of each field, and for an array its number of dimensions. An address is that of a function
+# (``_at``), of a part (``_part``) or of another record; 0 if there is none.
 STATE_FIELDS: dict[str, tuple[str, int | None]] = {
     **{f"{name}_at": ("address", None) for name in SLOTS},
     **{f"{name}_part": ("address", None) for name in PARTS},

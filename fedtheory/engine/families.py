@@ -1,12 +1,14 @@
 """Arrays and compiled kernels of a federation for the round loop.
 
-A loss of your own is a ``LossFederation``. A family of your own, with kernels written for it, registers a function,
-``@families.layout.register``, that lays one of its federations out; the federation itself knows nothing of the engine.
+For a user-defined loss, use ``LossFederation``. A user-defined family with its own kernels registers a function with
+``@families.layout.register``, which lays out a federation of this family. The federation itself does not depend on the
+engine.
 """
 
 from functools import singledispatch
 
 from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.nonconvex import NonconvexFederation
 from fedtheory.federation.own_losses import LossFederation
 from fedtheory.federation.perceptron import PerceptronFederation
@@ -23,14 +25,14 @@ def layout(fed: object, work: LocalWork) -> Family:
     Parameters
     ----------
     fed
-        A federation; its type chooses the layout.
+        The federation; its type determines the layout.
     work
-        How clients train.
+        Settings of local training.
 
     Returns
     -------
     Family
-        The arrays, and kernels that are compiled for them.
+        The arrays, and the kernels compiled for them.
 
     Raises
     ------
@@ -56,9 +58,10 @@ def refuse_unknown(fed: object) -> None:
 
 
 def _unknown(fed: object) -> TypeError:
+    hint = " (SoftmaxFederation(data) is a family)" if isinstance(fed, FederatedData) else ""
     return TypeError(
         "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, "
-        f"got {type(fed).__name__}"
+        f"got {type(fed).__name__}{hint}"
     )
 
 

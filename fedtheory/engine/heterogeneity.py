@@ -1,7 +1,7 @@
 """Heterogeneous clients for ``fedavg``: numbers of local steps, and privacy noise."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,18 +26,20 @@ class Stragglers:
     num_epochs, num_batches
         E, and steps per epoch.
     drawn
-        ``once``: who is slow, and how slow, is the same in all rounds. ``each round``: both are drawn anew in each.
+        ``once``: the slow clients and their numbers of epochs are the same in all rounds. ``each round``: both are
+        drawn in each round.
     seed
-        Of the draws, which are the same for all replicates.
+        Seed of the draws, which are the same for all replicates.
 
     Raises
     ------
     ValueError, TypeError
-        If the fraction is not in [0, 1], a count or the seed makes no sense, or ``drawn`` is another word.
+        If the fraction is not in [0, 1], a count or the seed is invalid, or ``drawn`` is another word.
 
     Notes
     -----
-    GreedyFed (2024), Section IV, which sets ``E_k`` "similar to" FedProx and leaves open when; FedProx draws anew.
+    GreedyFed (2024), Section IV, sets ``E_k`` "similar to" FedProx and does not say whether it is drawn in each round.
+    FedProx draws it in each round.
 
     Examples
     --------
@@ -48,7 +50,7 @@ class Stragglers:
     fraction: float
     num_epochs: int
     num_batches: int = 1
-    drawn: str = "once"
+    drawn: Literal["once", "each round"] = "once"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -59,7 +61,7 @@ class Stragglers:
         validate.count("seed", self.seed, 0)
 
     def local_steps(self, num_clients: int, num_rounds: int) -> npt.NDArray[np.int64]:
-        """Return the local steps of each client, shape (K,), or of each in each round, shape (T, K)."""
+        """Return the local steps of each client, shape (K,), or of each client in each round, shape (T, K)."""
         validate.size("num_clients", num_clients)
         validate.size("num_rounds", num_rounds, 0)
         draw, num_slow = np.random.default_rng(self.seed), round(self.fraction * num_clients)
@@ -75,20 +77,20 @@ class Stragglers:
 def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
     """Variances ``sigma_k^2`` of the noise that clients add to returned parameters, shape (K,).
 
-    The deviations are ``sigma_k = (j - 1) sigma / K`` for the client in place j = 1..K of a random order. For
-    ``fedavg(returned_noise=...)``.
+    The standard deviations are ``sigma_k = (j - 1) sigma / K`` for the client at position j = 1..K of a random order.
+    For ``fedavg(returned_noise=...)``.
 
     Parameters
     ----------
     num_clients, sigma
-        K, and the deviation that none quite reaches.
+        K, and the upper limit of the standard deviations.
     rng
         Seed, SeedSequence or Generator.
 
     Returns
     -------
     Array
-        Squared, shape (K,); every place occurs once.
+        Variances, shape (K,); each position occurs once.
 
     Raises
     ------

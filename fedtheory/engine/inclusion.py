@@ -1,4 +1,4 @@
-"""Included clients in each round of a FedALIGN run."""
+"""Clients that are included in each round of a FedALIGN run."""
 
 from dataclasses import dataclass
 from typing import final
@@ -25,7 +25,7 @@ class Inclusions:
     Attributes
     ----------
     weights
-        Aggregation weights of the clients' updates, copies added up, shape (R, num_rounds, K), sum 1.
+        Aggregation weights of the clients' updates, with repeated selections added up, shape (R, num_rounds, K), sum 1.
     willing, matched
         Clients that would send (``F_k < F + eps``) and those that the server would use (``|F_k - F| < eps``) if they
         attended, booleans of shape (R, num_rounds, K); False in warm-up rounds.
@@ -44,7 +44,7 @@ class Inclusions:
 
     @property
     def included(self) -> Mask:
-        """Clients whose update entered the model, booleans of shape (R, num_rounds, K)."""
+        """Whether each client's update entered the model, booleans of shape (R, num_rounds, K)."""
         return self.weights > 0
 
 
@@ -54,9 +54,10 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     Parameters
     ----------
     aligned, strategy
-        What was run: ``run = fedavg(aligned.federation, strategy, ...)``.
+        Federation and strategy of the run: ``run = fedavg(aligned.federation, strategy, ...)``.
     run
-        Models, selections and coefficients of every round, which is ``record=("models", "selected", "coefficients")``.
+        Run with the models, selections and coefficients of every round:
+        ``record=("models", "selected", "coefficients")``.
     with_gaps
         Whether to evaluate ``included_gaps``, which needs the minimizers of F and of all clients.
 
@@ -70,12 +71,12 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     Raises
     ------
     ValueError
-        If some round was not recorded, a replicate diverged, the run is one of another strategy, or the strategy
-        compares other things than losses.
+        If some round was not recorded, a replicate diverged, the run used another strategy, or the strategy does not
+        compare losses.
 
     Examples
     --------
-    The second client is included while the model is far from both; the threshold 1 is met first in round 1.
+    The second client is included while the model is far from both minimizers, and excluded from round 1 on.
 
     >>> from fedtheory.engine.simulation import fedavg
     >>> from fedtheory.federation.prioritized import prioritize
@@ -105,7 +106,7 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
         message = f"the run must be one of this strategy, {strategy}, got {run.config['strategy']}"
         raise ValueError(message)
     fed = aligned.federation
-    losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one by one, to save memory
+    losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one at a time, to save memory
     willing, matched = matches(losses, fed.weights, strategy.thresholds(losses.shape[1]), strategy.comparison)
     later = np.arange(losses.shape[1])[:, None] >= strategy.warmup_rounds
     weights, first = _weights(run, fed.num_clients), np.array(strategy.priority)

@@ -16,12 +16,13 @@ __all__ = ["Interrupted"]
 class Interrupted(KeyboardInterrupt):
     """Exception raised if Ctrl-C interrupts a run.
 
-    A script that does not catch it ends by the signal, as by any KeyboardInterrupt: a shell ends its loop, too.
+    A script that does not catch it is ended by the signal, like a script that does not catch KeyboardInterrupt. A loop
+    in a shell then ends, too.
 
     Attributes
     ----------
     finished
-        The replicates that were finished, in the order of their seeds from the first one on; None if there were none.
+        Finished replicates before the first missing one, in the order of their seeds; None if there are none.
     """
 
     def __init__(self, finished: Trajectory | None) -> None:
@@ -32,7 +33,7 @@ class Interrupted(KeyboardInterrupt):
 
 @atexit.register
 def _end_by_the_signal() -> None:
-    # The interpreter does so for KeyboardInterrupt itself only, and ends with 1 for a class made of it.
+    # The interpreter does so only for KeyboardInterrupt itself. For a subclass the exit code is 1.
     if getattr(sys, "last_type", None) is not Interrupted or hasattr(sys, "ps1") or sys.platform == "win32":
         return
     for stream in (sys.stdout, sys.stderr):

@@ -1,7 +1,7 @@
 """One local step of a client: noise, proximal term, momentum and descent.
 
-A family's ``train`` kernel loops over the chosen clients and the local steps: ``begin``, then in each step a gradient
-into ``slope`` and ``descend``, at last ``finish``.
+A family's ``train`` kernel loops over the selected clients. For each client it calls ``begin``; in each local step it
+writes a gradient to ``slope`` and calls ``descend``; then it calls ``finish``.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -45,19 +45,20 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
     slope
         Gradient of the client's loss at its model, shape (v,).
     step_size
-        Of this step.
+        Step size of this step.
     work
         Noise, momentum, proximal weight, and the method's correction.
     rng
         Stream of the gradient noise.
     server_model
-        Where the client's round began, shape (v,).
+        Model at which the client's round began, shape (v,).
     velocity, model
         Written: shape (v,) each.
 
     Examples
     --------
-    Slope 5 at 2, and 3 (2 - 1) from the proximal term: 2 - 8/4, with velocity 7/2 left of before: 2 - (8 + 7)/4.
+    The slope at 2 is 5, and the proximal term adds 3 (2 - 1). Without velocity the step leads to 2 - 8/4, and with the
+    previous velocity 7/2 to 2 - (8 + 7)/4.
 
     >>> from fedtheory.engine.contract import LocalWork
     >>> model, velocity = np.array([2.0]), np.array([7.0])

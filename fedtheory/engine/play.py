@@ -1,4 +1,4 @@
-"""One round in plain Python, with the same calls of a strategy's rules as the compiled loop."""
+"""One round in plain Python, with the same calls of a strategy's rules as in the compiled loop."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ class Played(NamedTuple):
     asked
         Clients that reported their losses, shape (d,).
     chosen, updates, coefficients
-        Clients that trained, shape (m,), their model differences, shape (m, v), and what these are multiplied with.
+        Clients that trained, shape (m,), their model differences, shape (m, v), and the coefficients of these
+        differences.
     extra
-        Floats that go up besides updates and losses.
+        Number of floats that clients send in addition to updates and losses.
     """
 
     asked: Clients
@@ -56,25 +57,26 @@ def play_round(
     Parameters
     ----------
     rules, memory, weights
-        What the strategy made, its state, which the rules write, and the objective weights, shape (K,).
+        Rules of the strategy, its memory, which the rules change, and the objective weights, shape (K,).
     round_index, rng
-        The round, counted from 0, and the stream that the rules draw from.
+        Number of the round, from 0, and the random stream of the rules.
     losses_of, updates_of
-        From clients to their losses, shape (d,), and to their model differences, shape (m, v).
+        Functions that map clients to their losses, shape (d,), and to their model differences, shape (m, v).
 
     Returns
     -------
     Played
-        Who was asked, their losses, who trained, their updates and coefficients, and what was sent besides.
+        Clients that reported losses and these losses, clients that trained, their updates and coefficients, and the
+        number of additional floats.
 
     Raises
     ------
     TypeError, ValueError
-        If the memory is no array to write to, the weights are no vector, or the round has no number.
+        If the memory is not a writable array, the weights are not a vector, or the number of the round is invalid.
 
     Examples
     --------
-    Both clients are asked, and the one with the larger loss trains.
+    Both clients report their losses, and the client with the larger loss trains.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> weights, losses, updates = np.array([0.5, 0.5]), np.array([2.0, 3.0]), np.array([[5.0], [7.0]])
@@ -93,7 +95,7 @@ def play_round(
         size = _call(rules.propose, "propose", candidates=candidates, **known)
         _refuse("propose", round_index, fault_of_clients(candidates, size, weights.size))
         asked = candidates[:size]
-    proposed, losses = asked.copy(), np.array(losses_of(asked))  # both are scratch to the next rule
+    proposed, losses = asked.copy(), np.array(losses_of(asked))  # these arguments are scratch for the next rule
     size = _call(rules.select, "select", candidates=asked, losses=losses, chosen=chosen, **known)
     _refuse("select", round_index, fault_of_clients(chosen, size, weights.size))
     trained = chosen[:size]
@@ -143,7 +145,7 @@ def _given(rules: Rules, memory: Any, weights: Array, round_index: int, rng: np.
 
 
 def _call(rule: Callable[..., Any], name: str, **values: Any) -> Any:
-    """Hand a rule what its slot declares; what it does not write is read-only, as in the loop."""
+    """Call a rule with the arguments of its slot; arrays that it must not write are read-only, as in the loop."""
     slot = RULES[name]
     try:
         if not is_compiled(rule):

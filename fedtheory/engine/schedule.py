@@ -89,6 +89,6 @@ def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
 
 
 def _num_steps(num_rounds: int, local_steps: int) -> int:
-    """Return the number of steps of a run, whose step sizes take memory."""
+    """Return the number of steps of a run, which is limited because the step sizes take memory."""
     rounds, steps = validate.size("num_rounds", num_rounds, 0), validate.size("local_steps", local_steps)
     return validate.size("num_rounds * local_steps", rounds * steps, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
@@ -42,9 +42,8 @@ _NONNEGATIVE = ("gradient_noise", "relative_noise", "proximal_weight")
 class Settings:
     """The validated arguments of ``fedavg`` that determine its result.
 
-    They are the objects that ``fedavg`` was called with, apart from arrays that could still be written to, which are
-    copied, and the seed, which is a sequence that nothing has been spawned from since: ``fedavg(**vars(settings))``
-    makes the run again.
+    They are the objects that were passed to ``fedavg``, except that writable arrays are copied and the seed is a seed
+    sequence from which nothing has been spawned. ``fedavg(**vars(settings))`` therefore repeats the run.
     """
 
     fed: Federation
@@ -56,7 +55,7 @@ class Settings:
     num_replicates: int = 1
     rng: RNGLike = 0
     batch_size: int | None = None
-    batches: str = "step"
+    batches: Literal["step", "epoch"] = "step"
     num_batches: int | None = None
     gradient_noise: float = 0.0
     relative_noise: float = 0.0
@@ -102,7 +101,7 @@ class Settings:
 
     @property
     def in_words(self) -> dict[str, Any]:
-        """What was run, as JSON has words for it."""
+        """Return the configuration of the run as a JSON-serializable dictionary."""
         given_by_one = isinstance(self.step_size, np.ndarray | list | tuple)
         seed: Any = self.rng
         return {
@@ -121,7 +120,7 @@ class Settings:
         }
 
     def job(self) -> Job:
-        """Lay out the federation, fill in the rules, and refuse what does not go together."""
+        """Lay out the federation, make the rules, and reject settings that cannot be combined."""
         fed, strategy, method = self.fed, self.strategy, self.method
         tau, steps_of_clients = own_steps(self.local_steps, fed.num_clients, self.num_rounds)
         rules = rules_of(strategy, fed.weights, self.num_rounds)
@@ -139,7 +138,7 @@ class Settings:
                 mistakes=family.mistakes if "accuracy" in self.record else None,
                 coalition=None if valuing is None else valuing.coalition,
             ),
-            # Asked for before the run: a family may have to refuse, or to work for it.
+            # Evaluated before the run, since a family may raise an error or need time to compute it.
             minimum=_minimum(fed) if "gap" in self.record else 0.0,
             validation=valuing,
             test=_testing(fed, family, self.test, work) if "accuracy" in self.record else None,
@@ -168,7 +167,7 @@ class Settings:
         )
 
     def _check_method(self, methodical: MethodRules, rules: Rules, tau: int) -> None:
-        """Raise ValueError where the method does not go with the rest of the run."""
+        """Raise ValueError if the method cannot be combined with the other settings."""
         most = methodical.max_local_steps
         if most and tau > most:
             message = f"local_steps must be at most {most} with {self.method}, got {tau}"
@@ -187,12 +186,12 @@ class Settings:
 
 
 def _kept(value: Any) -> Any:
-    """Copy what the caller may still write to."""
+    """Copy arrays that the caller can still write to."""
     return copy.deepcopy(value) if isinstance(value, np.ndarray | list | tuple) else value
 
 
 def _copied(rng: Any) -> np.random.SeedSequence:
-    """Copy a seed sequence, which counts what is spawned from it."""
+    """Copy a seed sequence, which counts the sequences spawned from it."""
     return np.random.SeedSequence(
         entropy=rng.entropy, spawn_key=rng.spawn_key, pool_size=rng.pool_size,
         n_children_spawned=rng.n_children_spawned,
@@ -223,7 +222,7 @@ def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
 
 
 def _asking(family: Family, rules: Rules, strategy: Strategy) -> Family:
-    """Let candidates be asked for their mistakes where the rules want these."""
+    """Replace the losses of candidates by their classification errors if the rules use these."""
     if not rules.candidate_loss.endswith("mistakes"):
         return family
     if family.mistakes is None:
@@ -244,7 +243,7 @@ def _recorded(record: Any) -> tuple[str, ...]:
 def _valuing(
     fed: Federation, family: Family, validation: Federation | None, work: LocalWork, rules: Rules
 ) -> Family | None:
-    """Lay out the federation that values clients, if anything does; it needs no batches."""
+    """Lay out the validation federation if clients are valued; it needs no batches."""
     if validation is None:
         return None if rules.valuation is None else _sharing(family, rules)
     if type(validation) is not type(fed):
@@ -253,7 +252,7 @@ def _valuing(
     if rules.valuation is None:
         return None
     found = layout(validation, work._replace(batch_size=0, num_batches=0))
-    # As many parameters may be arranged otherwise.
+    # Models with equal numbers of parameters may have different shapes.
     wanted, got = _form(fed, family), _form(validation, found)
     if wanted != got:
         message = f"validation must take the models of fed, {wanted}, got {got}"
@@ -265,7 +264,7 @@ def _valuing(
 
 
 def _sharing(family: Family, rules: Rules) -> Family:
-    """Let the coalitions of a round share what the family knows to share."""
+    """Use the family's faster evaluation of coalitions if it has one."""
     return family if family.sharing is None else family.sharing(family, rules.max_selected)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.engine._execution import execute
 from fedtheory.engine._replicates import Job, Replicate
-from fedtheory.engine.contract import RECORDS
+from fedtheory.engine.contract import RECORDS, Recorded
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule
 from fedtheory.engine.settings import Settings
@@ -38,7 +38,7 @@ def fedavg(
     num_replicates: int = 1,
     rng: RNGLike = 0,
     batch_size: int | None = None,
-    batches: str = "step",
+    batches: Literal["step", "epoch"] = "step",
     num_batches: int | None = None,
     gradient_noise: float = 0.0,
     relative_noise: float = 0.0,
@@ -49,7 +49,7 @@ def fedavg(
     method: Method | None = None,
     validation: Federation | None = None,
     test: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-    record: Sequence[str] = ("gap",),
+    record: Sequence[Recorded] = ("gap",),
     record_every: int = 1,
     num_threads: int | None = None,
     progress: bool | Callable[[int], Any] | None = None,
@@ -135,7 +135,7 @@ def fedavg(
 
     Examples
     --------
-    One client, one step of size 1/2 on ``w^2 / 2`` from 1: the gap falls from 1/2 to 1/8.
+    One step of size 1/2 of a single client on ``w^2 / 2`` from 1 decreases the gap from 1/2 to 1/8.
 
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> from fedtheory.selection.full import Full
@@ -186,6 +186,6 @@ def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Tr
 
 def _gap(excess: Array, reference: float, minimum: float) -> Array:
     gap: Array = excess + (reference - minimum)
-    # A family that computes its minimum may find a model that is better by a few roundings.
+    # The recorded gap may be slightly negative if the family computes its minimum numerically.
     slack = 64 * np.finfo(np.float64).eps * max(abs(minimum), abs(reference), 1.0)
     return np.where((gap < 0) & (gap >= -slack), 0.0, gap)

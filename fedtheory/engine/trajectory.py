@@ -49,25 +49,25 @@ class Trajectory:
     Attributes
     ----------
     rounds
-        The rounds recorded, shape (n,); round 0 is the initial model.
+        Recorded rounds, shape (n,); round 0 is the initial model.
     records
-        What was recorded, by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``accuracy`` (share of the test samples),
+        Recorded quantities by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``accuracy`` (share of the test samples),
         ``uplink`` (floats sent to the server so far), ``broadcasts`` (models sent to clients so far), ``evaluations``
-        (client losses evaluated so far), ``coalitions`` (evaluated so far), each of shape (R, n), ``models``, shape
-        (R, n, v), and of the round that begins
-        ``selected`` (who trains, then -1), ``coefficients`` (of their updates, then NaN) and ``values`` (in its game,
-        then NaN), shape (R, n, m). A diverged replicate is NaN from the round in which it diverged.
+        (client losses evaluated so far), ``coalitions`` (evaluated so far), each of shape (R, n), ``models``,
+        shape (R, n, v), and for the round that begins ``selected`` (clients that train, filled up with -1),
+        ``coefficients`` (of their updates, filled up with NaN) and ``values`` (of these clients, filled up with NaN),
+        shape (R, n, m). A diverged replicate is NaN from the round in which it diverged.
     counts
         How often each client's update entered the model, shape (R, K).
     diverged_at
         Round in which a replicate's model stopped being finite, -1 if it never did, shape (R,).
     config
-        What was run: strategy, step sizes in words, seed entropy and so on (JSON-serializable).
+        Description of the run: strategy, step sizes, seed entropy and other arguments (JSON-serializable).
     settings
-        The arguments that ``fedavg`` was called with, from which ``exact.for_run`` reads its constants; None of a run
-        that was loaded from a file, which holds data only.
+        Arguments of ``fedavg``, from which ``exact.for_run`` reads its constants; None if the run was loaded from a
+        file, which holds data only.
     provenance
-        Versions and machine of a run that was loaded from a file; None of a run that was made here.
+        Software versions and machine of a run that was loaded from a file; otherwise None.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -109,7 +109,7 @@ class Trajectory:
 
     @property
     def accuracy(self) -> Array:
-        """Share of the test samples that the model labels as they are, shape (R, n)."""
+        """Share of the test samples that the model classifies correctly, shape (R, n)."""
         return self.recorded("accuracy")
 
     @property
@@ -128,7 +128,7 @@ class Trajectory:
         return np.where(self.diverged_at < 0, "ok", "diverged")
 
     def recorded(self, name: str) -> Array:
-        """Return a record by name; ValueError if the run did not keep it."""
+        """Return a record by name; raise ValueError if it was not kept."""
         if validate.text("name", name) not in self.records:
             message = f"name must be one of {tuple(self.records)}, got {short(name)}, which was not recorded (record=)"
             raise ValueError(message)
@@ -137,8 +137,8 @@ class Trajectory:
     def band(self, name: str = "gap", confidence: float = 0.95) -> Band:
         """Return the ``mean`` over replicates with Student's confidence limits ``lower`` and ``upper``, pointwise.
 
-        A diverged replicate makes mean and limits infinite from there on: leaving it out would flatter the mean.
-        One replicate has no limits: a ValueError.
+        From the round in which a replicate diverges, mean and limits are infinite, since leaving it out would bias the
+        mean. A single replicate has no confidence limits and raises a ValueError.
         """
         values = self.recorded(name)
         if len(values) < 2:
@@ -149,26 +149,26 @@ class Trajectory:
         return Band(_mean(values), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper))
 
     def plot(self, name: str = "gap", axes: Axes | None = None, **look: Any) -> Axes:
-        """Draw what was recorded over the rounds, the mean over replicates with its 95% confidence band.
+        """Plot a record over the rounds: the mean over replicates with its 95% confidence band.
 
         Parameters
         ----------
         name
-            A record of one number per round, as ``gap`` or ``loss``.
+            Name of a record with one number per round, such as ``gap`` or ``loss``.
         axes
-            Where to draw, the current Axes by default.
+            Axes to draw on; by default the current Axes.
         look
-            ``label``, ``color`` and ``marker``, as `fedtheory.plotting.measured` takes them; the label is the strategy.
+            ``label``, ``color`` and ``marker`` of `fedtheory.plotting.measured`; the default label is the strategy.
 
         Returns
         -------
         matplotlib.axes.Axes
-            With a logarithmic vertical axis if all that is drawn is above zero.
+            The Axes, with a logarithmic vertical axis if all plotted values are positive.
 
         Raises
         ------
         ValueError
-            If the record was not kept, or holds more than one number per round.
+            If the record was not kept, or has more than one number per round.
         """
         from fedtheory.plotting.bound import measured
         from fedtheory.plotting.style import label_of
@@ -192,9 +192,9 @@ class Trajectory:
     def to_xarray(self) -> Dataset:
         """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort.
 
-        Every variable says what it is (``long_name``) and what it counts (``units``). What tells runs apart is in
-        variables, not in attributes, so that runs combine: ``strategy`` is a coordinate, along which ``xarray.concat``
-        puts runs, and ``config`` a variable, which then has an entry for each of them.
+        Every variable has a description (``long_name``) and ``units``. Runs can be combined with ``xarray.concat``
+        along the coordinate ``strategy``, because the properties in which runs differ are variables and not attributes.
+        The variable ``config`` then has one entry per run.
         """
         import xarray as xr
 
@@ -219,27 +219,28 @@ class Trajectory:
     def to_pandas(self) -> DataFrame:
         """Return a ``pandas.DataFrame`` with a row for each replicate and recorded round, and columns for all records.
 
-        Only records of one number per round have a column; ``models`` and the like stay in ``to_xarray``.
+        Only records of one number per round have a column; others, such as ``models``, are returned by ``to_xarray``.
         """
         scalars = [name for name in self.records if not RECORDS[name].shape]
         return self.to_xarray()[scalars].drop_vars("strategy").to_dataframe(("replicate", "round")).reset_index()
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the data set of the run as netCDF-3, whole or not at all, with versions and machine.
+        """Write the data set of the run, with software versions and machine, atomically to a netCDF-3 file.
 
         Parameters
         ----------
         path
-            Of the file.
+            Path of the file.
         overwrite
-            Whether a file of that name is replaced.
+            Whether an existing file is replaced.
 
         Raises
         ------
         FileExistsError
-            If there is such a file, unless it may be overwritten; of two processes that ask at once, one gets it.
+            If the file exists and ``overwrite`` is False. If two processes write to the same path at once, one of them
+            raises this.
         OSError
-            If it cannot be written there, or there is no room for it.
+            If the file cannot be written, for example because the disk is full.
         """
         target, new = as_path("path", path), not validate.boolean("overwrite", overwrite)
         if new and target.exists():
@@ -249,12 +250,12 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what ``save`` wrote.
+        """Read a run from a file that ``save`` wrote.
 
         Raises
         ------
         ValueError
-            If it is another file, or not a whole one; what is missing is named.
+            If the file is not the file of a run, or is incomplete; the message names what is missing.
         """
         return cls(**read(as_path("path", path)))
 
@@ -264,6 +265,6 @@ def _says(long_name: str, units: str) -> dict[str, str]:
 
 
 def _mean(values: Array) -> Array:
-    """Mean over replicates, infinite where one has diverged."""
+    """Mean over replicates, infinite if one has diverged."""
     lost = ~np.isfinite(values).all(axis=0)
     return np.where(lost, np.inf, np.where(lost, 0.0, values).mean(axis=0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final, overload
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from fedtheory import bounds
 from fedtheory._support.discover import members
+from fedtheory._support.summary import html_table
 from fedtheory._support.wording import close_to
 from fedtheory.engine.schedule import Schedule
 from fedtheory.engine.trajectory import Trajectory
@@ -97,10 +97,8 @@ class ApplicableBounds(Sequence[Applicability]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        cells = ((row.name, str(row.bound.statement), row.verdict, row.result) for row in self)
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in cells)
-        head = "<th>bound</th><th>source</th><th>verdict</th><th>value, missing constants or reason</th>"
-        return f"<table><tr>{head}</tr>{body}</table>"
+        head = ("bound", "source", "verdict", "value, missing constants or reason")
+        return html_table(head, ((row.name, row.bound.statement, row.verdict, row.result) for row in self))
 
 
 def _cut(line: str) -> str:

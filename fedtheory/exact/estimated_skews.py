@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array, RNGLike
+from fedtheory._support.wording import written
 from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._arguments import known_law
@@ -73,6 +75,20 @@ class SampledSkew(NamedTuple):
     rho_bar: OneSided
     rho_tilde: OneSided
     rho_diagonal: OneSided
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        rows = {
+            name: f"{written(one.value)} +- {written(one.standard_error)}, {one.side}"
+            for name, one in self._asdict().items()
+        }
+        return Summary("SampledSkew", rows)
 
 
 @pinned

@@ -8,7 +8,7 @@ function of them. Moments are taken about the minimizer w*, so that small errors
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +85,7 @@ def expected_gap(
     *,
     relative_noise: float = 0.0,
     server_step_size: float = 1.0,
-    aggregation: str = "difference",
+    aggregation: Literal["difference", "model"] = "difference",
 ) -> Array:
     r"""Return the expected gap ``E F(w_t) - F*`` after 0, 1, ..., num_rounds rounds, exact up to rounding.
 

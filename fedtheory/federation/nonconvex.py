@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -123,8 +124,12 @@ class NonconvexFederation:
         result: Array = wells + model @ self.tilts.T
         return result
 
-    def loss(self, w: npt.ArrayLike) -> Array:
-        """F at models of shape (..., v); returns shape (...)."""
+    @overload
+    def loss(self, w: Sequence[float]) -> float: ...
+    @overload
+    def loss(self, w: npt.ArrayLike) -> Any: ...
+    def loss(self, w: npt.ArrayLike) -> Any:
+        """F at models of shape (..., v); returns shape (...), a float for one model."""
         amplitudes, centers = self._wells
         return np.asarray(np.einsum("...ki,ki->...", phi(self._models(w)[..., None, :] - centers), amplitudes))[()]
 

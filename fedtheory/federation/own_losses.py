@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -123,8 +123,12 @@ class LossFederation:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
         return self._of_clients(w, self.client_loss)
 
-    def loss(self, w: npt.ArrayLike) -> Array:
-        """F at models of shape (..., v); returns shape (...)."""
+    @overload
+    def loss(self, w: Sequence[float]) -> float: ...
+    @overload
+    def loss(self, w: npt.ArrayLike) -> Any: ...
+    def loss(self, w: npt.ArrayLike) -> Any:
+        """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
 
     def gradients(self, w: npt.ArrayLike) -> Array:
@@ -165,8 +169,15 @@ class LossFederation:
         return found.reshape(*models.shape[:-1], *found.shape[1:])
 
     def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
         name = getattr(self.client_loss, "__name__", "")
-        return Summary("LossFederation", {"num_clients": self.num_clients, "dim": self.dim, "client_loss": name}).line
+        return Summary("LossFederation", {"num_clients": self.num_clients, "dim": self.dim, "client_loss": name})
 
 
 def _check_data(name: str, data: Any) -> None:

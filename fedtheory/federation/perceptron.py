@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from numbers import Integral
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -130,8 +131,12 @@ class PerceptronFederation:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
         return at_each(w, self.dim, self._losses, (self.num_clients,))
 
-    def loss(self, w: npt.ArrayLike) -> Array:
-        """F at models of shape (..., v); returns shape (...)."""
+    @overload
+    def loss(self, w: Sequence[float]) -> float: ...
+    @overload
+    def loss(self, w: npt.ArrayLike) -> Any: ...
+    def loss(self, w: npt.ArrayLike) -> Any:
+        """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
 
     def gradients(self, w: npt.ArrayLike) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy.typing as npt
 
@@ -58,8 +58,8 @@ class Federation(Protocol):
     def objective_gap(self) -> float:
         """Local-global objective gap ``F* - sum_k p_k F_k*``."""
 
-    def loss(self, w: npt.ArrayLike) -> Array:
-        """F at models of shape (..., v)."""
+    def loss(self, w: npt.ArrayLike) -> Any:
+        """F at models of shape (..., v), a float for one model."""
 
     def losses(self, w: npt.ArrayLike) -> Array:
         """All F_k at models of shape (..., v), shape (..., K)."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self, final
+from typing import Any, NoReturn, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -145,8 +146,12 @@ class QuadraticFederation:
         result: Array = 0.5 * np.einsum("...ki,...ki->...k", offsets, self._curve(offsets))
         return result
 
-    def loss(self, w: npt.ArrayLike) -> Array:
-        """F at models of shape (..., v); returns shape (...)."""
+    @overload
+    def loss(self, w: Sequence[float]) -> float: ...
+    @overload
+    def loss(self, w: npt.ArrayLike) -> Any: ...
+    def loss(self, w: npt.ArrayLike) -> Any:
+        """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
 
     def gradients(self, w: npt.ArrayLike) -> Array:

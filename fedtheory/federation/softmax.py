@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -97,8 +98,12 @@ class SoftmaxFederation:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
         return at_each(w, self.dim, self._losses, (self.num_clients,))
 
-    def loss(self, w: npt.ArrayLike) -> Array:
-        """F at models of shape (..., v); returns shape (...)."""
+    @overload
+    def loss(self, w: Sequence[float]) -> float: ...
+    @overload
+    def loss(self, w: npt.ArrayLike) -> Any: ...
+    def loss(self, w: npt.ArrayLike) -> Any:
+        """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
 
     def gradients(self, w: npt.ArrayLike) -> Array:

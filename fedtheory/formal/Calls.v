@@ -156,35 +156,100 @@ Proof.
     by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring). easy.
 Qed.
 
+(** A function on [0, 1] whose derivative is not negative does not fall. The mean value theorem of Coq's library rests on
+    the law of excluded middle; this proof needs the axioms of the real numbers only. *)
+Lemma rising (F G : R -> R) : (forall t, 0 <= t <= 1 -> derivable_pt_lim F t (G t)) ->
+  (forall t, 0 <= t <= 1 -> 0 <= G t) -> F 0 <= F 1.
+Proof.
+  intros along up. destruct (Rle_or_lt (F 0) (F 1)) as [done | fall]; [easy | exfalso].
+  set (e := (F 0 - F 1) / 2). assert (he : 0 < e) by (unfold e; lra).
+  set (S := fun t => 0 <= t <= 1 /\ F 0 <= F t + e * t).
+  destruct (completeness S) as [c [above least]].
+  - exists 1. intros t [ht _]. lra.
+  - exists 0. split; [lra | rewrite Rmult_0_r; lra].
+  - assert (h0 : 0 <= c) by (apply above; split; [lra | rewrite Rmult_0_r; lra]).
+    assert (h1 : c <= 1) by (apply least; intros t [ht _]; lra).
+    assert (S c) as [_ at_c].
+    { split; [lra |]. destruct (Rle_or_lt (F 0) (F c + e * c)) as [k | k]; [easy | exfalso].
+      destruct (along c (conj h0 h1) 1 ltac:(lra)) as [delta near]. pose proof (cond_pos delta) as hd.
+      set (l := Rabs (G c) + 1 + e). pose proof (Rabs_pos (G c)) as hl. assert (0 < l) by (unfold l; lra).
+      set (gap := (F 0 - (F c + e * c)) / l). assert (0 < gap) by (unfold gap; pos).
+      set (r := Rmin delta gap). assert (0 < r) by (apply Rmin_pos; lra).
+      enough (c <= c - r) by lra. apply least. intros t [ht low]. destruct (Rle_or_lt t (c - r)) as [d | d]; [easy |].
+      exfalso. assert (t <= c) by (now apply above). pose proof (Rmin_l delta gap). pose proof (Rmin_r delta gap).
+      destruct (Req_dec t c) as [-> | apart]; [lra |].
+      pose proof (near (t - c) ltac:(lra) ltac:(rewrite Rabs_left; unfold r in d; lra)) as k2.
+      replace (c + (t - c)) with t in k2 by ring.
+      assert (k5 : F t - F c <= (c - t) * (Rabs (G c) + 1)).
+      { apply Rabs_def2 in k2. destruct k2 as [_ k2]. pose proof (Rle_abs (- G c)) as k4. rewrite Rabs_Ropp in k4.
+        assert (q : - (Rabs (G c) + 1) <= (F t - F c) / (t - c)) by lra.
+        apply (Rmult_le_compat_r (c - t)) in q; [| lra].
+        replace ((F t - F c) / (t - c) * (c - t)) with (- (F t - F c)) in q by (field; lra). lra. }
+      assert (c - t < gap) by (unfold r in d; lra).
+      assert ((c - t) * l < gap * l) by (apply Rmult_lt_compat_r; lra).
+      replace (gap * l) with (F 0 - (F c + e * c)) in * by (unfold gap; field; lra).
+      assert (0 <= (c - t) * e) by (apply Rmult_le_pos; lra). unfold l in *. lra. }
+    destruct (Rle_or_lt 1 c) as [d | d]; [assert (c = 1) by lra; subst c; unfold e in at_c; lra |].
+    destruct (along c (conj h0 h1) e he) as [delta near]. pose proof (cond_pos delta) as hd.
+    set (r := Rmin (delta / 2) (1 - c)). assert (hr : 0 < r) by (apply Rmin_pos; lra).
+    pose proof (Rmin_l (delta / 2) (1 - c)) as m1. pose proof (Rmin_r (delta / 2) (1 - c)) as m2. fold r in m1, m2.
+    enough (c + r <= c) by lra. apply above. split; [lra |].
+    pose proof (near r ltac:(lra) ltac:(rewrite Rabs_right; lra)) as k. apply Rabs_def2 in k. destruct k as [_ k].
+    pose proof (up c (conj h0 h1)). assert (q : - e <= (F (c + r) - F c) / r) by lra.
+    apply (Rmult_le_compat_r r) in q; [| lra].
+    replace ((F (c + r) - F c) / r * r) with (F (c + r) - F c) in q by (field; lra). lra.
+Qed.
+
 (** A parabola along the ray that is below (a factor 1) or above (a factor -1) in slope is so in value. *)
 Lemma ray_value a c f g xs x : gradient_along_lines f g ->
-  (forall t, 0 < t < 1 -> 0 <= c * (ip (g (xs + t * (x - xs))%V) (x - xs) - 2 * a * t * sq (x - xs))) ->
+  (forall t, 0 <= t <= 1 -> 0 <= c * (ip (g (xs + t * (x - xs))%V) (x - xs) - 2 * a * t * sq (x - xs))) ->
   0 <= c * (f x - f xs - a * sq (x - xs)).
 Proof.
   intros along h. pose proof along as [respects _]. set (d := (x - xs)%V) in *.
-  destruct (MVT_cor2 (fun t => c * (f (xs + t * d)%V - a * sq d * t^2))
-    (fun t => c * (ip (g (xs + t * d)%V) d - a * sq d * (2 * t))) 0 1) as (t & mean & inside); [lra | |].
+  pose proof (rising (fun t => c * (f (xs + t * d)%V - a * sq d * t^2))
+    (fun t => c * (ip (g (xs + t * d)%V) d - a * sq d * (2 * t)))) as mean.
+  cbv beta in mean.
+  replace (f (xs + 1 * d)%V) with (f x) in mean
+    by (apply respects; intro v; unfold d; rewrite !ip_add, !ip_scale, !ip_sub; ring).
+  replace (f (xs + 0 * d)%V) with (f xs) in mean
+    by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring).
+  enough (c * (f xs - a * sq d * 0 ^ 2) <= c * (f x - a * sq d * 1 ^ 2)) by lra. apply mean.
   - intros t _. apply (derivable_pt_lim_scal (fun t => f (xs + t * d)%V - a * sq d * t^2)).
     apply (derivable_pt_lim_minus (fun t => f (xs + t * d)%V) (fun t => a * sq d * t^2)).
     + now apply along_ray.
     + apply (derivable_pt_lim_scal (fun t => t^2)). replace (2 * t) with (INR 2 * t ^ pred 2) by (simpl; ring).
       apply derivable_pt_lim_pow.
-  - pose proof (h t inside) as k.
-    replace (f (xs + 1 * d)%V) with (f x) in mean
-      by (apply respects; intro v; unfold d; rewrite !ip_add, !ip_scale, !ip_sub; ring).
-    replace (f (xs + 0 * d)%V) with (f xs) in mean
-      by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring).
-    lra.
+  - intros t ht. pose proof (h t ht). lra.
+Qed.
+
+(** At a minimizer no slope is negative. *)
+Lemma minimizer_slope f g xs d : gradient_along_lines f g -> minimizer f xs -> 0 <= ip (g xs) d.
+Proof.
+  intros [respects along] best. destruct (Rle_or_lt 0 (ip (g xs) d)) as [k | k]; [easy | exfalso].
+  destruct (along xs d (- ip (g xs) d) ltac:(lra)) as [delta near]. pose proof (cond_pos delta) as hd.
+  pose proof (near (delta / 2) ltac:(lra) ltac:(rewrite Rabs_right; lra)) as c.
+  apply Rabs_def2 in c. destruct c as [c _].
+  assert (q : (f (xs + (0 + delta / 2) * d)%V - f (xs + 0 * d)%V) / (delta / 2) < 0) by lra.
+  replace (f (xs + 0 * d)%V) with (f xs) in q by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring).
+  pose proof (best (xs + (0 + delta / 2) * d)%V).
+  assert (0 <= (f (xs + (0 + delta / 2) * d)%V - f xs) / (delta / 2)) by pos. lra.
 Qed.
 
 Lemma call_secant m g xs : restricted_secant m g xs -> forall x u, same (g x) u ->
   m * sq (x - xs) - ip u (x - xs) <= 0.
 Proof. intros h x u hu. rewrite <- (hu (x - xs)%V). pose proof (h x). lra. Qed.
-Lemma call_secant_value m a f g xs : 2 * a = m -> gradient_along_lines f g -> restricted_secant m g xs ->
-  forall x u, same (g x) u -> a * sq (x - xs) - (f x - f xs) <= 0.
+Lemma call_secant_value m a f g xs : 2 * a = m -> gradient_along_lines f g -> minimizer f xs ->
+  restricted_secant m g xs -> forall x u, same (g x) u -> a * sq (x - xs) - (f x - f xs) <= 0.
 Proof.
-  intros ha along h x _ _. pose proof (ray_value a 1 f g xs x along) as r. enough (0 <= 1 * (f x - f xs - a * sq (x - xs))) by lra.
-  apply r. intros t ht. set (d := (x - xs)%V). pose proof (h (xs + t * d)%V) as k.
+  intros ha along best h x _ _. pose proof (ray_value a 1 f g xs x along) as r.
+  enough (0 <= 1 * (f x - f xs - a * sq (x - xs))) by lra. apply r. intros t ht.
+  destruct (Req_dec t 0) as [-> | apart].
+  { assert (z : 0 <= ip (g (xs + 0 * (x - xs))%V) (x - xs)).
+    { apply (minimizer_slope f); [easy |]. destruct along as [respects _]. intro y.
+      replace (f (xs + 0 * (x - xs))%V) with (f xs); [apply best |].
+      apply respects. intro v. rewrite ip_add, ip_scale. ring. }
+    lra. }
+  set (d := (x - xs)%V). pose proof (h (xs + t * d)%V) as k.
   assert (e : same (xs + t * d - xs)%V (t * d)%V) by (intro v; rewrite ip_sub, ip_add, ip_scale; ring).
   rewrite (same_sq _ _ e), (same_r _ _ _ e), ip_scale_r in k. replace (sq (t * d)) with (t^2 * sq d) in k by (ips; ring).
   apply Rmult_le_reg_l with t; [lra |]. subst m. lra.

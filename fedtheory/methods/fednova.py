@@ -30,8 +30,8 @@ class FedNova:
 
     Examples
     --------
-    Of two parabolas with minimizers 0 and 1 the second takes four steps, which shifts the mean of the models towards
-    it:
+    The minimizers of two parabolas are 0 and 1. The second client takes four steps, so the mean of the models is
+    shifted towards 1:
 
     >>> import fedtheory as ft
     >>> fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5])

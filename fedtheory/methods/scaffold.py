@@ -4,9 +4,10 @@
 # (methods/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
@@ -55,7 +56,7 @@ class Scaffold:
     array([3.80952381])
     """
 
-    control_variates: Any = None
+    control_variates: npt.ArrayLike | None = None
 
     def __post_init__(self) -> None:
         if self.control_variates is not None:

@@ -1,6 +1,6 @@
 """Sampling probabilities of clients: optimal, approximate and exact.
 
-Modules are imported on first use, since some need numba, which laws of cohorts and rational probabilities do not.
+Modules are imported on first use, because only some of them need numba.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The two arguments that every function about sampling probabilities takes: norms and a budget."""
+"""Validation of norms and budgets, the arguments of all functions of sampling probabilities."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -22,16 +22,16 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def is_plain(norms: Any) -> bool:
-    """Whether compiled code can read this value without a copy: a contiguous, non-empty float64 vector.
+    """Whether compiled code can read this value without a copy: a writable, contiguous, non-empty float64 vector.
 
-    One that may not be written to is copied: numba would compile everything anew for it, which takes seconds.
+    Read-only arrays are copied, since numba would compile all functions again for them, which takes seconds.
     """
     is_vector = type(norms) is ndarray and norms.dtype is _FLOAT64 and norms.ndim == 1
     return is_vector and norms.flags.carray and norms.size > 0
 
 
 def checked_norms(norms: Any) -> Array:
-    """Return update norms t_i = w_i |U_i| as a float64 vector; raises ValueError for negative, NaN or infinite ones."""
+    """Return update norms t_i = w_i |U_i| as a float64 vector; raise ValueError for negative, NaN or infinite norms."""
     clean = validate.array("norms", norms, ndim=1)
     _not_empty(clean)
     validate.nonnegative("norms", clean)
@@ -39,7 +39,7 @@ def checked_norms(norms: Any) -> Array:
 
 
 def refuse_norms(norms: Array) -> None:
-    """Raise the error about the first bad norm or about an empty vector."""
+    """Raise the error for the first invalid norm or for an empty vector."""
     checked_norms(norms)
 
 
@@ -59,7 +59,7 @@ def checked_budget(expected_size: Any, num_clients: int) -> float:
 
 
 def numbers(name: str, values: Any) -> Any:
-    """Return a vector of non-negative numbers: exact rationals stay exact (an object array), the rest is float64."""
+    """Return a vector of nonnegative numbers: rationals stay exact, as objects; other numbers become float64."""
     raw = validate.unmasked(name, values)
     if raw.dtype == object and raw.ndim == 1 and all(isinstance(value, int | Fraction) for value in raw):
         exact = np.array([Fraction(value) for value in raw], dtype=object)

@@ -1,13 +1,15 @@
-"""Compiled saturate-and-repeat iteration for ``sum_i min(1, t_i / x) = m``, shared by the optimal and approximate laws.
+"""Compiled iteration for ``sum_i min(1, t_i / x) = m``, shared by the optimal and approximate probabilities.
 
-The threshold x starts at ``sum(t) / m``. Clients with ``t_i >= x`` are saturated (probability 1, one unit of budget
-each), and the rest share what is left: with s the sum of their norms and r the budget left, the next threshold is
-``s / r``. This is Newton's method for the concave function ``c -> sum_i min(1, c t_i)`` with ``c = 1 / x``: thresholds
-decrease and stop at the solution. No sort, no copy, no branch inside a loop over clients.
+The threshold x starts at ``sum(t) / m``. Clients with ``t_i >= x`` are saturated: they have probability 1 and use one
+unit of the budget each. If s is the sum of the norms of the other clients and r is the remaining budget, the next
+threshold is ``s / r``. This is Newton's method for the concave function ``c -> sum_i min(1, c t_i)`` with
+``c = 1 / x``. Thresholds decrease and stop at the solution. Nothing is sorted or copied, and loops over clients have no
+branches.
 
-Sums over many clients run in LANES independent lanes, ROWS rows at a time, and those over the last few in four: such
-loops become SIMD without any licence to reorder, so that the bits do not depend on the machine. The lanes are kept in
-``scratch``, which needs BLOCK numbers; the array of the answer serves, since it is written last.
+Sums over many clients have LANES independent lanes and process ROWS rows at a time; sums over the last few clients have
+four lanes. The compiler can vectorize such loops without reordering, so results are bit-identical on all machines. The
+lanes are stored in ``scratch``, which needs BLOCK numbers. The array of the result can be used, since it is written
+last.
 """
 
 import numpy as np
@@ -35,7 +37,7 @@ __all__ = [
 
 LANES, ROWS = 16, 8
 BLOCK = LANES * ROWS
-FEW = 16  # clients that are handled in plain Python in less than 0.1 ms, while compiling takes seconds
+FEW = 16  # number of clients up to which plain Python takes less than 0.1 ms, while compilation takes seconds
 NO_LIMIT = 2**62
 SMALLEST_SUM, LARGEST_SUM = 2.0**-900, 2.0**960
 _SMALLEST_ROOM, _ROUNDING = 2.0**-60, 2.0**-53
@@ -43,7 +45,7 @@ _SMALLEST_ROOM, _ROUNDING = 2.0**-60, 2.0**-53
 
 @inlined
 def lanes(scratch: Array) -> tuple[Array, npt.NDArray[np.int64]]:
-    """Lanes of a sum and of an integer count, all 0, at the beginning of ``scratch``."""
+    """Lanes of a sum and of an integer count, all set to 0, at the beginning of ``scratch``."""
     sums, counts = scratch[:LANES], scratch[LANES : 2 * LANES].view(np.int64)
     for j in range(LANES):
         sums[j] = 0.0
@@ -53,7 +55,7 @@ def lanes(scratch: Array) -> tuple[Array, npt.NDArray[np.int64]]:
 
 @compiled
 def below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
-    """Sum of the norms below x, and how many are not below."""
+    """Return the sum of the norms below x and the number of the others."""
     total, count = _blocks_below(norms, x, scratch) if norms.size >= BLOCK else (0.0, 0)
     others = norms[norms.size - norms.size % BLOCK :]
     for i in range(others.size):
@@ -94,11 +96,11 @@ def _few_below(norms: Array, x: float) -> float:
 def saturate(
     norms: Array, budget: float, first: tuple[float, float], max_rescalings: int, scratch: Array
 ) -> tuple[float, float, int]:
-    """Repeat from first = (sum of the rest, budget left); returns the last such pair and the rescalings made.
+    """Iterate from first = (sum of the rest, budget left); return the last such pair and the number of rescalings.
 
-    A step is refused, and the iteration over, when no client is left, no budget is left or the threshold would not
-    decrease. In exact arithmetic the first two cannot happen before the solution; in floats a client that sits on
-    the threshold may fall on the wrong side of it, which always shows as a threshold that does not decrease.
+    The iteration ends if no client is left, no budget is left, or the threshold would not decrease. In exact
+    arithmetic, the first two cases do not occur before the solution. With floats, a client at the threshold may be
+    assigned to the wrong side. Then the next threshold does not decrease.
     """
     rest, room = first
     x = rest / room
@@ -115,7 +117,7 @@ def saturate(
 
 @compiled
 def start(norms: Array, budget: float, max_rescalings: int, scratch: Array) -> tuple[float, float, int]:
-    """Iterate from the threshold ``sum(norms) / budget``; returns as ``saturate``."""
+    """Iterate from the threshold ``sum(norms) / budget``; the result is that of ``saturate``."""
     total, _ = below(norms, np.inf, scratch)
     if total == 0.0 or not total < np.inf:
         return total, budget, 0
@@ -126,14 +128,14 @@ def start(norms: Array, budget: float, max_rescalings: int, scratch: Array) -> t
 def write(norms: Array, rest: float, room: float, probabilities: Array) -> int:
     """Write ``min(1, room t_i / rest)``, exactly 1 at and above the threshold.
 
-    Returns how many norms are finite and at least 0, which costs nothing here.
+    Return the number of norms that are finite and at least 0, which takes no additional time here.
     """
     if not (room > _SMALLEST_ROOM and SMALLEST_SUM < rest < LARGEST_SUM):
         return _write_far(norms, rest, room, probabilities)
     x, scale, num_legal = rest / room, room / rest, 0
     for i in range(norms.size):
         t = norms[i]
-        # Below x the product never exceeds 1: next to x it lies a rounding error above 1 at most, and rounds to 1.
+        # Below x the product exceeds 1 by at most a rounding error, so it rounds to 1.
         probabilities[i] = scale * t if t < x else 1.0
         num_legal += t < np.inf
         num_legal -= t < 0.0
@@ -142,7 +144,7 @@ def write(norms: Array, rest: float, room: float, probabilities: Array) -> int:
 
 @compiled
 def _write_far(norms: Array, rest: float, room: float, probabilities: Array) -> int:
-    # As write, where the quotient room / rest would lose digits.
+    # Like ``write``, if the quotient room / rest would lose digits.
     x, num_legal = rest / room, 0
     for i in range(norms.size):
         t = norms[i]
@@ -157,8 +159,8 @@ def _write_far(norms: Array, rest: float, room: float, probabilities: Array) -> 
 def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
     """Write the optimal probabilities.
 
-    The answer is False if the general algorithm is needed: a norm is negative or not finite, or norms leave the range
-    where the arithmetic is accurate.
+    Return False if the general algorithm is needed, because a norm is negative or not finite, or norms are outside the
+    range in which the arithmetic is accurate.
     """
     num_positive = 0
     for i in range(norms.size):
@@ -174,10 +176,10 @@ def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
 def write_approximate(
     norms: Array, budget: float, max_rescalings: int, probabilities: Array
 ) -> tuple[float, int, bool, bool, int]:
-    """Write the law after some rescalings.
+    """Write the probabilities after some rescalings.
 
-    Returns the sum of the rest, the rescalings made, whether another one would change something, whether a norm is too
-    near a threshold to say on which side it is, and the number of legal norms.
+    Return the sum of the rest, the number of rescalings, whether another one would change a probability, whether a norm
+    is so close to a threshold that its side is uncertain, and the number of valid norms.
     """
     rest, room, num_rescalings = start(norms, budget, 0, probabilities)
     moves, near = 0.0 < rest < np.inf, False
@@ -194,7 +196,7 @@ def write_approximate(
 
 @compiled
 def _is_near(norms: Array, x: float) -> bool:
-    # Lanes add n / 128 + 64 numbers one after the other: a threshold is off by less than twice that many roundings.
+    # Lanes add n / 128 + 64 numbers in sequence: the error of a threshold is below twice that many rounding errors.
     width, num_near = x * (norms.size / 64 + 128) * _ROUNDING, 0
     for i in range(norms.size):
         num_near += abs(norms[i] - x) <= width

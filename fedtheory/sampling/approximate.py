@@ -27,12 +27,12 @@ class Approximation(NamedTuple):
     Attributes
     ----------
     probabilities
-        The probabilities after the last rescaling, shape (n,); one below 1e-308 may be 0.
+        Probabilities after the last rescaling, shape (n,); a probability below 1e-308 may be 0.
     num_rescalings
-        How many rescalings changed something, in exact arithmetic: a client exactly at 1 is not rescaled any more. Each
-        costs one more exchange of two sums with the clients.
+        Number of rescalings that would change a probability in exact arithmetic; a client exactly at 1 is not rescaled.
+        Each rescaling requires one more exchange of two sums with the clients.
     converged
-        Whether the iteration stopped by itself, so that the probabilities are the optimal ones.
+        Whether another rescaling would change nothing, so that the probabilities are optimal.
     """
 
     probabilities: Array
@@ -43,10 +43,10 @@ class Approximation(NamedTuple):
 def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Array:
     r"""Probabilities ``min(1, c_j t_i)`` after j = max_iterations rescalings of ``c_0 = m / sum_i t_i``.
 
-    A rescaling multiplies c by ``(m - n + I) / P``, where I clients are below 1 and their probabilities sum to P: the
-    clients send sums only, never their norms. Each is a Newton step for ``sum_i min(1, c t_i) = m``, so that the sum
-    of the probabilities never exceeds m, every probability increases to its optimal value, and ``ceil(m) - 1``
-    rescalings are always enough (Theorem A of the documentation).
+    A rescaling multiplies c by ``(m - n + I) / P``, where I is the number of clients below 1 and P is the sum of their
+    probabilities. The server needs only these sums and not the norms. Each rescaling is a Newton step for
+    ``sum_i min(1, c t_i) = m``. Therefore the sum of the probabilities never exceeds m, every probability increases to
+    its optimal value, and ``ceil(m) - 1`` rescalings always suffice (Theorem A of the documentation).
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
     expected_size
         Budget m, any real number in (0, n].
     max_iterations
-        Number of rescalings allowed, at least 1.
+        Largest number of rescalings, at least 1.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
     Raises
     ------
     ValueError
-        If a norm is negative or not finite, the budget is outside (0, n], or no iteration is allowed.
+        If a norm is negative or not finite, the budget is outside (0, n], or ``max_iterations`` is below 1.
 
     References
     ----------
@@ -73,7 +73,8 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
 
     Examples
     --------
-    First ``2 t / 6 = (1/3, 1/3, 4/3)``, cut to 1; then C = (2 - 3 + 2) / (2/3) = 3/2.
+    The first probabilities are ``2 t / 6 = (1/3, 1/3, 4/3)``, clipped to 1. The factor of the rescaling is (2 - 3 + 2)
+    / (2/3) = 3/2.
 
     >>> approximate_probabilities([1.0, 1.0, 4.0], 2, max_iterations=1)
     array([0.5, 0.5, 1. ])
@@ -82,7 +83,7 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
 
 
 def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Approximation:
-    """Return the probabilities of ``approximate_probabilities`` with the number of rescalings they took.
+    """Return the probabilities of ``approximate_probabilities`` with the number of rescalings.
 
     Parameters
     ----------
@@ -91,13 +92,13 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     expected_size
         Budget m, in (0, n].
     max_iterations
-        Most rescalings.
+        Largest number of rescalings.
 
     Returns
     -------
     Approximation
-        ``probabilities``, shape (n,), ``num_rescalings`` that changed something, and whether it ``converged``: another
-        one would change nothing.
+        The ``probabilities``, shape (n,), the number ``num_rescalings`` of rescalings that changed a probability, and
+        ``converged``, whether another rescaling would change nothing.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     limit = max_iterations
     if type(limit) is not int or limit < 1:
         limit = validate.count("max_iterations", max_iterations)
-    limit = min(limit, t.size)  # more are never needed
+    limit = min(limit, t.size)  # never more than this are needed
     probabilities = np.empty(t.size)
     few = t.size < _newton.FEW
     write = in_python(_newton.write_approximate) if few else _newton.write_approximate
@@ -125,24 +126,24 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
 
 
 def approximation_path(norms: Numbers, expected_size: float | Fraction, num_rescalings: int) -> Sequence[Any]:
-    """Return Algorithm 2 step by step: the probabilities after 0, 1, ... rescalings, each of shape (n,).
+    """Return the steps of Algorithm 2: the probabilities after 0, 1, ... rescalings, each of shape (n,).
 
-    This is the algorithm as the paper writes it, in plain Python; norms given as ``fractions.Fraction`` are handled
-    exactly. A rescaling whose clients below 1 have no norm left changes nothing (where the formula is 0/0).
+    This is a literal implementation of the paper's algorithm in plain Python. Norms given as ``fractions.Fraction`` are
+    computed exactly. If all norms of the clients below 1 are 0, the formula is 0/0 and the rescaling changes nothing.
 
     Parameters
     ----------
     norms
-        Shape (n,): numbers, or Fractions.
+        Norms of the weighted updates, shape (n,); numbers or Fractions.
     expected_size
         Budget m, in (0, n].
     num_rescalings
-        How many, at least 0.
+        Number of rescalings, at least 0.
 
     Returns
     -------
     Sequence[Any]
-        ``num_rescalings + 1`` arrays of shape (n,); of objects if the norms are Fractions.
+        ``num_rescalings + 1`` arrays of shape (n,); object arrays if the norms are Fractions.
 
     Raises
     ------
@@ -178,7 +179,7 @@ _SMALLEST_EXPONENT = 1074
 
 
 class _Decided(NamedTuple):
-    """The end of the iteration: how many of the largest are fixed at 1, and how many are at 1; steps; is one left."""
+    """End of the iteration: numbers of the largest norms that are fixed at 1, and at 1; steps; whether one is left."""
 
     taken: int
     at_one: int
@@ -187,7 +188,7 @@ class _Decided(NamedTuple):
 
 
 def write_decided(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[int, bool]:
-    """Write the law after some rescalings; returns how many changed something and whether another one would."""
+    """Write the probabilities after some rescalings; return the number that changed one, and whether another would."""
     largest = np.sort(norms)[::-1]
     end = _decide([_whole(t) for t in largest.tolist()], budget, max_rescalings)
     saturated = norms >= (largest[end.taken - 1] if end.taken else np.inf)
@@ -200,13 +201,13 @@ def write_decided(norms: Array, budget: float, max_rescalings: int, probabilitie
 
 
 def _whole(t: float) -> int:
-    # In units of the smallest double.
+    # In units of the smallest positive double.
     numerator, denominator = t.as_integer_ratio()
     return numerator << (_SMALLEST_EXPONENT + 1 - denominator.bit_length())
 
 
 def _decide(largest: list[int], budget: float, max_rescalings: int) -> _Decided:
-    # Rescale c = room / rest, in units of 1 / whole, while a client is strictly above 1 and another one is below.
+    # Rescale c = room / rest, in units of 1 / whole, while one client is strictly above 1 and another one is below 1.
     spent, whole = budget.as_integer_ratio()
     rest, taken, made = sum(largest), 0, 0
     while True:

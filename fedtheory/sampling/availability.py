@@ -53,9 +53,9 @@ def available_probabilities(
     norms
         Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,).
     expected_size
-        Budget m in (0, n]; at most the number of available clients of it is used.
+        Budget m in (0, n]; the sum of the probabilities is at most the number of available clients.
     available
-        Who is available now, shape (n,), booleans.
+        Whether each client is available, booleans, shape (n,).
     availability
         Known probabilities q_i of being available, shape (n,), in (0, 1].
 
@@ -67,7 +67,7 @@ def available_probabilities(
     Raises
     ------
     ValueError
-        If shapes disagree, a norm is negative, a q_i is outside (0, 1] or the budget outside (0, n].
+        If shapes disagree, a norm is negative, a q_i is outside (0, 1], or the budget is outside (0, n].
     TypeError
         If ``available`` does not hold booleans.
 
@@ -77,7 +77,7 @@ def available_probabilities(
 
     Examples
     --------
-    Client 1 is rarely there, so it counts four times as much: norms (4, 3) and one client.
+    Client 0 is available with probability 1/4, so the norms are (4, 3); the budget is one client.
 
     >>> available_probabilities([1.0, 9.0, 3.0], 1, [True, False, True], [0.25, 1.0, 1.0]).round(6)
     array([0.571429, 0.      , 0.428571])
@@ -109,26 +109,26 @@ def error_parts(
 
     ``E |G - grad f|^2`` is the sum of ``E |G - sum_{i in Q} (w_i / q_i) U_i|^2``, of
     ``E |sum_{i in Q} (w_i / q_i) U_i - sum_i w_i U_i|^2`` and of ``E |sum_i w_i U_i - grad f|^2``, provided that Q is
-    independent of U; each is evaluated in closed form, so that enumeration is a second road to the total.
+    independent of U. Each term is evaluated in closed form, so the sum can be verified by enumeration.
 
     Parameters
     ----------
     updates
         Possible values of the weighted updates w_i U_i, shape (outcomes, n, d).
     outcome_weights
-        Their probabilities, shape (outcomes,), of sum 1.
+        Probabilities of the outcomes, shape (outcomes,), with sum 1.
     availability
         The law of Q; every client must be available with positive probability.
     gradient
         ``grad f``, shape (d,).
     law
-        Maps (norms of the weighted updates, available clients) to the p_i, both of shape (n,), for instance
-        ``available_probabilities`` with the budget and the q_i filled in.
+        Function that maps the norms of the weighted updates and the available clients, both of shape (n,), to the p_i.
+        An example is ``available_probabilities`` with fixed budget and q_i.
 
     Returns
     -------
     ErrorParts
-        Three squared errors, which add up to the whole.
+        Three squared errors, whose sum is the squared error of G.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def error_parts(
 
     Examples
     --------
-    One client with update 1, available with probability 1/2 and then always used: G is 0 or 2.
+    A single client with update 1 is available with probability 1/2 and then always sampled, so G is 0 or 2.
 
     >>> here = JointLaw([[True], [False]], [0.5, 0.5])
     >>> error_parts([[[1.0]]], [1.0], here, [1.0], lambda norms, available: np.ones(1))
@@ -173,7 +173,7 @@ def _sampling_part(outcome: Array, q: Array, members: npt.NDArray[np.bool_], law
 
 def _marginals(availability: npt.ArrayLike, num_clients: int) -> Array:
     q: Array = validate.positive("availability", validate.array("availability", availability, shape=(num_clients,)))
-    # A law listed set by set sums to its marginals only up to rounding.
+    # The marginals of an explicitly given law of sets are exact only up to rounding errors.
     if (q > 1 + 1e-12).any():
         message = f"availability must be at most 1, got {q.max()}"
         raise ValueError(message)

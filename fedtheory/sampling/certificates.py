@@ -15,22 +15,23 @@ __all__ = ["Certificate", "certificate"]
 class Certificate(NamedTuple):
     """Residuals of the optimality conditions of ``min sum_i t_i^2 / p_i`` over the budget and the unit box.
 
-    All are 0 for the optimum and only for an optimum; rational when the norms and probabilities were.
+    All residuals are 0 if and only if the probabilities are optimal. They are rational if the norms and probabilities
+    are.
 
     Attributes
     ----------
     threshold
-        The x for which ``p_i = min(1, t_i / x)`` was tested; ``x^2`` is the multiplier of the budget.
+        Threshold x for which ``p_i = min(1, t_i / x)`` is tested; ``x^2`` is the multiplier of the budget.
     box
         Largest violation of ``0 <= p_i <= 1``.
     budget
         Violation of ``sum_i p_i <= m``.
     unused
-        Budget that clients with positive norms could still use, ``min(m, q) - sum_i p_i`` if positive.
+        Unused budget ``min(m, q) - sum_i p_i``, where q clients have positive norms; 0 if negative.
     stationarity
         Largest ``|p_i - min(1, t_i / x)|`` over positive norms.
     relative_gap
-        Bound on ``(objective - optimum) / objective`` from the dual problem at x, rigorous for every feasible p.
+        Bound on ``(objective - optimum) / objective`` from the dual problem at x, valid for every feasible p.
     """
 
     threshold: Any
@@ -54,10 +55,10 @@ class Certificate(NamedTuple):
 def certificate(norms: Numbers, probabilities: Numbers, expected_size: float | Fraction) -> Certificate:
     r"""Residuals of the optimality conditions, and a duality gap, for proposed sampling probabilities.
 
-    The problem is convex, so p is optimal exactly when it is feasible, uses the budget ``min(m, q)`` for the q
-    clients with positive norms, and has ``p_i = min(1, t_i / x)`` for some x. The threshold is read off the clients
-    below 1: ``x = sum t_i / sum p_i`` over these (without those for whom ``t_i >= x``). For any x the Lagrangian
-    bounds the optimum from below, and objective minus bound is
+    The problem is convex, so p is optimal if and only if it is feasible, uses the budget ``min(m, q)`` for the q
+    clients with positive norms, and fulfills ``p_i = min(1, t_i / x)`` for some x. The threshold is computed from the
+    clients below 1: ``x = sum t_i / sum p_i`` over these clients (without those with ``t_i >= x``). For any x, the
+    Lagrangian bounds the optimum from below, and the difference between objective and bound is
     ``sum_{t_i < x} (t_i - x p_i)^2 / p_i + sum_{t_i >= x} (1 - p_i)(t_i^2 / p_i - x^2) + x^2 (m - sum_i p_i)``,
     a sum without cancellation.
 
@@ -68,12 +69,12 @@ def certificate(norms: Numbers, probabilities: Numbers, expected_size: float | F
     probabilities
         Proposed probabilities, shape (n,).
     expected_size
-        Budget m in (0, n]; give a ``Fraction`` or an integer with rational norms.
+        Budget m in (0, n]; a ``Fraction`` or an integer for exact results with rational norms.
 
     Returns
     -------
     Certificate
-        The residuals; with ``fractions.Fraction`` norms and probabilities they are exact.
+        The residuals, which are exact if norms and probabilities are ``fractions.Fraction``.
 
     Raises
     ------
@@ -91,8 +92,8 @@ def certificate(norms: Numbers, probabilities: Numbers, expected_size: float | F
     >>> print(certificate([Fraction(1), 1, 1, 10], [third, third, third, Fraction(1)], 2).residual)
     0
 
-    The uniform law is not optimal for norms 1 and 3 and one client: its objective is 20, the optimum
-    ``(1 + 3)^2 = 16``, and the dual problem at x = (1 + 3) / 1 proves it.
+    Uniform probabilities are not optimal for norms 1 and 3 and the budget 1. Their objective is 20. The optimum is
+    ``(1 + 3)^2 = 16``, which the dual problem at x = (1 + 3) / 1 proves.
 
     >>> print(certificate([Fraction(1), 3], [Fraction(1, 2), Fraction(1, 2)], 1).relative_gap)
     1/5
@@ -121,14 +122,14 @@ def certificate(norms: Numbers, probabilities: Numbers, expected_size: float | F
 def _threshold(t: Any, p: Any) -> Any:
     below = p < 1
     if not below.any():
-        # Everybody is certain: right if the budget allows it, and then the budget has no price.
+        # All probabilities are 1. This is optimal if the budget allows it; the multiplier of the budget is then 0.
         return t.sum() * 0
     while True:
         share = p[below].sum()
         if share == 0:
             return t.max()
         x = t[below].sum() / share
-        # A probability of 1 - 1e-13 is meant to be 1: clients above the threshold do not help to find it.
+        # A probability of 1 - 1e-13 is treated as 1, since clients above the threshold give no information about it.
         fewer = below & (t < x)
         if (fewer == below).all():
             return x
@@ -136,7 +137,7 @@ def _threshold(t: Any, p: Any) -> Any:
 
 
 def _gap(y: Any, p: Any, x: Any, m: Any) -> Any:
-    # Norms in units of the threshold. A client so far below it that its norm vanishes there has no say in the floats.
+    # Norms in units of the threshold. Norms that underflow in these units are negligible in floating point.
     y, p = y[y > 0], p[y > 0]
     if (p == 0).any():
         return float("inf")

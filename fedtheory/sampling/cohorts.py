@@ -1,4 +1,4 @@
-"""Laws of cohorts: finite laws of tuples of clients."""
+"""Laws of cohorts: finite distributions of tuples of clients."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from fedtheory.statistics.law import Law
 __all__ = ["cohort_law"]
 
 Selection = tuple[int, ...]
-"""The selected clients, in increasing order; a client that is drawn twice stands there twice."""
+"""The selected clients in increasing order; a client that is drawn twice occurs twice."""
 
-_MOST = 10**7  # subsets that are enumerated
+_MOST = 10**7  # largest number of subsets that are enumerated
 
 
 def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Selection]:
-    """Draw independently with given probabilities; copies are kept.
+    """Law of independent draws with the given probabilities; repeated clients are kept.
 
     Parameters
     ----------
     probabilities
-        Of each client, shape (K,), sum 1.
+        Probabilities of the clients, shape (K,), sum 1.
     num_selected
-        m draws.
+        Number m of draws.
 
     Examples
     --------
@@ -43,19 +43,19 @@ def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Sel
 
 
 def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
-    r"""Draw one after the other without replacement, each proportional to the weights of those left.
+    r"""Law of successive draws without replacement, each proportional to the weights of the remaining clients.
 
     Parameters
     ----------
     weights
-        Positive, shape (K,); they need not sum to 1.
+        Positive weights, shape (K,); they need not sum to 1.
     num_selected
-        m.
+        Number m of draws.
 
     Examples
     --------
     ``P(A) = sum_{i in A} P(A - i) p_i / (sum of p outside A - i)``: the last draw was i. With weights 1, 2, 3 the pair
-    {0, 1} comes up with probability 1/6 * 2/5 + 2/6 * 1/4 = 3/20:
+    {0, 1} has the probability 1/6 * 2/5 + 2/6 * 1/4 = 3/20:
 
     >>> successive([1, 2, 3], 2)
     Law({(0, 1): 3/20, (0, 2): 4/15, (1, 2): 7/12})
@@ -73,7 +73,7 @@ def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
 
 
 def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
-    """Draw one of all subsets of a size, equally likely.
+    """Uniform law of all subsets of a size.
 
     >>> uniform_subsets(3, 2)
     Law({(0, 1): 1/3, (0, 2): 1/3, (1, 2): 1/3})
@@ -87,7 +87,7 @@ def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
 
 
 def independent(probabilities: Sequence[Any]) -> Law[Selection]:
-    """Take every client by its own coin; the empty selection is one of the outcomes.
+    """Law of independent inclusion of each client; the empty cohort is one of the outcomes.
 
     >>> independent([0.5, 0.25])
     Law({(0, 1): 0.125, (0,): 0.375, (1,): 0.125, (): 0.375})
@@ -99,20 +99,20 @@ def independent(probabilities: Sequence[Any]) -> Law[Selection]:
 def power_of_choice(
     weights: Sequence[Any], losses: Sequence[Any], num_selected: int, num_candidates: int
 ) -> Law[Selection]:
-    """Draw candidates by ``successive`` and choose those with the largest losses, ties at random.
+    """Law of the candidates with the largest losses, with candidates drawn by ``successive`` and ties broken at random.
 
     Parameters
     ----------
     weights
-        Positive, shape (K,); they need not sum to 1.
+        Positive weights, shape (K,); they need not sum to 1.
     losses
-        Shape (K,).
+        Losses, shape (K,).
     num_selected, num_candidates
-        m and d.
+        Numbers m of selected clients and d of candidates.
 
     Examples
     --------
-    With weights 1, 2, 3, two candidates and losses 3, 2, 1 client 0 wins whenever it is a candidate:
+    With weights 1, 2, 3, two candidates and losses 3, 2, 1, client 0 is selected if it is a candidate:
 
     >>> power_of_choice([1, 2, 3], [3, 2, 1], 1, 2)
     Law({(0,): 5/12, (1,): 7/12})
@@ -127,16 +127,16 @@ def power_of_choice(
 
 
 def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
-    """Choose the candidates with the largest losses, ties at random.
+    """Law of the candidates with the largest losses, with ties broken at random.
 
     Parameters
     ----------
     candidates
         Client numbers.
     losses
-        Of all clients, shape (K,).
+        Losses of all clients, shape (K,).
     num_selected
-        m, at most the number of candidates.
+        Number m of selected clients, at most the number of candidates.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) ->
 
 
 def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
-    """Return the expected number of copies of each client, shape (K,); inclusion probabilities if there are no copies.
+    """Return the expected multiplicity of each client, shape (K,); without copies, the inclusion probability.
 
     >>> frequencies(with_replacement([0.25, 0.75], 2), 2)
     (0.5, 1.5)
@@ -182,30 +182,30 @@ def cohort_law(
     num_selected: int,
     num_candidates: int,
 ) -> Law[frozenset[int]]:
-    r"""Probability of every cohort of Power-of-Choice: the m largest losses among d candidates.
+    r"""Law of the cohort of Power-of-Choice: the m largest losses among d candidates.
 
     Parameters
     ----------
     weights
-        Non-negative weights of any positive sum, at most 16 of them. Integers and Fractions give exact Fractions.
+        At most 16 nonnegative weights with any positive sum. Integers and Fractions give exact Fractions.
     losses
-        The losses that rank the clients; ties are broken uniformly at random.
+        Losses that rank the clients; ties are broken uniformly at random.
     num_selected, num_candidates
         m and d, with 1 <= m <= d.
 
     Returns
     -------
     Law
-        The cohorts of positive probability with their probabilities.
+        Cohorts of positive probability with their probabilities.
 
     Raises
     ------
     ValueError
-        If m > d, there are more than 16 clients, or fewer than d of positive weight.
+        If m > d, there are more than 16 clients, or fewer than d clients have a positive weight.
 
     Examples
     --------
-    Among two candidates of three clients the largest loss is that of client 0 unless 1 and 2 are drawn.
+    For two candidates of three clients, client 0 has the largest loss unless clients 1 and 2 are drawn.
 
     >>> cohort_law([1, 1, 1], [3, 2, 1], num_selected=1, num_candidates=2)
     Law({frozenset({0}): 2/3, frozenset({1}): 1/3})

@@ -26,7 +26,7 @@ class Sampling(Protocol):
         """Probability matrix, entry (i, j) the probability that i and j are both drawn, shape (n, n)."""
 
     def draw(self, rng: RNGLike) -> Mask:
-        """One random set, as a mask of shape (n,)."""
+        """Return one random set, as a mask of shape (n,)."""
 
 
 class Outcome(NamedTuple):
@@ -46,7 +46,7 @@ class JointLaw:
     members
         The sets, one per row, shape (sets, n), booleans.
     probabilities
-        Their probabilities, shape (sets,), of sum 1.
+        Probabilities of the sets, shape (sets,), with sum 1.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class JointLaw:
 
     Examples
     --------
-    Both clients or none: each is drawn with probability 1/2, and both together with probability 1/2.
+    Either both clients are drawn or none, each with probability 1/2:
 
     >>> JointLaw([[True, True], [False, False]], [0.5, 0.5]).matrix
     array([[0.5, 0.5],
@@ -79,7 +79,7 @@ class JointLaw:
 
     @classmethod
     def of(cls, law: Law[Any], num_clients: int) -> "JointLaw":
-        """Return the sampling that a law of sets, or of tuples, of clients describes.
+        """Return the sampling with a given law of sets, or of tuples, of clients.
 
         >>> JointLaw.of(Law.uniform([(0, 1), ()]), 2).cohorts
         Law({frozenset({0, 1}): 0.5, frozenset(): 0.5})
@@ -103,11 +103,11 @@ class JointLaw:
         return together
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Return the sets with their probabilities, one after the other."""
+        """Return the sets with their probabilities."""
         return map(Outcome, self.members, self.probabilities.tolist())
 
     def draw(self, rng: RNGLike) -> Mask:
-        """One random set, as a mask of shape (n,)."""
+        """Return one random set, as a mask of shape (n,)."""
         row = np.searchsorted(np.cumsum(self.probabilities), validate.generator(rng).random(), side="right")
         drawn: Mask = self.members[min(int(row), len(self.members) - 1)].copy()
         return drawn
@@ -139,7 +139,7 @@ class ExactlyOne:
         return JointLaw(np.eye(len(self.probabilities), dtype=bool), self.probabilities)
 
     def draw(self, rng: RNGLike) -> Mask:
-        """One random set, as a mask of shape (n,)."""
+        """Return one random set, as a mask of shape (n,)."""
         return self.law.draw(rng)
 
 
@@ -179,7 +179,7 @@ class NiceSampling:
         return JointLaw(members, np.full(len(chosen), 1 / len(chosen)))
 
     def draw(self, rng: RNGLike) -> Mask:
-        """One random set, as a mask of shape (n,)."""
+        """Return one random set, as a mask of shape (n,)."""
         drawn = np.zeros(self.num_clients, dtype=bool)
         drawn[validate.generator(rng).permutation(self.num_clients)[: self.num_selected]] = True
         return drawn
@@ -219,7 +219,7 @@ class IndependentSampling:
         return JointLaw(members, np.where(members, self.probabilities, 1 - self.probabilities).prod(axis=1))
 
     def draw(self, rng: RNGLike) -> Mask:
-        """One random set, as a mask of shape (n,)."""
+        """Return one random set, as a mask of shape (n,)."""
         drawn: Mask = validate.generator(rng).random(len(self.probabilities)) < self.probabilities
         return drawn
 

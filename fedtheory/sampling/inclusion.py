@@ -1,11 +1,10 @@
 r"""Exact inclusion probabilities of Power-of-Choice and of successive sampling.
 
-Let client i arrive at an exponential time of rate p_i. The order of arrivals is the order of draws without replacement
-with probability proportional to p, so the d candidates of a round are the clients that have arrived between the d-th
-and the (d+1)-th arrival. Integrating over the time t of the (d+1)-th arrival makes the clients independent given t:
-client i is a candidate with probability ``x_i = 1 - exp(-p_i t)``, and what remains is to count the candidates that
-rank above and below a client, by dynamic programming. Only positive numbers are added and multiplied, so every
-probability is accurate relative to its own size.
+Let client i arrive at an exponential time of rate p_i. The order of arrivals has the law of draws without replacement
+with probabilities proportional to p, so the d candidates of a round are the first d arrivals. The computation
+integrates over the time t of the (d+1)-th arrival. Given t, clients are independent, and client i is a candidate with
+probability ``x_i = 1 - exp(-p_i t)``. Dynamic programming then counts the candidates that rank above and below a
+client. Only positive numbers are added and multiplied, so every probability has a small relative error.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ def power_of_choice_inclusion(
 ) -> Array:
     r"""Probability that Power-of-Choice selects each client.
 
-    The server draws d candidates without replacement with probability proportional to the weights and selects the m
-    candidates of largest loss, breaking ties at random.
+    The server draws d candidates without replacement with probabilities proportional to the weights, and selects the m
+    candidates with the largest losses. Ties are broken at random.
 
     Parameters
     ----------
     weights
-        Non-negative weights of any positive sum, shape (K,); clients of weight zero are never candidates.
+        Nonnegative weights with any positive sum, shape (K,); clients of weight zero are never candidates.
     losses
-        The losses that rank the clients, shape (K,).
+        Losses that rank the clients, shape (K,).
     num_selected, num_candidates
         m and d, with 1 <= m <= d.
 
@@ -55,14 +54,16 @@ def power_of_choice_inclusion(
 
     Notes
     -----
-    A node costs about ``K (d + m)`` operations, at most ``d (K - d)`` for each of three passes, and there are about
-    ``6 sqrt(d)`` that matter unless weights differ by orders of magnitude. Probabilities below 1e-300 are not accurate.
+    A node of the integration takes about ``K (d + m)`` operations, at most ``d (K - d)`` for each of three passes.
+    About ``6 sqrt(d)`` nodes contribute unless weights differ by orders of magnitude. Probabilities below 1e-300 are
+    not accurate.
 
-    Source: the selection rule is Cho, Wang, Joshi (2020), section 4; the law is our own derivation.
+    The selection rule is that of Cho, Wang, Joshi (2020), section 4; the law is derived in this library.
 
     Examples
     --------
-    Client 0 has the largest loss, so it is selected whenever it is a candidate; client 1 when 0 is not.
+    Client 0 has the largest loss, so it is selected if it is a candidate. Client 1 is selected if client 0 is not a
+    candidate.
 
     >>> (power_of_choice_inclusion([1, 2, 3], [3.0, 2.0, 1.0], num_selected=1, num_candidates=2) * 12).round(12)
     array([5., 7., 0.])
@@ -73,19 +74,19 @@ def power_of_choice_inclusion(
 
 
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
-    """``power_of_choice_inclusion`` as a function of the losses alone, finite and of shape (K,), which it trusts.
+    """Return ``power_of_choice_inclusion`` as a function of the losses, which are not validated.
 
     Parameters
     ----------
     weights
-        Shape (K,), not negative, some positive.
+        Nonnegative weights, shape (K,), at least one positive.
     num_selected, num_candidates
         m and d.
 
     Returns
     -------
     Callable[[Array], Array]
-        Takes losses, shape (K,), and returns inclusion probabilities, shape (K,), of sum m.
+        Function of the losses, shape (K,), that returns inclusion probabilities, shape (K,), with sum m.
 
     Examples
     --------
@@ -112,13 +113,13 @@ def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[...,
         raise ValueError(message)
     order = drawable[np.argsort(-losses[drawable], kind="stable")]
     ranked = losses[order]
-    # With m = d every candidate is selected, so the ranking and its ties do not matter.
+    # If m = d, every candidate is selected, so the ranking and its ties do not matter.
     is_new = np.concatenate([[True], (ranked[1:] != ranked[:-1]) | (m == d)])
     starts = np.flatnonzero(is_new)
     ends = np.append(starts[1:], order.size)
     selected = np.empty(order.size)
     if d == order.size:
-        _everybody_is_a_candidate(starts, ends, m, selected)
+        _all_are_candidates(starts, ends, m, selected)
     else:
         times, time_weights = _arrival_nodes(p[order], d)
         integrate(p[order], starts, ends, m, d, times, time_weights, selected)
@@ -127,7 +128,7 @@ def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[...,
     return probabilities
 
 
-def _everybody_is_a_candidate(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], m: int, out: Array) -> None:
+def _all_are_candidates(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], m: int, out: Array) -> None:
     sizes = ends - starts
     out[:] = np.repeat(np.clip((m - starts) / sizes, 0.0, 1.0), sizes)
 
@@ -135,10 +136,11 @@ def _everybody_is_a_candidate(starts: npt.NDArray[np.int64], ends: npt.NDArray[n
 def _arrival_nodes(p: Array, d: int) -> tuple[Array, Array]:
     r"""Trapezoidal nodes and weights for the time of the (d+1)-th arrival, ``t = exp(z - exp(-z))``.
 
-    For each candidate set A the integrand is ``prod_A (1 - exp(-p_i t))`` times ``exp(-R t)``, R the rate of the rest.
-    At its mode R t <= d + 1, so its curvature in log t is at most 1.42 d + 2 and a step of 0.65 standard deviations
-    leaves less than 1e-17 of it. To the right it falls at least like a gamma density of shape d + 1 and rate R, and R
-    is at least the sum of the K - d smallest weights. To the left it falls like ``t^(d+1)``, from a mode above t = 1.
+    For each candidate set A, the integrand is ``prod_A (1 - exp(-p_i t))`` times ``exp(-R t)``, where R is the rate of
+    the other clients. At its mode ``R t <= d + 1``, so its curvature in log t is at most ``1.42 d + 2``, and with a
+    step of 0.65 standard deviations the relative error is below 1e-17. For large t, the integrand decreases at least as
+    fast as a gamma density of shape d + 1 and rate R, and R is at least the sum of the K - d smallest weights. For
+    small t, it decreases like ``t^(d+1)``, and the mode is above t = 1.
     """
     smallest_rate = np.partition(p, p.size - d - 1)[: p.size - d].sum()
     first = _solve_for_z(-1.5 - 46.0 / (d + 1))
@@ -150,7 +152,7 @@ def _arrival_nodes(p: Array, d: int) -> tuple[Array, Array]:
 
 
 def _solve_for_z(log_time: float) -> float:
-    # Newton's method on the concave function z - exp(-z), from the left of its root.
+    # Newton's method for the concave function z - exp(-z), starting to the left of its root.
     z = -np.log1p(-log_time)
     for _ in range(6):
         z -= (z - np.exp(-z) - log_time) / (1.0 + np.exp(-z))
@@ -167,11 +169,11 @@ def _with_numpy(
     time_weights: Array,
     out: Array,
 ) -> None:
-    """Compute what ``integrate`` computes, at all nodes at once and for each client from the start."""
+    """Compute the results of ``integrate`` with NumPy at all nodes at once, separately for each client."""
     arrived, waiting = -np.expm1(-np.outer(p, times)), np.exp(-np.outer(p, times))
 
     def law(clients: Iterable[int], counts: int) -> Array:
-        # Row 0: the probability that c clients arrived. Row 1: the expected rate of the others on that event.
+        # Row 0: the probability that c clients arrived. Row 1: the expected rate of the others on this event.
         found = np.zeros((2, counts, times.size))
         found[0, 0] = 1.0
         for k in clients:
@@ -195,21 +197,21 @@ def _with_numpy(
 
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled kernels take what their docstrings say)
+# (docstrings state the arguments of compiled kernels)
 
 
-_FEW_CLIENTS = 10  # up to which NumPy needs at most milliseconds, and compiling would take seconds
-_BLOCK = 16  # groups whose laws are kept at a time: 256 kB at a thousand candidates, which a cache holds
+_FEW_CLIENTS = 10  # number of clients up to which NumPy takes milliseconds, while compilation takes seconds
+_BLOCK = 16  # number of groups whose laws are kept at a time: 256 kB for a thousand candidates, which fit into a cache
 
 
 @compiled
 def integrate(p, starts, ends, m, d, times, time_weights, out):
-    """Add up the selection probabilities over the nodes; p is ranked, starts and ends delimit groups of equal loss.
+    """Sum the selection probabilities over the nodes; p is ranked, starts and ends delimit groups of equal loss.
 
-    Arrays with a last axis called count hold, in row 0, the probability that so many clients arrived before t and, in
-    row 1, the expected rate of the clients that did not, on that event. Of K clients with k above some place at most
-    k arrive above it and at most K - k below, so that of d arrivals only d - (K - k) to k can be above: laws are kept
-    for these counts, and those that were left behind are stale.
+    Arrays with a last axis called count hold in row 0 the probability that this number of clients arrived before t, and
+    in row 1 the expected rate of the other clients on this event. If k of the K clients rank above a place, at most k
+    arrive above it and at most K - k below. Of d arrivals, between d - (K - k) and k are therefore above. Laws are
+    updated only for these counts; other entries are stale.
     """
     num_clients, num_groups, largest = p.size, starts.size, 1
     for group in range(num_groups):
@@ -246,7 +248,7 @@ def integrate(p, starts, ends, m, d, times, time_weights, out):
 
 @compiled
 def _vanishes(arrivals, waiters, num_clients, d, time_weight):
-    r"""Whether a node adds less than 1e-320 to every probability, which none above 1e-300 can feel.
+    r"""Whether a node adds less than 1e-320 to every probability, which is negligible for probabilities above 1e-300.
 
     Given t the arrivals are independent and their expected number a is known; by Hoeffding (1956), d of K arrive with
     probability at most ``(a/d)^d ((K - a)/(K - d))^(K - d)``. Rates sum to 1.
@@ -258,7 +260,7 @@ def _vanishes(arrivals, waiters, num_clients, d, time_weight):
 
 @compiled
 def _copy(law, low, high, kept):
-    # Number by number: what slices of two sizes would complain of takes numba seconds to compile.
+    # Scalar loops, since the checks of slices of different sizes take numba seconds to compile.
     for row in range(law.shape[0]):
         for c in range(low, high):
             kept[row, c] = law[row, c]
@@ -266,7 +268,7 @@ def _copy(law, low, high, kept):
 
 @compiled
 def _add_client(rate, arrived, waiting, law, low, high):
-    """Add one more client to the law of (count, waiting rate) for counts above low, and for low if it is 0."""
+    """Add one client to the law of (count, waiting rate) for counts above low, and for low if it is 0."""
     probability, waiting_rate = law[0, low:high], law[1, low:high]
     for c in range(probability.size - 1, 0, -1):
         waiting_rate[c] = (waiting_rate[c] + probability[c] * rate) * waiting + waiting_rate[c - 1] * arrived
@@ -289,7 +291,7 @@ def _count_above_blocks(p, arrived, waiting, starts, ends, d, every, above):
 def _count_above(p, arrived, waiting, starts, ends, begin, stop, d, law, above):
     """Fill ``above`` with the laws of the clients ranked above each group of a block, for counts below m.
 
-    The law of those above the first group, ``begin``, moves past the last, ``stop - 1``.
+    The law of the clients above the first group, ``begin``, is updated to that of the clients above ``stop``.
     """
     num_clients, m = p.size, law.shape[1]
     for group in range(begin, stop):
@@ -303,12 +305,13 @@ def _count_above(p, arrived, waiting, starts, ends, begin, stop, d, law, above):
 
 @compiled_with_reordering
 def _value_of_others(above, below, first, end, num_clients, value):
-    """Value of g other arrivals in the group, g < size, for a member that arrived too.
+    """Return the value of g other arrivals in a group, g < size, for a member that arrived.
 
-    ``value[0, g]`` sums, over the number a of arrivals above, the probability that d - 1 - a - g arrived below times
-    the chance min(1, (m - a) / (g + 1)) of the member in the draw among equals; ``value[1, g]`` weighs this with the
-    rate of those above and below that wait. So the integrand is ``sum_g P(g) value[1, g] + rate(g) value[0, g]``.
-    All summands are positive: their order does not matter, and that they may be added in parallel saves half the time.
+    ``value[0, g]`` is a sum over the number a of arrivals above. Each term is the probability that d - 1 - a - g
+    clients arrived below, times the probability min(1, (m - a) / (g + 1)) that the member is selected among clients
+    with equal losses. In ``value[1, g]`` the terms are multiplied by the rate of the waiting clients above and below.
+    The integrand is ``sum_g P(g) value[1, g] + rate(g) value[0, g]``. All terms are positive, so their order does not
+    matter; adding them in parallel halves the time.
     """
     m, d = above.shape[1], below.shape[1] - 1
     for g in range(min(end - first, d)):
@@ -327,8 +330,8 @@ def _value_of_others(above, below, first, end, num_clients, value):
 def _leave_one_out(p, arrived, waiting, first, end, time_weight, inside, value, out):
     """Add the selection probabilities of the clients first..end-1, which have equal losses.
 
-    A forward pass stores the law of the members before each client; a backward pass pulls the value back through the
-    members after it. ``inside[i]`` and ``value`` meet at the client that is left out, which has i members before it.
+    A forward pass stores the law of the members before each client. A backward pass propagates the value through the
+    members after it. At each client, ``inside[i]``, the law of the i members before it, is combined with ``value``.
     """
     counts = min(end - first, inside.shape[2])
     inside[0, 0, 0] = 1.0
@@ -354,7 +357,7 @@ def _expected(law, value, counts):
 
 @compiled
 def _pull_back(rate, arrived, waiting, value, low, high):
-    """Let one more client arrive or wait before the value of a count below high is known; low is the least count."""
+    """Propagate the value through one more client that arrives or waits, for counts from low to below high."""
     probability, waiting_rate = value[0, low : high + 1], value[1, low : high + 1]
     for c in range(high - low):
         waiting_rate[c] = waiting * (waiting_rate[c] + rate * probability[c]) + arrived * waiting_rate[c + 1]

@@ -1,4 +1,4 @@
-"""Inclusion probabilities with minimal variance for independent sampling (Optimal Client Sampling)."""
+"""Inclusion probabilities with the smallest variance for independent sampling (Optimal Client Sampling)."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ SATURATED = 2.0**1000
 def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     r"""Minimizer of ``sum_i t_i^2 / p_i`` over ``0 <= p_i <= 1``, ``sum_i p_i <= m``.
 
-    It is ``p_i = min(1, t_i / x)`` with the threshold x for which the probabilities sum to m. When the norms are
-    sorted from the smallest, ``p_i = (m + l - n) t_i / (t_1 + ... + t_l)`` for the l smallest, and 1 for the others,
-    with the largest l such that ``0 < m + l - n`` and ``(m + l - n) t_l <= t_1 + ... + t_l``.
+    It is ``p_i = min(1, t_i / x)`` with the threshold x for which the probabilities sum to m. If the norms are in
+    increasing order, ``p_i = (m + l - n) t_i / (t_1 + ... + t_l)`` for the l smallest norms, and 1 for the others. Here
+    l is the largest number with ``0 < m + l - n`` and ``(m + l - n) t_l <= t_1 + ... + t_l``.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     Returns
     -------
     Array
-        The probabilities, shape (n,), a new array. A probability below 1e-308 may be 0. It is 0 for a norm of 0, for
-        which every probability is optimal.
+        The probabilities, shape (n,), as a new array. A probability below 1e-308 may be 0. The probability of a client
+        with norm 0 is 0, although every probability is optimal for it.
 
     Raises
     ------
@@ -61,10 +61,10 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
 
     Notes
     -----
-    Memory O(n), no sort: clients at the threshold are saturated and the threshold is computed anew until nothing
-    changes, at most ``ceil(m)`` passes: two or three for usual norms, and one where so many clients take part (32,768)
-    that a few of them give a bracket of the threshold. Norms from 5e-324 to 1e308 are handled, and multiplying all of
-    them by a power of two does not change a bit of the answer.
+    The algorithm needs O(n) memory and does not sort. Clients at the threshold are saturated and the threshold is
+    recomputed until nothing changes. There are at most ``ceil(m)`` passes, and two or three for typical norms. For
+    32,768 clients or more, one pass usually suffices, since a sample of the norms gives a bracket of the threshold.
+    Norms from 5e-324 to 1e308 are supported. Multiplying all norms by a power of two does not change the result.
 
     References
     ----------
@@ -89,7 +89,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
 
 
 def _fill(norms: Array, budget: float, probabilities: Array) -> bool:
-    """Call what has least to be compiled for so many clients; all three have the same bits."""
+    """Use the implementation with the least compilation for this number of clients; all three are bit-identical."""
     if norms.size < FEW:
         with np.errstate(all="ignore"):
             return bool(in_python(write_optimal)(norms, budget, probabilities))
@@ -99,29 +99,29 @@ def _fill(norms: Array, budget: float, probabilities: Array) -> bool:
 
 
 def rescale(norms: Array, budget: float, probabilities: Array) -> None:
-    """Write the optimal probabilities of norms whose sums overflow or are subnormal; more are positive than the budget.
+    """Write the probabilities for norms whose sums overflow or are subnormal; more norms than the budget are positive.
 
-    The norms are multiplied by a power of two that brings the largest to about 2^900, which loses only clients whose
-    probability is below 1e-308. When only such clients are left after saturation, they are scaled anew.
+    The norms are multiplied by a power of two that brings the largest to about 2^900. Only norms of clients with a
+    probability below 1e-308 underflow. If only such clients are left after saturation, they are scaled again.
     """
     saturated = np.zeros(norms.size, dtype=bool)
     while True:
         scaled = near_top(norms, saturated)
         first = (SATURATED, 1.0) if saturated.any() else (_newton.below(scaled, np.inf, probabilities)[0], budget)
         rest, room, _ = _newton.saturate(scaled, budget, first, _newton.NO_LIMIT, probabilities)
-        # Norms below 1 may have lost digits: who of them is saturated shows when they are scaled anew.
+        # Norms below 1 may have lost digits; which of them are saturated is decided after they are scaled again.
         now = scaled >= max(rest / room, 1.0)
         left = scaled[~now].max(initial=0.0)
         if not (left < 1.0 and budget > now.sum()):
             break
         saturated = now
-    # the same sums in the same order as for norms that need no scaling
+    # the same sums in the same order as for norms that are not scaled
     same, share = narrowed(scaled, budget, probabilities)
     _newton.write(scaled, *((same, share) if same > 0.0 else (rest, room)), probabilities)
 
 
 def near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:
-    """Return the norms with the largest that is not saturated brought to about 2^900; saturated ones are 2^1000."""
+    """Scale the norms so that the largest one that is not saturated is about 2^900; saturated norms become 2^1000."""
     _, exponent = np.frexp(norms[~saturated].max())
     scaled: Array = np.full(norms.shape, SATURATED)
     scaled[~saturated] = np.ldexp(norms[~saturated], TOP - exponent)
@@ -135,7 +135,7 @@ _DEVIATIONS = 2.0
 
 @compiled
 def fill_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
-    """Write the optimal probabilities; False as for ``write_optimal``."""
+    """Write the optimal probabilities; return False under the conditions of ``write_optimal``."""
     rest, room = narrowed(norms, budget, probabilities)
     if SMALLEST_SUM < rest < LARGEST_SUM:
         return write(norms, rest, room, probabilities) == norms.size
@@ -144,11 +144,11 @@ def fill_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
 
 @compiled
 def narrowed(norms: Array, budget: float, scratch: Array) -> tuple[float, float]:
-    """Sum of the rest and budget left at the solution, or (0, 1) if n or the budget is small or the bracket fails.
+    """Return the sum of the rest and the remaining budget at the solution, or (0, 1) if the bracket cannot be used.
 
-    ``scratch`` has room for n numbers.
+    The bracket is not used for small n, a small budget, or if it fails. ``scratch`` has n entries.
     """
-    if norms.size < MANY or budget < _PART:  # less than one client of the sample tells nothing
+    if norms.size < MANY or budget < _PART:  # with less than one client in the sample there is no information
         return 0.0, 1.0
     low, high = _bracket(norms, budget, scratch)
     return _inside(norms, budget, low, high, scratch) if 0.0 < low < high else (0.0, 1.0)
@@ -156,7 +156,7 @@ def narrowed(norms: Array, budget: float, scratch: Array) -> tuple[float, float]
 
 @compiled
 def _bracket(norms: Array, budget: float, sample: Array) -> tuple[float, float]:
-    # Bounds that hold the threshold in all likelihood, from every 32nd row of norms.
+    # Bounds that contain the threshold with high probability, from every 32nd row of norms.
     size, work = 0, np.empty(BLOCK)
     for first in range(0, norms.size - LANES + 1, _PART * LANES):
         for j in range(LANES):
@@ -164,14 +164,16 @@ def _bracket(norms: Array, budget: float, sample: Array) -> tuple[float, float]:
         size += LANES
     share = budget * (size / norms.size)
     rest, room, _ = start(sample[:size], share, _PART, work)
-    # The sum of min(1, t_i / x) over a sample deviates by less than sqrt(share), and room is its derivative by log x.
+    # The standard deviation of the sum of min(1, t_i / x) over a sample is below sqrt(share); room is its slope in log
+    # x.
     x, error = rest / room, _DEVIATIONS * np.sqrt(share) / room
     return x * (1.0 - error), x * (1.0 + error)
 
 
 @compiled
 def _inside(norms: Array, budget: float, low: float, high: float, scratch: Array) -> tuple[float, float]:
-    # The iteration from the threshold high, with the norms between low and high only; (0, 1) if it leaves the bracket.
+    # Iterate from the threshold high with only the norms between low and high; (0, 1) if a threshold leaves the
+    # bracket.
     sum_low, num_high, size = _sift(norms, low, high, scratch)
     between, work = scratch[:size], np.empty(BLOCK)
     x, rest, room = high, 0.0, 1.0
@@ -189,7 +191,7 @@ def _inside(norms: Array, budget: float, low: float, high: float, scratch: Array
 
 @compiled
 def _sift(norms: Array, low: float, high: float, between: Array) -> tuple[float, int, int]:
-    # Sum of the norms below low, number of those from high on, and number of those between, which are collected.
+    # Sum of the norms below low, number of norms from high on, and number of norms between, which are collected.
     sums, counts = lanes(np.empty(BLOCK))
     near = np.empty(LANES, dtype=np.int64)
     size = 0
@@ -210,7 +212,7 @@ def _sift(norms: Array, low: float, high: float, between: Array) -> tuple[float,
         if num_near > 0:
             size = _collect(norms[first : first + BLOCK], low, high, between, size)
     tail = norms[norms.size - norms.size % BLOCK :]
-    more, _ = below(tail, low, between)  # shorter than a block: writes nothing to the scratch
+    more, _ = below(tail, low, between)  # shorter than a block: nothing is written to the scratch array
     _, others = below(tail, high, between)
     return sums.sum() + more, counts.sum() + others, _collect(tail, low, high, between, size)
 
@@ -219,6 +221,6 @@ def _sift(norms: Array, low: float, high: float, between: Array) -> tuple[float,
 def _collect(norms: Array, low: float, high: float, between: Array, size: int) -> int:
     for i in range(norms.size):
         if norms[i] >= low:
-            between[size] = norms[i]  # overwritten by the next one unless it is below high
+            between[size] = norms[i]  # overwritten by the next norm unless it is below high
             size += norms[i] < high
     return size

@@ -14,20 +14,21 @@ __all__ = ["estimator_variance", "smallest_uniform_v", "variance_bound"]
 
 
 def probability_matrix(matrix: npt.ArrayLike) -> Array:
-    """Return a probability matrix after checking what every sampling's matrix fulfils.
+    """Return a probability matrix after checking necessary conditions.
 
-    It must be symmetric, with ``max(0, p_i + p_j - 1) <= P_ij <= min(p_i, p_j)`` and ``P - p p'`` positive
-    semidefinite (it is a covariance), all to 1e-12; for more than two clients this is necessary, not sufficient.
+    The matrix must be symmetric with ``max(0, p_i + p_j - 1) <= P_ij <= min(p_i, p_j)``, and ``P - p p'``, a covariance
+    matrix, must be positive semidefinite, all up to 1e-12. For more than two clients these conditions are not
+    sufficient.
 
     Parameters
     ----------
     matrix
-        Entry (i, j) is the probability that i and j are both drawn; the diagonal holds p; shape (n, n).
+        Matrix, shape (n, n), whose entry (i, j) is the probability that i and j are both drawn; the diagonal is p.
 
     Returns
     -------
     Array
-        The same numbers, shape (n, n).
+        The matrix, shape (n, n).
 
     Examples
     --------
@@ -76,7 +77,7 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
     Returns
     -------
     float or Fraction
-        Squared; of the kind of the arguments.
+        The variance, a squared norm; exact for exact arguments.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
 
     Examples
     --------
-    Two equal vectors of half length, one of which is drawn and doubled: no variance at all.
+    One of two equal vectors is drawn and doubled, so the variance is 0.
 
     >>> estimator_variance([[0.5, 0.0], [0.0, 0.5]], [[0.5], [0.5]])
     0.0
@@ -113,16 +114,16 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
     Parameters
     ----------
     norms
-        Of the weighted updates, shape (n,).
+        Norms of the weighted updates, shape (n,).
     probabilities
-        Positive, shape (n,).
+        Positive probabilities, shape (n,).
     v
-        Not negative, shape (n,).
+        Nonnegative vector of the condition (4), shape (n,).
 
     Returns
     -------
     float
-        Squared, as the norms' squares.
+        The bound, a squared norm.
 
     Raises
     ------
@@ -147,19 +148,19 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
 
 
 def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
-    r"""Smallest eigenvalue of ``Diag(p_i v_i) - (P - p p')``: condition (4) holds exactly when it is at least 0.
+    r"""Smallest eigenvalue of ``Diag(p_i v_i) - (P - p p')``: condition (4) holds if and only if it is at least 0.
 
     Parameters
     ----------
     matrix
         Probability matrix, shape (n, n).
     v
-        Shape (n,).
+        Vector of the condition (4), shape (n,).
 
     Returns
     -------
     float
-        Negative where v is not admissible.
+        The eigenvalue, which is negative if v is not admissible.
 
     References
     ----------
@@ -167,7 +168,8 @@ def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
 
     Examples
     --------
-    One of two clients: ``P - p p' = [[1, -1], [-1, 1]] / 4`` has eigenvalue 1/2, so v = 1 is just admissible.
+    If one of two clients is drawn, ``P - p p' = [[1, -1], [-1, 1]] / 4`` has the largest eigenvalue 1/2, so v = 1 is
+    admissible and the margin is 0.
 
     >>> abs(admissibility_margin([[0.5, 0.0], [0.0, 0.5]], [1.0, 1.0])) < 1e-15
     True
@@ -179,7 +181,7 @@ def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
 
 
 def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
-    r"""Smallest c such that ``v = (c, ..., c)`` is admissible in (4), never below ``1 - min_i p_i``.
+    r"""Smallest c such that ``v = (c, ..., c)`` is admissible in (4); it is at least ``1 - min_i p_i``.
 
     It is the largest eigenvalue of ``D^(-1/2) (P - p p') D^(-1/2)`` with ``D = Diag(p)``.
 
@@ -191,12 +193,12 @@ def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, n).
+        The constant c, in [0, n).
 
     Raises
     ------
     ValueError
-        If the matrix cannot belong to a sampling or a marginal is not positive.
+        If the matrix is not the probability matrix of a sampling, or a marginal is not positive.
 
     References
     ----------
@@ -204,7 +206,7 @@ def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
 
     Examples
     --------
-    Two of three clients, all pairs equally likely: 1/2, above the 1/3 of the independent sampling.
+    For two of three clients, with equally likely pairs, c is 1/2. For independent sampling it is 1/3.
 
     >>> round(smallest_uniform_v([[2/3, 1/3, 1/3], [1/3, 2/3, 1/3], [1/3, 1/3, 2/3]]), 12)
     0.5
@@ -217,7 +219,7 @@ def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
 
 
 def _at_most_one(name: str, probabilities: Any) -> None:
-    # Sums of probabilities are rounded, as in what ``probability_matrix`` lets pass.
+    # Probabilities have rounding errors, which ``probability_matrix`` tolerates.
     bad = (probabilities > 1 + 1e-12) | (probabilities < -1e-12)
     if bad.any():
         message = f"{name} must be in [0, 1], got {probabilities[bad][0]}"

@@ -21,22 +21,22 @@ CLARABEL: dict[str, Any] = {
     "tol_gap_rel": 1e-12,
     "tol_feas": 1e-12,
     "max_iter": 500,
-    # The default, 1e-8, is as large as what has to be told apart.
+    # The default, 1e-8, is as large as the differences that have to be resolved.
     "static_regularization_constant": 1e-12,
 }
 TRUSTED_GAP = 1e-8
 TRUSTED_INFEASIBILITY = 1e-8
-# How often the solver may begin anew, in the units of its last answer.
+# Largest number of restarts of the solver, in units of its last solution.
 _MOST_ATTEMPTS, _SMALLEST_UNIT = 6, 1e-12
 
 
 def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
-    """Minimizer of ``sum_i t_i^2 / p_i`` over the budget and the unit box, by cvxpy, with the library's certificate.
+    """Minimizer of ``sum_i t_i^2 / p_i`` over the budget and the unit box, computed by cvxpy and certified.
 
-    The norms are divided by their maximum (solvers have absolute tolerances), the solver is Clarabel with tolerances
-    1e-12, and the answer is returned only if ``certificate`` finds a relative duality gap and an infeasibility of at
-    most 1e-8. If it does not, the solver begins anew with the probabilities measured in its last answer, so that the
-    unknowns are near 1. The objective is flat: two such answers may differ by 1e-4 in p.
+    The norms are divided by their maximum, since solvers have absolute tolerances. The solver is Clarabel with
+    tolerances of 1e-12. The solution is returned only if ``certificate`` finds a relative duality gap and an
+    infeasibility of at most 1e-8. Otherwise the solver is restarted with its last solution as unit of the
+    probabilities, so that the unknowns are near 1. The objective is flat: two such solutions may differ by 1e-4 in p.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array
     Raises
     ------
     OracleError
-        If the solver fails or its answer does not pass the certificate.
+        If the solver fails or its solution does not pass the certificate.
     ValueError
         If a norm is negative or not finite, or the budget is outside (0, n].
 
@@ -65,19 +65,20 @@ def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array
     t = checked_norms(norms)
     m = checked_budget(expected_size, t.size)
     lengths = t / max(t.max(), np.finfo(np.float64).tiny)
-    # Half way, in orders of magnitude, between 1 and what probabilities would be without the box.
+    # The geometric mean of 1 and the probabilities without the box constraint.
     unit = np.clip(np.sqrt(lengths), _SMALLEST_UNIT, 1.0)
     for _ in range(_MOST_ATTEMPTS):
         p, status = solver_probabilities(t, m, "CLARABEL", unit=unit, **CLARABEL)
         if status not in ("optimal", "optimal_inaccurate"):
             message = f"the solver must find an optimum, got status {status}"
             raise OracleError(message)
-        # Interior points overshoot by the tolerance: only what is left after clipping is an error.
+        # Interior-point solutions violate the box by the tolerance: only the violation that is left after clipping
+        # counts.
         p = np.clip(p, 0.0, 1.0)
         found = certificate(lengths, p, m)
         if found.infeasibility <= TRUSTED_INFEASIBILITY and abs(found.relative_gap) <= TRUSTED_GAP:
             return p
-        # Not in exactly its units: what stopped the solver there would stop it again.
+        # Slightly different units, since the solver would stop again at the same point in the same units.
         unit = 2 * np.clip(p, _SMALLEST_UNIT, 1.0)
     message = (
         f"the solver's answer must have a gap and an infeasibility of at most {TRUSTED_GAP}, "
@@ -102,11 +103,12 @@ def solver_probabilities(
     norms, expected_size
         As in ``reference_probabilities``.
     solver
-        Name of a solver that cvxpy knows, such as ``"CLARABEL"`` or ``"SCS"``.
+        Name of a solver in cvxpy, such as ``"CLARABEL"`` or ``"SCS"``.
     normalize
-        Divide the norms by their maximum first; solvers have absolute tolerances and may be badly off without it.
+        Whether to divide the norms by their maximum. Solvers have absolute tolerances and may be inaccurate without
+        this.
     unit
-        What the solver measures probabilities in, shape (n,), above 0; by default 1.
+        Units of the probabilities in the solver, positive, shape (n,); by default 1.
     **settings
         Passed on to the solver.
 
@@ -118,7 +120,7 @@ def solver_probabilities(
     Raises
     ------
     OracleError
-        If the solver stops with an error or without an answer.
+        If the solver stops with an error or without a solution.
 
     Examples
     --------
@@ -150,7 +152,7 @@ def _answer(costs: Array, units: Array, budget: float, solver: str, settings: di
     problem = cp.Problem(cp.Minimize(costs @ cp.inv_pos(x)), limits)
     try:
         with warnings.catch_warnings():
-            # An inaccurate solution is reported through the status.
+            # An inaccurate solution is reported by the status.
             warnings.simplefilter("ignore")
             problem.solve(solver=solver, **settings)
     except (cp.error.SolverError, ArithmeticError) as error:
@@ -163,14 +165,14 @@ def _answer(costs: Array, units: Array, budget: float, solver: str, settings: di
 
 
 def rational_probabilities(norms: Numbers, expected_size: float | Fraction) -> list[Fraction]:
-    """Return the closed form of the paper in exact arithmetic: sorted norms and the largest valid l.
+    """Return the closed form of the paper in exact arithmetic, with sorted norms and the largest valid l.
 
     Parameters
     ----------
     norms
-        Norms of the weighted updates, shape (n,): rationals, integers or floats (every float is a rational).
+        Norms of the weighted updates, shape (n,): rationals, integers or floats, which are converted exactly.
     expected_size
-        Budget m in (0, n], likewise.
+        Budget m in (0, n], of the same types.
 
     Returns
     -------

@@ -33,8 +33,8 @@ def variance(norms: Numbers, probabilities: Numbers) -> Any:
     Returns
     -------
     float or Fraction
-        The variance, a squared norm; zero norms add nothing whatever their probability, a positive norm that is
-        never sampled makes it infinite.
+        The variance, a squared norm. Zero norms contribute 0 for any probability. A positive norm with probability 0
+        makes the variance infinite.
 
     Raises
     ------
@@ -70,10 +70,11 @@ def variance(norms: Numbers, probabilities: Numbers) -> Any:
 
 
 def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
-    r"""Smallest variance of an independent sampling with m clients expected.
+    r"""Smallest variance of independent sampling with m expected clients.
 
-    With s the sum of the norms of the clients whose optimal probability is below 1, and r the budget they share, it
-    is ``s^2 / r - sum t_i^2`` over these clients; evaluated as ``sum t_i^2 (1 - p_i) / p_i``, which does not cancel.
+    Let s be the sum of the norms of the clients whose optimal probability is below 1, and r the budget of these
+    clients. The smallest variance is ``s^2 / r - sum t_i^2`` over these clients. It is evaluated as
+    ``sum t_i^2 (1 - p_i) / p_i`` to avoid cancellation.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
 
     Examples
     --------
-    For norms 1, 2, 3 no probability is cut at 1: ``6^2 / 2 - 14 = 4``.
+    For norms 1, 2, 3 no probability is clipped to 1, and the value is ``6^2 / 2 - 14 = 4``.
 
     >>> round(optimal_value([1.0, 2.0, 3.0], 2), 12)
     4.0
@@ -100,24 +101,24 @@ def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
 
 
 def _scaled_value(t: Array, m: float) -> tuple[float, int]:
-    # The optimal variance as value * 2**exponent: squares of the norms may leave the range of floats.
+    # The optimal variance as value * 2**exponent, since squares of the norms may overflow or underflow.
     if not t.any():
         return 0.0, 0
     _, exponent = np.frexp(t.max())
     return float(variance(np.ldexp(t, -exponent), optimal_probabilities(t, m))), 2 * int(exponent)
 
 
-# Below it, the budget no longer matters to a ratio of variances, which both grow with its inverse, beyond all doubles.
+# Smaller budgets do not change a ratio of variances, since both are inversely proportional to the budget.
 _TINY_BUDGET = 2.0**-500
 
 
 def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
     r"""Optimal over uniform variance for given norms, alpha in [0, 1].
 
-    ``alpha = V* / (((n - m) / m) sum_i t_i^2)``. It is 0 exactly when at most m norms are positive, and 1 exactly
-    when all norms are equal and m < n; by convention 0 when m = n or all norms are 0 (no variance to improve).
+    ``alpha = V* / (((n - m) / m) sum_i t_i^2)``. It is 0 if and only if at most m norms are positive, and 1 if and only
+    if all norms are equal and m < n. By convention it is 0 if m = n or all norms are 0, since there is no variance.
 
-    This is the value for one realization of the updates; the alpha of the theorems is a ratio of expectations, see
+    This is the factor for one realization of the updates. The alpha of the theorems is a ratio of expectations; see
     ``expected_improvement_factor``.
 
     Parameters
@@ -155,7 +156,7 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
 def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, axis: int = 0) -> float:
     r"""Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms.
 
-    It is not the mean of the ratios: large updates count more.
+    It differs from the mean of the ratios, since large updates have more influence.
 
     Parameters
     ----------
@@ -164,12 +165,12 @@ def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, a
     expected_size
         Budget m, in (0, n].
     axis
-        The axis of the samples, 0 or 1.
+        Axis of the samples, 0 or 1.
 
     Returns
     -------
     float
-        In [0, 1]; 0 by convention where there is no variance to improve.
+        The ratio, in [0, 1]; by convention 0 if there is no variance.
 
     Raises
     ------
@@ -182,7 +183,8 @@ def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, a
 
     Examples
     --------
-    Norms (1, 1, 1) have V* = 6, uniform 6; norms (10, 1, 1) have V* = 144 - 102 = 42, uniform 204: 48 / 210.
+    Norms (1, 1, 1) have V* = 6 and the uniform variance 6. Norms (10, 1, 1) have V* = 144 - 102 = 42 and the uniform
+    variance 204. The ratio of the expectations is 48 / 210.
 
     >>> round(expected_improvement_factor([[1.0, 1.0, 1.0], [10.0, 1.0, 1.0]], 1) * 210, 12)
     48.0
@@ -202,23 +204,23 @@ def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, a
 
 
 def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any) -> Any:
-    r"""Return ``gamma = m / (alpha (n - m) + m)``, in [m/n, 1] when alpha is in [0, 1].
+    r"""Return ``gamma = m / (alpha (n - m) + m)``, which is in [m/n, 1] if alpha is in [0, 1].
 
-    ``gamma n`` is the effective number of sampled clients: n when alpha = 0, m when alpha = 1.
+    ``gamma n`` is the effective number of sampled clients: n for alpha = 0, and m for alpha = 1.
 
     Parameters
     ----------
     alpha
         Improvement factor, at least 0; a number, array or Fraction.
     num_clients
-        n.
+        Number n of clients.
     expected_size
         Budget m, in (0, n].
 
     Returns
     -------
     number or array
-        Of the kind of alpha and m.
+        The relative improvement factor.
 
     Raises
     ------

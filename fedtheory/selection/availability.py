@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, final
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -218,7 +218,7 @@ class Available:
 
     strategy: Strategy
     availability: Availability
-    shortfall: str = "refuse"
+    shortfall: Literal["refuse", "allow"] = "refuse"
 
     def __post_init__(self) -> None:
         checked_strategy(self.strategy)

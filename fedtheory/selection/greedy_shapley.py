@@ -3,7 +3,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fedtheory._support.wording import short
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
-from fedtheory.valuation.methods import Valuation
+from fedtheory.valuation.methods import Valuation, ValuationMethod
 
 __all__ = ["GreedyShapley", "SoftmaxShapley", "UpperConfidenceShapley"]
 
@@ -50,7 +50,7 @@ def checked_averaging(averaging: str | float) -> float:
     return share
 
 
-def checked_valuation(valuation: str | Valuation) -> Valuation:
+def checked_valuation(valuation: ValuationMethod | Valuation) -> Valuation:
     """Return a valuation, which may be given as the name of its method."""
     return valuation if isinstance(valuation, Valuation) else Valuation(valuation)
 
@@ -136,8 +136,8 @@ class GreedyShapley:
     """
 
     num_selected: int
-    averaging: str | float = "mean"
-    valuation: str | Valuation = "gtg"
+    averaging: Literal["mean"] | float = "mean"
+    valuation: ValuationMethod | Valuation = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
@@ -179,7 +179,7 @@ class UpperConfidenceShapley:
 
     num_selected: int
     exploration: float = 0.01
-    valuation: str | Valuation = "gtg"
+    valuation: ValuationMethod | Valuation = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
@@ -202,7 +202,7 @@ class UpperConfidenceShapley:
 
 
 def _greedy_rules(
-    weights: Array, num_selected: int, averaging: float, exploration: float, valuation: str | Valuation
+    weights: Array, num_selected: int, averaging: float, exploration: float, valuation: ValuationMethod | Valuation
 ) -> Rules:
     return Rules(
         select=_select_largest,
@@ -258,7 +258,7 @@ class SoftmaxShapley:
 
     num_selected: int
     averaging: float = 0.75
-    valuation: str | Valuation = "gtg"
+    valuation: ValuationMethod | Valuation = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)

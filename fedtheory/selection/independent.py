@@ -5,7 +5,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Independent:
 
     Examples
     --------
-    Client 1 moves twice as far as client 0 and is sampled twice as often.
+    The update of client 1 is twice as large as that of client 0, so client 1 is sampled twice as often.
 
     >>> import fedtheory as ft
     >>> fed = ft.QuadraticFederation([1.0, 1.0], [[1.0], [2.0]], [0.5, 0.5])
@@ -83,7 +83,7 @@ class Independent:
     """
 
     expected_size: float
-    probabilities: str = "optimal"
+    probabilities: Literal["optimal", "approximate", "uniform"] = "optimal"
     max_iterations: int = 4
     num_candidates: int | None = None
 

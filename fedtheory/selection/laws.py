@@ -58,7 +58,7 @@ class Ranked:
 
     Examples
     --------
-    The client with the larger of two losses; either with probability 1/2 for a tie:
+    The client with the larger of two losses is selected; for a tie, each has the probability 1/2:
 
     >>> import numpy as np
     >>> law = Ranked(lambda losses: np.equal(losses, max(losses)) / np.equal(losses, max(losses)).sum())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from typing import Any, Literal, NamedTuple, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -18,7 +19,7 @@ from fedtheory._support.views import part
 from fedtheory._support.wording import short
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.participation import Everyone, Participation, attending, checked_participation, taking_part
-from fedtheory.selection.rules import Rules, pack
+from fedtheory.selection.rules import CandidateLoss, Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["AnnealedThreshold", "LossMatching", "matches"]
@@ -31,7 +32,9 @@ class Matches(NamedTuple):
     matched: Mask
 
 
-def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, comparison: str = "<") -> Matches:
+def matches(
+    losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, comparison: Literal["<", "<="] = "<"
+) -> Matches:
     """Compare every client's loss with the objective: willing if ``F_k - F < eps``, matched if ``|F_k - F| < eps``.
 
     Parameters
@@ -70,6 +73,13 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
     if validate.choice("comparison", comparison, ("<", "<=")) == "<":
         return Matches(gaps < limit, np.abs(gaps) < limit)
     return Matches(gaps <= limit, np.abs(gaps) <= limit)
+
+
+class ThresholdSchedule(Protocol):
+    """Thresholds that depend on the number of rounds."""
+
+    def thresholds(self, num_rounds: int) -> Array:
+        """Return eps for each round, shape (num_rounds,)."""
 
 
 @final
@@ -142,7 +152,7 @@ def checked_threshold(threshold: Any) -> Array:
 
 _ALL, _DRAWS, _SUBSETS = 0, 1, 2
 # Accuracies have the same distances as shares of mistakes.
-_ASKED = {"loss": "exact", "accuracy": "mistakes", "minibatch accuracy": "minibatch mistakes"}
+_ASKED: dict[str, CandidateLoss] = {"loss": "exact", "accuracy": "mistakes", "minibatch accuracy": "minibatch mistakes"}
 
 
 @final
@@ -190,13 +200,13 @@ class LossMatching:
     available priority clients; in a round without any of them no client is included.
     """
 
-    priority: tuple[bool, ...] | Any
-    shares: tuple[float, ...] | Any
-    threshold: Any = 0.2
+    priority: Sequence[bool] | npt.NDArray[np.bool_]
+    shares: Sequence[float] | Array
+    threshold: float | Sequence[float] | Array | ThresholdSchedule = 0.2
     warmup_rounds: int = 0
     participation: Participation = field(default_factory=Everyone)
-    comparison: str = "<"
-    match: str = "loss"
+    comparison: Literal["<", "<="] = "<"
+    match: Literal["loss", "accuracy", "minibatch accuracy"] = "loss"
 
     def __post_init__(self) -> None:
         mask = validate.mask("priority", self.priority, (None,))

@@ -237,7 +237,7 @@ class PowerOfChoice:
 
     num_selected: int
     num_candidates: int | Literal["all"] | CandidateSchedule
-    loss: str = "exact"
+    loss: Literal["exact", "minibatch", "last"] = "exact"
     transform: LossTransform | None = None
 
     def __post_init__(self) -> None:

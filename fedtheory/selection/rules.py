@@ -15,7 +15,7 @@ A rule can use this to avoid absent clients; the loop removes them from the resu
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -126,6 +126,9 @@ def _nothing() -> Array:
     return np.empty(0)
 
 
+CandidateLoss = Literal["exact", "minibatch", "mistakes", "minibatch mistakes"]
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """The rules of a strategy for one federation and one number of rounds.
@@ -163,7 +166,7 @@ class Rules:
     value: Rule | None = None
     observe: Rule | None = None
     max_candidates: int = 0
-    candidate_loss: str = "exact"
+    candidate_loss: CandidateLoss = "exact"
     table: Array = field(default_factory=_nothing)
     memory: Array = field(default_factory=_nothing)
     weigh_present: Rule | None = None
@@ -184,7 +187,7 @@ class Rules:
         validate.count("max_selected", self.max_selected)
         validate.count("max_candidates", self.max_candidates, 0)
         validate.count("min_present", self.min_present, 0)
-        validate.choice("candidate_loss", self.candidate_loss, ("exact", "minibatch", "mistakes", "minibatch mistakes"))
+        validate.choice("candidate_loss", self.candidate_loss, get_args(CandidateLoss))
         if self.valuation is not None:
             check_num_players(self.max_selected)
 

@@ -4,7 +4,7 @@
 # (selection/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Uniform:
     """
 
     num_selected: int
-    aggregation: str = "mean"
+    aggregation: Literal["mean", "weighted"] = "mean"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)

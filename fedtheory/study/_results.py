@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fedtheory._support.console import table_lines
+from fedtheory._support.summary import html_table
+from fedtheory._support.wording import plain
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+# Rows of a table that are displayed.
+_SHOWN = 20
 
 __all__ = ["Check", "Result", "Table", "from_records"]
 
@@ -24,6 +32,19 @@ class Table(NamedTuple):
     rows: Sequence[Mapping[str, Any]]
     title: str = ""
     caption: str = ""
+
+    def __repr__(self) -> str:
+        return "\n".join([*table_lines(self.rows[:_SHOWN], self.title), *self._below])
+
+    def _repr_html_(self) -> str:
+        rows = [row.values() for row in self.rows[:_SHOWN]]
+        below = "".join(f"<p>{escape(line)}</p>" for line in self._below)
+        return html_table(self.rows[0] if rows else (), rows, self.title) + below
+
+    @property
+    def _below(self) -> list[str]:
+        number = len(self.rows) - _SHOWN
+        return [f"... {number} more rows"] * (number > 0) + [plain(self.caption)] * bool(self.caption)
 
 
 class Result(NamedTuple):

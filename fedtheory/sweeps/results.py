@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fedtheory._storage.netcdf import Variable
 from fedtheory._storage.provenance import made_by
 from fedtheory._support import validate
+from fedtheory._support.summary import Summary
 from fedtheory._support.wording import short
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
@@ -81,6 +82,22 @@ class Sweep:
         data.attrs["seeds"] = points.rule
         data.attrs["fedtheory"] = made_by()
         return cls(data, failures, digest.hexdigest(), sum(one.seconds for one in outcomes), folder)
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        sizes = ", ".join(f"{name}: {size}" for name, size in self.data[_FAILED].sizes.items())
+        rows = {
+            "grid": sizes or "one point",
+            "variables": ", ".join(map(str, self.data.data_vars)),
+            "failed": f"{len(self.failures)} of {self.data[_FAILED].size}",
+        }
+        return Summary("Sweep", rows)
 
     @property
     def variables(self) -> list[str]:

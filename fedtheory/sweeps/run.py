@@ -31,7 +31,7 @@ from fedtheory._storage.identity import UnidentifiedError, identities, identity
 from fedtheory._storage.netcdf import Variable, dataset_bytes, netcdf_bytes, netcdf_content
 from fedtheory._storage.provenance import made_by
 from fedtheory._support import validate
-from fedtheory._support.progress import reported
+from fedtheory._support.progress import reported, unannounced
 from fedtheory._support.wording import plain, short
 from fedtheory.study import Study, silent
 from fedtheory.study._files import read_study
@@ -47,12 +47,12 @@ _LOOK = 0.5
 
 
 def sweep(
-    function_or_study: Any,
+    function_or_study: Callable[..., Any] | Study | str | Path,
     grid: Mapping[str, Sequence[Any]],
     *,
     seeds: int | Sequence[int] | None = None,
     rng: int = 0,
-    backend: Any = "loky",
+    backend: str = "loky",
     workers: int | None = None,
     out: str | Path | None = None,
     quick: bool = False,
@@ -196,7 +196,10 @@ def outcomes(
             if backend == "dask":
                 _report_losses(get_active_backend()[0])
             run = Parallel(return_as="generator_unordered")
-            found = run(delayed(_attempt)(work, expected, i, one.arguments) for i, one in missing.items())
+            first = next(iter(missing), None)  # compilation is announced once, not by each worker
+            found = run(
+                delayed(_attempt)(work, expected, i, one.arguments, announces=i == first) for i, one in missing.items()
+            )
         except (ValueError, ImportError) as error:
             message = f"backend must be one that joblib can use here, got {backend}: {' '.join(str(error).split())}"
             raise ValueError(message) from error
@@ -299,7 +302,9 @@ def _unpacked(packed: bytes, expected: str | None) -> Any:
     return work[0]
 
 
-def _attempt(work: Any, expected: str | None, i: int, arguments: Mapping[str, Any]) -> tuple[int, Outcome]:
+def _attempt(
+    work: Any, expected: str | None, i: int, arguments: Mapping[str, Any], *, announces: bool = True
+) -> tuple[int, Outcome]:
     """Run one configuration and report the outcome; packed work is unpacked first."""
     if isinstance(work, bytes):
         _pin()
@@ -310,7 +315,8 @@ def _attempt(work: Any, expected: str | None, i: int, arguments: Mapping[str, An
             return i, Outcome(refused=f"workers must run the same code with fedtheory {made_by()}, got {why}")
     start = time.perf_counter()
     try:
-        variables = variables_of(work(**arguments))
+        with contextlib.nullcontext() if announces else unannounced():
+            variables = variables_of(work(**arguments))
     except (Exception, SystemExit) as error:  # recorded; the sweep goes on
         taken = time.perf_counter() - start
         why = " ".join(f"{type(error).__name__}: {error}".split())

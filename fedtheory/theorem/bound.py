@@ -161,7 +161,7 @@ def states(
     schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
     domains: Mapping[str, Domain] | None = None,
     printed: Bound | None = None,
-    side: str = "upper",
+    side: Literal["upper", "lower"] = "upper",
     step_sizes: Callable[..., Array] | None = None,
     options: tuple[str, ...] = (),
     worst_case: WorstCaseProblem | None = None,
@@ -216,7 +216,7 @@ def states(
     >>> gap(3.0, L=2.0), str(gap.statement)
     (3.0, 'Doe (2000), Lemma 1 [printed]')
     """
-    side = choice("side", side, ("upper", "lower"))
+    choice("side", side, ("upper", "lower"))
     statement = Statement(paper, number, equation, form, schemes, side, options)
 
     def attach(summands: Callable[P, Summands]) -> Bound[P]:

@@ -136,7 +136,7 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
     Raises
     ------
     TypeError, ValueError
-        If an argument is no number, or the shapes differ.
+        If an argument is not a number, or the shapes differ.
 
     Examples
     --------

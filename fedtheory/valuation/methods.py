@@ -1,11 +1,13 @@
 """Valuation methods for the clients of a round."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final, get_args
 
 from fedtheory._support import validate
 
 __all__ = ["Valuation"]
+
+ValuationMethod = Literal["exact", "gtg", "permutation"]
 
 
 @final
@@ -38,11 +40,11 @@ class Valuation:
     Valuation(method='permutation', tolerance=0.0001, num_permutations=50)
     """
 
-    method: str = "gtg"
+    method: ValuationMethod = "gtg"
     tolerance: float = 1e-4
     num_permutations: int = 200
 
     def __post_init__(self) -> None:
-        validate.choice("method", self.method, ("exact", "gtg", "permutation"))
+        validate.choice("method", self.method, get_args(ValuationMethod))
         validate.nonnegative("tolerance", validate.one("tolerance", self.tolerance))
         validate.count("num_permutations", self.num_permutations)

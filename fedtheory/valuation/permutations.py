@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -58,9 +58,9 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
     array([3., 0., 1.])
     """
     added = np.zeros(len(order))
-    everybody, before = game(order), game(())
+    grand, before = game(order), game(())
     for place, player in enumerate(order):
-        if abs(everybody - before) < tolerance:
+        if abs(grand - before) < tolerance:
             break
         after = game(order[: place + 1])
         added[player] = after - before
@@ -80,7 +80,12 @@ def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
 
 
 def permutation_shapley(
-    utility: Utility, num_players: int, *, num_permutations: int = 1000, first: str = "any", rng: RNGLike = 0
+    utility: Utility,
+    num_players: int,
+    *,
+    num_permutations: int = 1000,
+    first: Literal["any", "each"] = "any",
+    rng: RNGLike = 0,
 ) -> Estimate:
     """Unbiased estimates of Shapley values: mean contributions over random orders of the players.
 
@@ -187,8 +192,8 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
 
     Examples
     --------
-    An additive game, in which each order yields the exact values: it stops at the earliest time, after 7 sweeps of 3
-    orders.
+    In an additive game each order yields the exact values, so the estimation stops as early as possible, after 7 sweeps
+    of 3 orders.
 
     >>> worth = (5.0, -3.0, 2.0)
     >>> found = gtg_shapley(lambda players: sum(worth[k] for k in players), 3)

@@ -26,9 +26,9 @@ def softmax_utilities(
 ) -> Array:
     r"""Table of the utilities ``U(A) = -loss(w_A)`` of all coalitions, ``w_A = sum_A n_k w_k / sum_A n_k``.
 
-    The loss is the mean cross-entropy on the server's validation samples; the model of the empty coalition is that
-    before the round. Logits are linear in the model, so that each client's logits are computed once, and a coalition
-    costs one addition and one exponential per sample and class.
+    The loss is the mean cross-entropy on the server's validation samples. The model of the empty coalition is the one
+    before the round. Logits are linear in the model, so each client's logits are computed once, and a coalition takes
+    one addition and one exponential per sample and class.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def softmax_utilities(
 
     Examples
     --------
-    Two classes and one sample x = 0 of class 1, so that only biases matter: 0 before, log 3 and -log 3 after. With
-    weights 1 and 3 the mean bias is -log(3) / 2, and its loss log(1 + sqrt 3).
+    For two classes and one sample x = 0 of class 1, only biases matter. They are 0 before the round, and log 3 and -log
+    3 after it. With weights 1 and 3 the mean bias is -log(3) / 2, and its loss is log(1 + sqrt 3).
 
     >>> after = np.log(3) * np.array([[0, 0, 0, 1], [0, 0, 0, -1]])
     >>> np.exp(-softmax_utilities(np.zeros(4), after, [1, 3], [[0.0]], [1]))
@@ -81,8 +81,8 @@ def softmax_utilities(
     if y.shape != (len(x),):
         message = f"labels must have shape ({len(x)},) as there are samples, got {y.shape}"
         raise ValueError(message)
-    nobody = _losses(start[None], np.ones(1), x, y)[1]
-    return -np.concatenate([[nobody], _losses(returned, n / n.max(), x, y)[1:]])
+    empty = _losses(start[None], np.ones(1), x, y)[1]
+    return -np.concatenate([[empty], _losses(returned, n / n.max(), x, y)[1:]])
 
 
 def _losses(models: Array, shares: Array, x: Array, y: npt.NDArray[np.int64]) -> Array:
@@ -181,7 +181,7 @@ def _sum_powers(margins, scale, powers):
 
 @compiled_with_reordering
 def _log_of_product(powers, size, group):
-    """Return the sum of the logarithms, by one logarithm for as many numbers as their product allows."""
+    """Return the sum of the logarithms, with one logarithm per group of factors whose product does not overflow."""
     total = 0.0
     for first in range(0, size, group):
         product = 1.0

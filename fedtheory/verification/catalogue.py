@@ -19,7 +19,7 @@ from fedtheory._support import validate
 from fedtheory._support.discover import members, modules
 from fedtheory._support.wording import close_to
 from fedtheory.theorem.bound import Bound, is_bound
-from fedtheory.verification.claims import KINDS, Claim
+from fedtheory.verification.claims import KINDS, Claim, Kind
 
 __all__ = ["known_bounds", "known_claims"]
 
@@ -92,7 +92,7 @@ def known_bounds() -> dict[str, Bound]:
 def select_claims(
     keys: str | Iterable[str] | None = None,
     paper: str | None = None,
-    kind: str | None = None,
+    kind: Kind | None = None,
     among: Mapping[str, Claim] | str | Path | None = None,
 ) -> list[Claim]:
     """Return the claims that match keys, prefixes or patterns; by default all. A full key matches its claim only.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
-from typing import Any, final
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 
 __all__ = ["Claim", "claim"]
 
-KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction")
+Kind = Literal["identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 # Kinds of claims that must fail: false printed statements, and plausible conjectures that are not in print.
 REFUTED = ("erratum", "refuted conjecture")
 BUDGETS = ("quick", "thorough")
@@ -71,7 +72,7 @@ class Claim:
     key: str
     title: str
     statement: Statement
-    kind: str
+    kind: Kind
     check: Check
     hypotheses: tuple[str, ...] = ()
     expected: str = HOLDS
@@ -110,7 +111,7 @@ def claim(
     key: str,
     title: str,
     source: Bound | Statement,
-    kind: str = "inequality",
+    kind: Kind = "inequality",
     *,
     hypotheses: tuple[str, ...] = (),
     also: tuple[str, ...] = (),

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, Literal, final
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
@@ -307,7 +307,7 @@ def equal_to(
 
 def _compared(
     measured: Any,
-    relation: str,
+    relation: Literal["<=", ">=", "=="],
     predicted: Any,
     instance: Any,
     rtol: float,

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import cast, final
+from typing import Literal, cast, final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fedtheory._support.wording import written
 from fedtheory.verification._jobs import in_order, number_of_jobs
 from fedtheory.verification._trials import DRAWS_PER_INSTANCE, FIRST, Effort, Hunted, Ranges, Trials, tried, widen
 from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import BUDGETS, Claim, is_own
+from fedtheory.verification.claims import BUDGETS, Claim, Kind, is_own
 from fedtheory.verification.findings import (
     ERROR,
     FAILS,
@@ -147,11 +147,11 @@ class Verdict:
 
 def verify(
     keys: str | Iterable[str] | None = None,
-    budget: str | float = "quick",
+    budget: Literal["quick", "thorough"] | float = "quick",
     rng: validate.RNGLike = 0,
     *,
     paper: str | None = None,
-    kind: str | None = None,
+    kind: Kind | None = None,
     jobs: int = 1,
 ) -> list[Verdict]:
     """Return the verdicts on the claims with the given keys.
@@ -191,7 +191,7 @@ def verify(
 
 def verdicts_of(
     selected: Iterable[Claim],
-    budget: str | float = "quick",
+    budget: Literal["quick", "thorough"] | float = "quick",
     rng: validate.RNGLike = 0,
     jobs: int = 1,
     *,

@@ -1,6 +1,6 @@
 """Worst cases over a theorem's class: semidefinite programs with rational certificates.
 
-Modules are imported on first use, so that bounds, each of which names its worst case, stay light.
+Modules are imported on first use, so that importing a bound, which refers to its worst case, stays fast.
 """
 
 from typing import TYPE_CHECKING

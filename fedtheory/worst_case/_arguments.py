@@ -1,4 +1,4 @@
-"""Arguments of worst cases, checked and exact."""
+"""Validation of the arguments of worst cases and conversion to exact numbers."""
 
 import functools
 import inspect
@@ -17,14 +17,14 @@ __all__: list[str] = []
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_MOST_STEPS = 10**6  # far beyond what is enclosed in a lifetime
+_MOST_STEPS = 10**6  # larger numbers would take too long to enclose
 DISTANCE, GAP = "E |w - w*|^2", "E F(w) - F*"
 ERRORS = {"distance": DISTANCE, "gap": GAP}
 """Errors of a model, as text, by the name of the objective."""
 
 
 class Constants(NamedTuple):
-    """Constants of a class of federations: curvatures, step sizes, squared distance of the start, and Gamma."""
+    """Constants of a class of federations: curvatures, step sizes, squared initial distance, and Gamma."""
 
     mu: Fraction
     L: Fraction
@@ -34,7 +34,7 @@ class Constants(NamedTuple):
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function answer an argument that it does not have with the nearest name.
+    """Make a function name the closest parameter when it is called with an unknown one.
 
     >>> @spelled
     ... def squared(length):
@@ -57,7 +57,7 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def listed(name: str, items: Any, what: str) -> list[Any]:
-    """Return the entries of a collection that is no text."""
+    """Return the entries of a collection that is not text."""
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         message = f"{name} must be {what}, got {short(items)}"
         raise TypeError(message)
@@ -65,7 +65,7 @@ def listed(name: str, items: Any, what: str) -> list[Any]:
 
 
 def rational(name: str, value: Any, check: Any = validate.nonnegative) -> Fraction:
-    """Return a rational that passes a check."""
+    """Return an argument as a rational that passes a check."""
     number = fraction(name, value)
     check(name, number)
     return number
@@ -86,7 +86,7 @@ def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
 def constants(
     num_steps: int, step_size: Any, *, mu: Any, L: Any, objective_gap: Any, distance2: Any = None
 ) -> Constants:
-    """Check the constants of a class of federations; without a start there must be a gap."""
+    """Validate the constants of a class of federations; without an initial distance, the gap must be positive."""
     low, high = rational("mu", mu, validate.positive), rational("L", L, validate.positive)
     if low >= high:
         message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
@@ -97,7 +97,7 @@ def constants(
 
 
 def check_block(size: int, max_block: Any) -> None:
-    """Refuse a program whose largest block is larger than allowed."""
+    """Raise ValueError if the largest block of a program is larger than allowed."""
     limit = validate.count("max_block", max_block)
     if size > limit:
         message = f"the largest block must have at most {limit} rows (max_block= raises it), got {size}"

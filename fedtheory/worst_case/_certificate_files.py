@@ -1,4 +1,4 @@
-"""Certificates as text: recorded problems and their proofs, from which ``checker`` builds the programs anew."""
+"""Certificates as text: problems and their proofs, from which ``checker`` builds the semidefinite programs."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ FORMAT = "fedtheory certificate 2"
 
 
 def document_of(cases: Iterable[dict[str, Any]]) -> str:
-    """Return a file with a checksum."""
+    """Return the document of a certificate with its checksum."""
     content = {"format": FORMAT, "cases": [*cases]}
     checksum = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return json.dumps({**content, "checksum": checksum})
 
 
 def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, lower: bool) -> dict[str, Any]:
-    """Return a problem and its proofs in lists, texts and whole numbers; fractions are texts."""
+    """Return a problem and its proofs as lists, strings and integers; fractions are strings."""
     write = Writer(record)
     problem = problem_document(record, objectives, write)
-    # What was left out has the multiplier 0.
+    # Constraints that were left out have the multiplier 0.
     labels = [one.label for one in semidefinite_program(record, objectives).inequalities]
     kept = [one.label for one in proof.program.inequalities]
 
@@ -53,7 +53,7 @@ def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, l
 
 
 def problem_document(record: Record, objectives: Sequence[Form], write: Writer) -> dict[str, Any]:
-    """Return a problem in lists, texts and whole numbers."""
+    """Return a problem as lists, strings and integers."""
     return {
         "sources": [{"owner": s.owner, "behind": sorted(s.behind), "noise": s.is_noise} for s in record.sources],
         "vectors": [*map(write.step, record.steps)],
@@ -73,7 +73,7 @@ def problem_document(record: Record, objectives: Sequence[Form], write: Writer) 
 
 
 class Writer:
-    """Numbers of a record's basis vectors and function values; fractions are texts, or what ``number`` returns."""
+    """Numbering of a record's basis vectors and function values; ``number`` returns what a fraction is written as."""
 
     def __init__(self, record: Record, number: Callable[[Fraction], Any] = str) -> None:
         self.record, self.names, self.number = record, record.point_names(), number
@@ -84,13 +84,13 @@ class Writer:
         self.values: dict[Value, int] = {value: number for number, value in enumerate(dict.fromkeys(called))}
 
     def step(self, step: Step) -> dict[str, Any]:
-        """Return how a vector was made, and its blocks."""
+        """Return the operation that made a vector, and the blocks of the vector."""
         blocks = [block for block, _ in step.made.coordinates]
         found = {"name": self.names.get(step.made.key, ""), "verb": step.verb, "of": [name for _, name in step.of]}
         return found | {"inputs": [*map(self.vector, step.inputs)], "blocks": blocks}
 
     def vector(self, vector: Vector) -> list[list[Any]]:
-        """Return coefficients and numbers of vectors, with a block for a part of one."""
+        """Return the coefficients and numbers of vectors, with a block for a part of a vector."""
         parts: dict[int, dict[int, Fraction]] = {}
         for (block, row), c in vector.coordinates.items():
             parts.setdefault(self.places[block, row], {})[block] = c
@@ -106,7 +106,7 @@ class Writer:
         return found
 
     def form(self, form: Form) -> dict[str, Any]:
-        """Return products of vectors, and function values, with coefficients."""
+        """Return the coefficients of products of vectors and of function values."""
         products = [
             [self.number(c), self.vector(u), self.vector(v)]
             for (u, v), c in form.products.items()
@@ -122,7 +122,7 @@ class Writer:
     def function(self, one: Declared) -> dict[str, Any]:
         """Return a function or an operator with its calls: points, gradients and numbers of values, -1 for 0."""
         of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
-        if of.get("restricted_secant") is not None:  # which says nothing of convexity
+        if of.get("restricted_secant") is not None:  # which does not imply convexity
             del of["mu"]
         kept = {name: c if isinstance(c, bool) else self.number(c) for name, c in of.items() if c is not None}
         calls = [

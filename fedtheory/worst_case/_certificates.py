@@ -1,4 +1,4 @@
-"""Proofs in rationals about a program: that its value is at most, or at least, a number; that it is empty or infinite.
+"""Proofs in rationals about a program: that its value is at most or at least a number, or that it is empty or infinite.
 
 *At most*: multipliers ``lambda >= 0`` of the inequalities and ``nu`` of the equalities with ``sum lambda_i form_i +
 sum nu_j form_j - objective = sum_b <S_b, G_b>`` and every S_b positive semidefinite show that the objective is at most
@@ -6,7 +6,7 @@ sum nu_j form_j - objective = sum_b <S_b, G_b>`` and every S_b positive semidefi
 multipliers that would prove a negative bound of an objective that is 0 everywhere. *Infinite*: a point, and a direction
 along which all constraints stay fulfilled and the objective grows.
 
-Nothing is trusted but the program: everything is computed again in whole numbers, without rounding.
+Only the program is trusted. All quantities are computed again in integers, without rounding.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
 
 
 def _promised(program: Program, multipliers: Multipliers, of_objective: Fraction) -> Fraction:
-    """Return what multipliers promise of the objective, or of 0."""
+    """Return the bound that multipliers prove for the objective, or for 0."""
     constraints = (*program.equalities, *program.inequalities)
     factors = (*multipliers.equalities, *multipliers.inequalities)
     if len(factors) != len(constraints) or any(factor < 0 for factor in multipliers.inequalities):
@@ -80,7 +80,7 @@ def _promised(program: Program, multipliers: Multipliers, of_objective: Fraction
     wholes, _ = over_common(weights)
     for number, (block, size) in enumerate(zip(program.rows.blocks, program.sizes, strict=True)):
         left = np.zeros((size, size), dtype=object)
-        # Twice the matrix: an entry off the diagonal is shared with its mirror image.
+        # Twice the matrix: an off-diagonal entry counts for both triangles.
         np.add.at(left, (block.rows, block.columns), wholes[block.forms] * block.wholes)
         if not is_semidefinite((left + left.T).tolist()):
             message = f"multipliers must leave a positive semidefinite matrix, got another in block {number}"
@@ -93,7 +93,7 @@ def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fractio
 
     Examples
     --------
-    Objective f, constraints ``5 f <= 1`` and ``f >= -1``: with weights -1, 2, 7, f has -1 + 2 * 5 - 7.
+    For the objective f and the constraints ``5 f <= 1`` and ``f >= -1``, the weights -1, 2, 7 give -1 + 2 * 5 - 7.
 
     >>> from fedtheory.worst_case._vectors import Value
     >>> from fedtheory.worst_case._record import Record
@@ -113,11 +113,11 @@ def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fractio
 
 
 def verify_empty(program: Program, multipliers: Multipliers) -> Fraction:
-    """Return by how much multipliers make the constraints contradict each other: nothing fulfills all of them.
+    """Return the margin by which multipliers prove that no point fulfills all constraints.
 
     Examples
     --------
-    ``|x|^2 <= -1`` says that -1 is at least a square.
+    The constraint ``|x|^2 <= -1`` has no solution.
 
     >>> from fedtheory.worst_case._record import Record
     >>> from fedtheory.worst_case._semidefinite import program_of
@@ -155,7 +155,7 @@ def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
 
 
 def _reached(program: Program, point: FeasiblePoint, bounds: Sequence[Fraction]) -> Fraction:
-    """Return the objective at a point whose forms keep within some bounds."""
+    """Return the objective at a point whose forms are within some bounds."""
     for number, (gram, size) in enumerate(zip(point.grams, program.sizes, strict=True)):
         square = len(gram) == size and all(len(row) == size for row in gram)
         if not square or any(gram[i][j] != gram[j][i] for i in range(size) for j in range(i)):
@@ -178,9 +178,9 @@ def _reached(program: Program, point: FeasiblePoint, bounds: Sequence[Fraction])
 
 
 def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
-    """Return by how much the objective grows along a direction in which no constraint is ever broken.
+    """Return the growth of the objective along a direction that violates no constraint.
 
-    If anything fulfills the constraints, which is for a point to show, the value is infinite.
+    Together with a feasible point it proves that the value is infinite.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
 
 
 def forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
-    """Return all forms at a point, the objective first.
+    """Return the values of all forms at a point, the objective first.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """A program as arrays for an interior-point method, and its results as rationals.
 
-At first a program is only scaled, by powers of two. If doubles do not suffice, it is rewritten without rounding in
-coordinates without cancellation: the Gram matrices of a state become unit matrices, and slacks of tight constraints
-replace function values. Unknowns that occur in no form are left out: function values of which only differences occur,
-and directions of a Gram matrix that no form depends on, for example if all models may be translated.
+At first, a program is only scaled by powers of two. If doubles do not suffice, it is rewritten without rounding in
+coordinates that avoid cancellation: the Gram matrices of a state become unit matrices, and slacks of tight constraints
+replace function values. Redundant unknowns are removed. These are function values of which only differences occur, and
+directions of a Gram matrix on which no form depends, for example if all models may be translated.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from fedtheory.worst_case._sparse_forms import SparseForms
 
 __all__ = ["Coordinates", "first_coordinates"]
 
-# Numbers below this share of the largest are rounding errors.
+# Numbers below this share of the largest are treated as rounding errors.
 _NEGLIGIBLE = 1e-12
-# Programs whose matrices have more entries are large.
+# A program is large if its matrices have more entries than this.
 _MANY = 100_000
-# Where there are fewer unknowns than this multiple of the inequalities, the multipliers are eliminated.
+# The multipliers are eliminated if there are fewer unknowns than this multiple of the inequalities.
 _MORE = 1.2
-# Each refinement lowers the residuals of equalities by nearly all digits of a double.
+# Each refinement reduces the residuals of equalities by nearly all digits of a double.
 _REFINEMENTS = 4
 
 
 class _Table(NamedTuple):
-    """All rows in some coordinates, exactly, the objective's first.
+    """All rows in some coordinates, exactly; the row of the objective comes first.
 
-    Coefficients of Gram matrices as in ``program.rows``, each block over a denominator of its own; those of the other
-    variables, shape (1 + m, k); and right-hand sides, shape (1 + m,).
+    Coefficients of the Gram matrices as in ``program.rows``, with a denominator for each block; coefficients of the
+    other variables, shape (1 + m, k); and right-hand sides, shape (1 + m,).
     """
 
     blocks: list[tuple[Block, int]]
@@ -60,19 +60,19 @@ class _Table(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Coordinates:
-    """An exact change of a program's variables: ``G = T G' T'``, and slacks in the place of function values.
+    """An exact change of a program's variables: ``G = T G' T'``, and slacks instead of function values.
 
     Attributes
     ----------
     program
         The program.
     free
-        Numbers of the function values that are not held at 0.
+        Numbers of the function values that are not fixed at 0.
     turns
         T of each block, shapes (n, n').
     pivots
-        Numbers of as many constraints as there are free function values, whose slacks are the new variables; None in
-        the program's own coordinates, where function values stay and columns of T are multiples of basis vectors.
+        Numbers of the constraints whose slacks are the new variables, one for each free function value. None in the
+        program's own coordinates, where function values are kept and columns of T are multiples of basis vectors.
     """
 
     program: Program
@@ -98,23 +98,23 @@ class Coordinates:
 
     @cached_property
     def _slack_rows(self) -> list[int]:
-        """Rows of the pivots that are inequalities: others leave no slack."""
+        """Rows of the pivots that are inequalities; equalities have no slack."""
         return [row for row in self._pivot_rows if row > len(self.program.equalities)]
 
     @cached_property
     def _kept(self) -> Any:
-        """Numbers of the rows that are left: a pivot that is an equality is used up."""
+        """Numbers of the remaining rows: a pivot that is an equality is eliminated."""
         used = {*self._pivot_rows} - {*self._slack_rows}
         return np.array([row for row in range(len(self.program.forms)) if row not in used])
 
     @cached_property
     def _to_values(self) -> Exact:
-        """From what is left of the pivots' rows to the free function values, shape (k, k)."""
+        """Matrix from the slacks of the pivots to the free function values, shape (k, k)."""
         return inverse(self._levels[self._pivot_rows])
 
     @cached_property
     def _table(self) -> _Table:
-        """All rows; what the pivots' rows say is inserted into the others, so that they only say ``-slack <= 0``."""
+        """All rows; the pivots' rows are substituted into the others and become ``-slack <= 0``."""
         bounds = np.array([Fraction(0), *(one.bound for one in self._constraints)], dtype=object)
         if self.pivots is None:
             return _Table([_selected(self.program, *pair) for pair in enumerate(self.turns)], self._levels, bounds)
@@ -125,27 +125,27 @@ class Coordinates:
 
     @cached_property
     def _in_doubles(self) -> tuple[list[Array], Array]:
-        """Entries of the blocks and coefficients of the variables, rounded."""
+        """Entries of the blocks and coefficients of the variables as doubles."""
         blocks = [_over(block.wholes, denominator) for block, denominator in self._table.blocks]
         return blocks, _entries(self._table.variables, _doubles)
 
     @cached_property
     def _scales(self) -> tuple[Array, Array]:
-        """Powers of two that bring the largest coefficient of each row and of each variable near 1."""
+        """Powers of two that scale the largest coefficient of each row and each variable to about 1."""
         sizes = np.zeros(len(self.program.forms))
         entries, variables = self._in_doubles
         for (block, _), own in zip(self._table.blocks, entries, strict=True):
             np.maximum.at(sizes, block.forms, np.abs(own))
         variables = np.abs(variables)
-        beside = variables * np.where(sizes > 0, 1.0 / np.where(sizes, sizes, 1.0), 0.0)[:, None]
-        relative = beside.max(axis=0, initial=0.0)
+        weighted = variables * np.where(sizes > 0, 1.0 / np.where(sizes, sizes, 1.0), 0.0)[:, None]
+        relative = weighted.max(axis=0, initial=0.0)
         units = power_of_two(1.0 / np.where(relative, relative, 1.0))
         sizes = np.maximum(sizes, (variables * units).max(axis=1, initial=0.0))
         return power_of_two(1.0 / np.where(sizes, sizes, 1.0)), units
 
     @cached_property
     def _has_many_inequalities(self) -> bool:
-        """Whether a program is large, and has so many inequalities that its matrices should not be eliminated."""
+        """Whether a program is large and has so many inequalities that its matrices should not be eliminated."""
         sizes, num_forms = [turn.shape[1] for turn in self.turns], len(self.program.forms)
         unknowns = sum(size * (size + 1) // 2 for size in sizes) + len(self.free)
         large = num_forms * sum(size**2 for size in sizes) > _MANY
@@ -175,7 +175,7 @@ class Coordinates:
         return Data(tuple(grams), variables[self._kept], bounds[self._kept[1:]], loose)
 
     def recast(self, state: State) -> tuple[Coordinates, State]:
-        """Return coordinates in which a state's Gram matrices are unit matrices, and the state in them."""
+        """Return coordinates in which a state's Gram matrices are unit matrices, and the state in these coordinates."""
         triangles = [cholesky(widened(_safely_definite(rounded(G)) / rounded(state.tau))) for G in state.grams]
         turns = tuple(product(T, _exact(L)) for T, L in zip(self.turns, triangles, strict=True))
         # Equalities first, then inequalities in the order of multiplier over slack.
@@ -193,7 +193,7 @@ class Coordinates:
         return found, self._translated(state, triangles, found)
 
     def _translated(self, state: State, triangles: Sequence[DoubleDouble], found: Coordinates) -> State:
-        """Write a state in other coordinates."""
+        """Return a state in other coordinates."""
         (rows, _), (new_rows, units) = self._scales, found._scales
         whole_multipliers, whole_slacks = np.zeros(rows.size), np.zeros(rows.size)
         whole_multipliers[self._kept[1:]] = rounded(state.multipliers)
@@ -213,9 +213,9 @@ class Coordinates:
         )
 
     def point(self, state: State, *, along: bool = False) -> FeasiblePoint:
-        """Return the point of a state in rationals, changed so that it fulfills the equalities.
+        """Return the point of a state in rationals, corrected so that it fulfills the equalities.
 
-        ``along`` makes it a direction, along which all forms of equalities are 0.
+        With ``along`` it is a direction, along which all forms of equalities are 0.
         """
         rows, units = self._scales
         share = 1.0 if along else 1.0 / float(rounded(state.tau))
@@ -239,7 +239,7 @@ class Coordinates:
         return _on_equalities(self.program, self._in_program(own, variables, bounds), bounds)
 
     def _in_program(self, own: Sequence[Exact], variables: Exact, bounds: Sequence[Fraction]) -> FeasiblePoint:
-        """Return a point of these coordinates as one of the program, for these bounds of the constraints."""
+        """Return a point of these coordinates as a point of the program with these right-hand sides."""
         grams = [product(product(T, _symmetric(G)), T.T) for T, G in zip(self.turns, own, strict=True)]
         values = np.full(len(self.program.values), Fraction(0), dtype=object)
         if self.pivots is not None:
@@ -252,9 +252,9 @@ class Coordinates:
         return _point(grams, values)
 
     def multipliers(self, state: State, *, of_objective: bool) -> Multipliers:
-        """Return a state's multipliers in exact rationals, corrected so that function values cancel.
+        """Return a state's multipliers as rationals, corrected so that function values cancel.
 
-        They prove a bound of the objective or, without it, that nothing fulfills the constraints.
+        They prove a bound of the objective or, without an objective, that no point fulfills the constraints.
         """
         rows, _ = self._scales
         scales = rows * (1.0 / (float(rounded(state.tau)) * rows[0]) if of_objective else 1.0)
@@ -264,11 +264,11 @@ class Coordinates:
 
 
 def first_coordinates(program: Program) -> Coordinates:
-    """Return the coordinates of a program in units of its largest bound, without unknowns that occur in no form.
+    """Return the coordinates of a program in units of its largest bound, without redundant unknowns.
 
     Examples
     --------
-    Objective ``2 |x|^2`` above the constraint ``|x|^2 <= 3``, which is ``3/4`` in units of 4.
+    The objective is ``2 |x|^2``. The constraint is ``|x|^2 <= 3``, and 3 is ``3/4`` in units of 4.
 
     >>> from fedtheory.worst_case._record import Record
     >>> from fedtheory.worst_case._semidefinite import program_of
@@ -297,7 +297,7 @@ def _point(grams: Iterable[Iterable[Iterable[Fraction]]], values: Iterable[Fract
 
 
 def _selected(program: Program, number: int, turn: Exact) -> tuple[Block, int]:
-    """Return a block whose new basis vectors are multiples of some old ones, all by the same factor."""
+    """Return a block in a new basis that consists of multiples of some old basis vectors."""
     block, places = program.rows.blocks[number], np.full(len(turn), -1)
     olds, news = turn.nonzero()
     places[olds] = news
@@ -313,7 +313,7 @@ def _selected(program: Program, number: int, turn: Exact) -> tuple[Block, int]:
 
 
 def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Sequence[int]) -> tuple[Block, int]:
-    """Return a block in other coordinates, from whose rows multiples of the pivots' rows are taken away."""
+    """Return a block in other coordinates, with multiples of the pivots' rows subtracted from its rows."""
     block, (size, rank) = program.rows.blocks[number], turn.shape
     doubled = np.zeros((len(program.forms), size, size), dtype=object)
     doubled[block.forms, block.rows, block.columns] += block.wholes
@@ -325,7 +325,7 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
     factors, share = over_common(lost.ravel().tolist())
     left = share * rows - whole_product(factors.reshape(lost.shape), rows[list(pivots)])
     i, j = np.triu_indices(rank)
-    # Twice the matrix: an entry off the diagonal stands for its mirror image, too.
+    # Twice the matrix: an off-diagonal entry counts for both triangles.
     entries = left.reshape(len(doubled), rank, rank)[:, i, j] * np.where(i == j, 1, 2)
     forms, columns = entries.nonzero()
     found = Block(forms, i[columns], j[columns], entries[forms, columns])
@@ -333,7 +333,7 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
 
 
 def _entries(numbers: Exact, exact: Callable[[Iterable[tuple[int, int]]], Numbers]) -> Numbers:
-    """Return an array of rationals, most of which are 0, in an arithmetic."""
+    """Return a sparse array of rationals as numbers of another arithmetic."""
     places = np.flatnonzero(numbers)
     found = exact((number.numerator, number.denominator) for number in numbers.ravel()[places].tolist())
     return _put((numbers.size,), [places], found).reshape(*numbers.shape)
@@ -344,7 +344,7 @@ def _doubles(ratios: Iterable[tuple[int, int]]) -> Array:
 
 
 def _over(wholes: Exact, denominator: int) -> Array:
-    """Divide whole numbers, many of which are the same."""
+    """Divide integers, many of which are equal."""
     numbers = wholes.tolist()
     known = {number: number / denominator for number in {*numbers}}
     return np.array([known[number] for number in numbers], dtype=float)
@@ -360,7 +360,7 @@ def _in_pairs(ratios: Iterable[tuple[int, int]]) -> DoubleDouble:
 
 
 def _put(shape: tuple[int, ...], places: Iterable[Any], entries: Numbers) -> Numbers:
-    """Write the entries at all these places of an array of zeros."""
+    """Return an array of zeros with the given entries."""
 
     def filled(part: Array) -> Array:
         found = np.zeros(shape)
@@ -374,24 +374,24 @@ def _put(shape: tuple[int, ...], places: Iterable[Any], entries: Numbers) -> Num
 
 
 def _exact(numbers: Numbers) -> Exact:
-    """Return doubles, or pairs of doubles, as rationals, without rounding."""
+    """Return doubles, or pairs of doubles, as rationals without rounding."""
     found = np.empty(rounded(numbers).shape, dtype=object)
     found.ravel()[:] = widened(numbers).fractions()
     return found
 
 
 def _safely_definite(gram: Array) -> Array:
-    """Add to the diagonal of a Gram matrix what rounding may have taken from it."""
+    """Add a bound of the rounding errors to the diagonal of a Gram matrix."""
     return gram + 1e-13 * np.diag(gram.diagonal())
 
 
 def _symmetric(matrix: Exact) -> Exact:
-    """Copy the lower triangle to the upper one, which may differ in the last digits."""
+    """Copy the lower triangle to the upper one, which may differ by rounding."""
     return np.tril(matrix) + np.tril(matrix, -1).T
 
 
 def _independent(columns: Array) -> Any:
-    """Return numbers of columns that span what all columns do, in order; shape (rows, columns)."""
+    """Return the numbers of columns that are a basis of the column space, in order; shape (rows, columns)."""
     from scipy.linalg import qr
 
     if 0 in columns.shape:
@@ -404,7 +404,8 @@ def _independent(columns: Array) -> Any:
 def _on_equalities(program: Program, point: FeasiblePoint, bounds: Sequence[Fraction]) -> FeasiblePoint:
     """Change a point so that all equalities hold exactly.
 
-    In the program's own coordinates, whose coefficients are short: in others, rationals of 15,000 bits solve 75.
+    This uses the program's own coordinates, whose coefficients are short. In other coordinates, 75 equations take
+    rationals of 15,000 bits.
     """
     num_equalities, columns = len(program.equalities), dict[tuple[int, ...], dict[int, Fraction]]()
     for number, (block, gram) in enumerate(zip(program.rows.blocks, point.grams, strict=True)):
@@ -417,7 +418,7 @@ def _on_equalities(program: Program, point: FeasiblePoint, bounds: Sequence[Frac
     reached = forms_at(program, point)
     missing = {row: bounds[row - 1] - reached[row] for row in range(1, 1 + num_equalities)}
     grams, values = [[list(row) for row in gram] for gram in point.grams], list(point.values)
-    places = sorted(columns, key=lambda place: len(columns[place]))  # those first that other equalities do not see
+    places = sorted(columns, key=lambda place: len(columns[place]))  # first the entries that occur in no other equality
     for number, change in solve_exactly([columns[place] for place in places], missing).items():
         match places[number]:
             case (value,):

@@ -1,4 +1,4 @@
-"""Words that name no points in Coq, and what of the problem language has a formal statement."""
+"""Reserved words of Coq, and the part of the problem language that has a formal statement."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _OPERATIONS = """
     linear minimizer,inexact gradient,epsilon-subgradient,deviation,compressed,root,noise"""
 CLASSES = frozenset(_HYPOTHESES.split())
 VERBS = frozenset(one.strip() for one in _OPERATIONS.split(","))
-"""Hypotheses about functions and operators, and operations, that have a formal statement, or a refusal below."""
+"""Hypotheses about functions and operators, and operations, that have a formal statement or are rejected below."""
 
 
 @cache
 def reserved() -> frozenset[str]:
-    """Return the words of Coq, and the names that statements and proofs refer to, which are no names of points."""
+    """Return Coq's keywords and the names that statements and proofs use, which cannot be names of points."""
     texts = [(FOLDER / f"{file}.v").read_text(encoding="utf-8") for file in FOUNDATION]
     return frozenset([*_WORDS.split(), *(name for text in texts for pair in _DEFINED.findall(text) for name in pair)])
 
 
 class NotStated(ValueError):
-    """A problem has no formal theorem, with the part that is missing."""
+    """Exception for a problem without a formal statement; names the part that is missing."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"a formal theorem must be about what is stated and proved formally, got {what}")

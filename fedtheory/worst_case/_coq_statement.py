@@ -44,7 +44,7 @@ class Fact(NamedTuple):
 
 
 class At(NamedTuple):
-    """A call: point, gradient or value of the operator, function value, and a proof that these belong together.
+    """A call: point, gradient or value of the operator, function value, and a proof that they belong to the function.
 
     The ``term`` is the point as an argument of a lemma.
     """
@@ -68,19 +68,19 @@ class Declared(NamedTuple):
 
     @property
     def is_map(self) -> bool:
-        """Whether it has one gradient, or one value, at each point."""
+        """Whether it has a unique gradient, or value, at each point."""
         if self.of.kind == "function":
             return self.of.number("L") is not None or self.has_secants
         return bool(self.of.of["linear"] or self.of.number("lipschitz") is not None or self.of.number("cocoercive"))
 
     @property
     def has_secants(self) -> bool:
-        """Whether its gradients are compared with the way to the minimizer only."""
+        """Whether its gradients are compared with the direction to the minimizer only."""
         return "restricted_secant" in self.of.of
 
     @property
     def domain(self) -> str:
-        """Where a function is finite that need not be smooth."""
+        """Domain on which a nonsmooth function is finite."""
         of = self.of.of
         if of["indicator"]:
             return self.name
@@ -88,7 +88,7 @@ class Declared(NamedTuple):
 
 
 class Apart(NamedTuple):
-    """A vector of all clients with its mean, and the proof of that: the rest is orthogonal to what clients share."""
+    """A vector of all clients, its mean, and a proof that the difference is orthogonal to shared vectors."""
 
     atom: Vec
     mean: Vec
@@ -96,30 +96,30 @@ class Apart(NamedTuple):
 
 
 class Statement:
-    """What a theorem is about, in the order in which a person would write it down.
+    """Hypotheses, definitions and facts of a theorem, in the order in which they are stated.
 
-    Vectors are those of a space, or of the space of all clients, in which they are families.
+    Vectors are elements of a space or, with clients, families of such vectors, one for each client.
 
     Attributes
     ----------
     atoms
-        Vectors that are no combination of others, the vectors of the checker's expressions.
+        Vectors that are not combinations of others; the variables of the checker's expressions.
     values
-        Texts of the numbers that are no rationals.
+        Texts of the numbers that are not rational constants.
     binders, free
-        Functions and numbers, and points, for all of which the theorem holds.
+        Universally quantified functions and numbers, and universally quantified points.
     items
         Hypotheses and definitions: kind, name, text.
     before
-        Sentences of the proof that draw consequences from the hypotheses.
+        Sentences of the proof that derive consequences of the hypotheses.
     codes
-        Names of the checker's expressions, and what they stand for.
+        Names of the checker's expressions, and their definitions.
     demands
         The constraints, as facts.
     zeros
         Function values that are 0, as facts.
     links
-        What products of vectors that all clients share are in the space of all clients, as facts.
+        Products of vectors that all clients share, as facts about the space of all clients.
     apart
         The vectors that differ among clients.
     """
@@ -159,7 +159,7 @@ class Statement:
         self.goals = [self.form(form) for form in problem.objectives]
 
     def _refuse_unstated(self) -> None:
-        """Refuse what has no formal statement yet."""
+        """Raise NotStated if a part of the problem has no formal statement."""
         for verb, *_ in self.problem.verbs:
             if verb not in VERBS:
                 message = f"a vector made by the operation {verb}, which has no formal statement yet"
@@ -197,7 +197,7 @@ class Statement:
         return f"{name} k {x.tight}" if is_family else f"{name} {x.tight}"
 
     def identifier(self, name: str) -> str:
-        """Return a new identifier of Coq that resembles a name."""
+        """Return a new Coq identifier that resembles a name."""
         plain = re.sub(r"\W", "_", name.replace("*", "s").replace("'", "p"), flags=re.ASCII)
         plain = f"{plain}_" if _OF_PROOFS.fullmatch(plain) else plain
         found, number = plain, 2
@@ -207,26 +207,26 @@ class Statement:
         return found
 
     def hypothesis(self, text: str) -> str:
-        """Add a hypothesis, and return its name."""
+        """Add a hypothesis and return its name."""
         name = f"h{sum(kind == 'hypothesis' for kind, *_ in self.items)}"
         self.items.append(("hypothesis", name, text))
         return name
 
     def follows(self, term: str, name: str = "") -> str:
-        """Add a consequence of the hypotheses to the proof, and return its name."""
+        """Add a consequence of the hypotheses to the proof and return its name."""
         name = name or f"k{len(self.before)}"
         self.before.append(f"pose proof ({term}) as {name}.")
         return name
 
     def atom(self, text: str, *, of_client: bool = False) -> Vec:
-        """Return a vector that is no combination of others."""
+        """Add a vector that is not a combination of others."""
         number, code = len(self.atoms), f"e{len(self.codes)}"
         self.codes.append((code, f"VVar {number}"))
         self.atoms.append(Vec(text, code, {number: ONE}, is_of_client=of_client))
         return self.atoms[-1]
 
     def family(self, vector: Vector, text: str) -> Vec:
-        """Let a vector of the certificate be an atom, of all clients if it has a part by which these differ."""
+        """Make a vector of the certificate an atom; if it differs among clients, add its mean as another atom."""
         mean, *deviation = sorted(vector)
         if not deviation:
             made = self.atom(text, of_client=self.has_clients and " k" in text)
@@ -238,7 +238,7 @@ class Statement:
         return made
 
     def number(self, text: str, place: int) -> Num:
-        """Return a number that is no rational, by its place in the certificate; -1 is that of a value that is 0."""
+        """Return a number that is not a constant by its index in the certificate; the index -1 is a value that is 0."""
         if place in self._numbers:
             return self._numbers[place]
         found = value(text, len(self.values))
@@ -248,7 +248,7 @@ class Statement:
         return found
 
     def coordinates(self, vector: Vector) -> dict[int, Fraction]:
-        """Return a vector of the certificate in atoms."""
+        """Return the coordinates of a vector of the certificate with respect to the atoms."""
         found: dict[int, Fraction] = {}
         for place, c in vector.items():
             for number, x in self._basis[place].items():
@@ -256,13 +256,13 @@ class Statement:
         return {number: x for number, x in found.items() if x}
 
     def vector(self, vector: Vector) -> Vec:
-        """Return a vector as a sum of named ones."""
+        """Return a vector as a combination of named vectors."""
         at = self.coordinates(vector)
         known = self._points.get(frozenset(at.items()))
         return known or expressed(at, [*self._points.values()], self.atoms)
 
     def point(self, vector: Vector, name: str) -> Vec:
-        """Return a point by its name, which is defined here if it has none."""
+        """Return a point by its name; a point without a name gets one."""
         at = self.coordinates(vector)
         key = frozenset(at.items())
         known = ZERO if not at else self._points.get(key) or next((one for one in self.atoms if one.at == at), None)
@@ -277,7 +277,10 @@ class Statement:
         return found
 
     def form(self, form: Form, *, stated: bool = True) -> Num:
-        """Return a form as a sum of products and values; a product of shared vectors is stated as a number."""
+        """Return a form as a sum of products and values.
+
+        If ``stated``, products of shared vectors are separate numbers.
+        """
         terms: list[tuple[Fraction, Num]] = []
         for c, place in form.levels:
             if place >= 0 and place not in self._numbers:
@@ -291,7 +294,7 @@ class Statement:
         return total(terms)
 
     def _linked(self, found: Num, u: Vector, v: Vector) -> Num:
-        """Return a product as a number that is not that of the space of all clients, if it is none."""
+        """Return a product of shared vectors as a separate number; other products are returned unchanged."""
         if not self.has_clients or found.text.startswith("E "):
             return found
         if found.text not in self.links:
@@ -303,7 +306,7 @@ class Statement:
         return value(found.text, place)
 
     def _declare(self, one: Function) -> Declared:
-        """Declare a function or an operator of its class."""
+        """State the class of a function or an operator."""
         name, c = self.identifier(one.name), one.number
         found = Declared(one, name, name if one.kind == "operator" else f"grad_{name}", {})
         if one.kind == "operator":
@@ -415,7 +418,7 @@ class Statement:
             self.follows(f"call_map_lipschitz {most} {square} {name} ltac:(lra) {h}", f"{name}_lipschitz")
 
     def _make(self, vector: Vector, verb: str, of: Sequence[str], inputs: Sequence[Vector]) -> None:
-        """Make the vector of a step."""
+        """State a step that makes a vector."""
         place = min(vector)
         its_calls = [
             (one, n, call)
@@ -441,7 +444,7 @@ class Statement:
                 self._points[frozenset(made.at.items())] = made
 
     def _deviate(self, place: tuple[int, int]) -> None:
-        """Make what differs among clients: of the gradients at a point where their mean is known, or of any vectors."""
+        """Make a part of a vector that differs among clients: of gradients with a known mean, or of a free vector."""
         for one in self.functions:
             for call in one.of.calls:
                 if place in call.gradient:
@@ -471,7 +474,7 @@ class Statement:
         self._points[frozenset(y.at.items())] = y
         gradient = scaled(1 / step, minus(x, y))
         for other in call.gradient:
-            # The part in each block is that of x, less that of y.
+            # The part in each block is that of x minus that of y.
             part = self.coordinates({at: c for at, c in start.items() if at[0] == other[0]})
             apart = {
                 at: part.get(at, Fraction(0)) - self._basis[other].get(at, 0) for at in {**part, **self._basis[other]}
@@ -500,7 +503,7 @@ class Statement:
         self._called(one, n, y, gradient, proof)
 
     def _variable(self, vector: Vector, word: str) -> Vec:
-        """Return a vector for which the theorem holds whatever it is, in the place of one of the certificate."""
+        """Return a universally quantified vector for a vector of the certificate."""
         if len(vector) > 1:
             self.binders.append(f"({word} : nat -> V)")
             return self.family(vector, f"{word} k")
@@ -523,7 +526,7 @@ class Statement:
             self.zeros.append(Fact(less(number, constant(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True))
 
     def _state(self) -> None:
-        """State the calls and the constraints of which all has been made."""
+        """State the calls and constraints all of whose vectors have been made."""
         for one, n in [*self._waiting]:
             call = one.of.calls[n]
             if {*call.at, *call.gradient} <= self._basis.keys():
@@ -579,13 +582,15 @@ class Statement:
         self._called(one, n, x, u, proof)
 
     def _seen_from(self, one: Declared, x: Vec) -> str:
-        """State that a point is the minimizer, and what the gradients are on the way to it; return the former."""
+        """State that a point is the minimizer, with the restricted secant; return the proof of the minimizer."""
         name, m, M = one.name, one.of.of["restricted_secant"], one.of.number("error_bound")
         both = f"{name} {one.slope} {x.tight}"
         best = self.hypothesis(f"minimizer {name} {x.tight}")
         h = self.hypothesis(f"restricted_secant {tight(m)} {one.slope} {x.tight}")
         self.follows(f"call_secant {tight(m)} {one.slope} {x.tight} {h}", f"{name}_secant")
-        self.follows(f"call_secant_value {tight(m)} {tight(m / 2)} {both} ltac:(lra) {name}_along {h}", f"{name}_above")
+        self.follows(
+            f"call_secant_value {tight(m)} {tight(m / 2)} {both} ltac:(lra) {name}_along {best} {h}", f"{name}_above"
+        )
         if M is not None:
             h = self.hypothesis(f"error_bound {tight(M)} {one.slope} {x.tight}")
             self.follows(
@@ -598,7 +603,7 @@ class Statement:
         return best
 
     def _least(self, one: Declared, x: Vec) -> str:
-        """State that a point is the minimizer, and what the class says of it; return the proof of the first."""
+        """State that a point is the minimizer, with consequences of the class; return the proof of the minimizer."""
         name, c = one.name, one.of.number
         if one.is_map:
             best = self.hypothesis(f"minimizer {name} {x.tight}")
@@ -623,11 +628,11 @@ class Statement:
 
 
 def minimum(texts: Sequence[str]) -> str:
-    """Return the least of some numbers, as text."""
+    """Return the minimum of some numbers as text."""
     first, *rest = texts
     return f"Rmin ({first}) ({minimum(rest)})" if rest else first
 
 
 def claim_text(goals: Sequence[Num], upper: Fraction) -> str:
-    """Return the conclusion."""
+    """Return the conclusion of the theorem as text."""
     return f"{minimum([one.text for one in goals])} <= {real(upper)}"

@@ -1,4 +1,4 @@
-"""Terms of Coq: vectors and numbers as a reader sees them, as the checker of certificates reads them, and as forms."""
+"""Coq terms of vectors and numbers: as text, as an expression of the certificate checker, and as coefficients."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__: list[str] = []
 
 ONE = Fraction(1)
 MOST_TERMS = 4
-"""Terms of a point, written with the points before it, up to which the shortest sum is looked for."""
+"""Largest number of terms for which the shortest expression of a point by earlier points is searched."""
 
 
 class Vec(NamedTuple):
-    """A vector: text, expression for the checker, coordinates, whether it is a sum, whether it is of client ``k``."""
+    """A vector: text, expression for the checker, coordinates, and whether it is a sum or depends on client ``k``."""
 
     text: str
     code: str
@@ -28,7 +28,7 @@ class Vec(NamedTuple):
 
     @property
     def tight(self) -> str:
-        """The text as an argument."""
+        """The text, in parentheses if it is needed as an argument."""
         scope = "%V" if self.is_sum or "*" in self.text else ""
         return f"({self.text}){scope}" if " " in self.text else self.text
 
@@ -45,7 +45,7 @@ class Num(NamedTuple):
 
     @property
     def key(self) -> tuple[frozenset[tuple[object, Fraction]], ...]:
-        """What it says, whatever it is written as; the constant apart."""
+        """The number as coefficients, without its constant term."""
         return frozenset(self.products.items()), frozenset(self.values.items())
 
 
@@ -111,14 +111,12 @@ ZERO = Vec("zero", "VZero", {})
 
 
 def scaled(c: Fraction, v: Vec) -> Vec:
-    """Return a multiple."""
     inner = f"({v.text})" if v.is_sum else v.text
     at = {place: c * x for place, x in v.at.items() if c * x}
     return Vec(f"{real(c)} * {inner}", f"(VScale {rational(c)} {v.code})", at, is_of_client=v.is_of_client)
 
 
 def plus(u: Vec, v: Vec, sign: str = "+") -> Vec:
-    """Return a sum or a difference."""
     s = ONE if sign == "+" else -ONE
     at = {place: u.at.get(place, Fraction(0)) + s * v.at.get(place, Fraction(0)) for place in {**u.at, **v.at}}
     right = f"({v.text})" if v.is_sum else v.text
@@ -128,12 +126,11 @@ def plus(u: Vec, v: Vec, sign: str = "+") -> Vec:
 
 
 def minus(u: Vec, v: Vec) -> Vec:
-    """Return a difference."""
     return plus(u, v, "-")
 
 
 def combination(terms: Iterable[tuple[Fraction, Vec]]) -> Vec:
-    """Return a sum of multiples, one with a positive coefficient first."""
+    """Return a linear combination; a term with a positive coefficient comes first."""
     kept = sorted(((c, v) for c, v in terms if c), key=lambda term: term[0] < 0)
     if not kept:
         return ZERO
@@ -145,17 +142,16 @@ def combination(terms: Iterable[tuple[Fraction, Vec]]) -> Vec:
 
 
 def constant(q: Fraction) -> Num:
-    """Return a rational as a number."""
+    """Return a rational as a constant number."""
     return Num(real(q), f"(Const {rational(q)})", {}, {}, q)
 
 
 def value(text: str, number: int) -> Num:
-    """Return a number that is no rational, a function value for example."""
+    """Return a number that is not a rational constant, for example a function value."""
     return Num(text, f"(Value {number})", {}, {number: ONE})
 
 
 def product(u: Vec, v: Vec) -> Num:
-    """Return an inner product."""
     products: dict[tuple[int, int], Fraction] = {}
     for i, a in u.at.items():
         for j, b in v.at.items():
@@ -169,12 +165,10 @@ def product(u: Vec, v: Vec) -> Num:
 
 
 def square(u: Vec) -> Num:
-    """Return a squared length."""
     return product(u, u)
 
 
 def times(c: Fraction, a: Num) -> Num:
-    """Return a multiple."""
     inner = f"({a.text})" if a.is_sum else a.text
     return Num(
         f"{real(c)} * {inner}",
@@ -186,7 +180,6 @@ def times(c: Fraction, a: Num) -> Num:
 
 
 def add(a: Num, b: Num, sign: str = "+") -> Num:
-    """Return a sum or a difference."""
     s = ONE if sign == "+" else -ONE
     products, values = dict(a.products), dict(a.values)
     for key, x in b.products.items():
@@ -204,12 +197,11 @@ def add(a: Num, b: Num, sign: str = "+") -> Num:
 
 
 def less(a: Num, b: Num) -> Num:
-    """Return a difference."""
     return add(a, b, "-")
 
 
 def total(terms: Iterable[tuple[Fraction, Num]]) -> Num:
-    """Return a sum of multiples, one with a positive coefficient first."""
+    """Return a linear combination; a term with a positive coefficient comes first."""
     kept = sorted(((c, a) for c, a in terms if c), key=lambda term: term[0] < 0)
     if not kept:
         return constant(Fraction(0))
@@ -221,9 +213,10 @@ def total(terms: Iterable[tuple[Fraction, Num]]) -> Num:
 
 
 def expressed(target: Mapping[int, Fraction], known: Sequence[Vec], atoms: Sequence[Vec]) -> Vec:
-    """Return a vector as a short sum of multiples of known vectors and of atoms.
+    """Return a vector as a short combination of known vectors and atoms.
 
-    From the last atom on, each term removes one atom: that atom, or a known vector that ends with it.
+    Starting from the last atom, each term eliminates one atom. The term is a multiple of that atom or of a known vector
+    whose last atom it is.
     """
     ends: dict[int, list[Vec]] = {}
     for v in (*known, *atoms):

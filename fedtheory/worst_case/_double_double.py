@@ -1,7 +1,8 @@
-"""Arrays of numbers of 31 digits, and the linear algebra of an interior-point method for them.
+"""Arrays of numbers with 31 digits, and linear algebra for the interior-point method.
 
-A number is an unevaluated sum of two doubles (Dekker 1971; Hida, Li and Bailey 2001): relative errors are near 2^-104,
-and the range is that of doubles. Functions accept arrays of doubles as well, so that the same code runs in both.
+A number is an unevaluated sum of two doubles (Dekker 1971; Hida, Li and Bailey 2001). Relative errors are about 2^-104,
+and the range is that of doubles. Functions also accept arrays of doubles, so that the same code works in both
+arithmetics.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ __all__ = [
 
 @final
 class DoubleDouble:
-    """An array of sums ``high + low`` with ``|low|`` at most half a unit in the last place of ``high``."""
+    """An array of sums ``high + low``, where ``|low|`` is at most half a unit in the last place of ``high``."""
 
     __slots__ = ("high", "low")
-    __array_ufunc__ = None  # operators with an array on the left call the methods of this class
+    __array_ufunc__ = None  # operators with a NumPy array on the left call the methods of this class
 
     def __init__(self, high: Any, low: Any = None) -> None:
         self.high: Array = np.asarray(high, dtype=float)
@@ -61,7 +62,7 @@ class DoubleDouble:
         return DoubleDouble(self.high.swapaxes(first, second), self.low.swapaxes(first, second))
 
     def fractions(self) -> list[Fraction]:
-        """Return the numbers, flattened, as rationals, without rounding."""
+        """Return the flattened numbers as rationals, without rounding."""
         if np.isnan(self.high).any():
             message = "rationals must come from numbers, got some that are not"
             raise FloatingPointError(message)
@@ -168,7 +169,7 @@ def squares(rows: Numbers) -> Numbers:
 def triangle_of(parts: Sequence[Numbers]) -> Numbers:
     """Return the lower triangle L with ``L L' = sum part part'``, shapes (m, n) of parts and (m, m).
 
-    If the products have too few digits, the triangle is computed from the parts by orthogonalization.
+    If the products are not accurate enough, the triangle is computed from the parts by orthogonalization.
 
     Raises
     ------
@@ -192,7 +193,7 @@ def triangle_of(parts: Sequence[Numbers]) -> Numbers:
 
 
 def _by_rows(parts: Sequence[Numbers]) -> Numbers:
-    """Return the triangle from the rows themselves."""
+    """Return the triangle by orthogonalization of the rows."""
     if not any(isinstance(part, DoubleDouble) for part in parts):
         upper: Any = np.linalg.qr(np.concatenate(parts, axis=1).T, mode="r")
         return upper.T
@@ -201,7 +202,7 @@ def _by_rows(parts: Sequence[Numbers]) -> Numbers:
 
 
 def root_of(numbers: Numbers) -> Numbers:
-    """Return square roots of numbers that are not negative.
+    """Return square roots of nonnegative numbers.
 
     >>> (root_of(DoubleDouble([2.0])) * root_of(DoubleDouble([2.0])) - 2.0).high.round(30).tolist()
     [0.0]
@@ -231,7 +232,7 @@ def _solved(triangle: Numbers, right: Numbers, *, transposed: bool) -> Numbers:
     if not isinstance(triangle, DoubleDouble):
         found: Array = dtrtrs(triangle, right, lower=True, trans=transposed)[0]
         return found
-    if transposed:  # read backwards, L' is a lower triangle, too
+    if transposed:  # with rows and columns reversed, L' is lower triangular
         return _solved(triangle.T[::-1, ::-1], right[::-1], transposed=False)[::-1]
     columns = right.reshape(right.shape[0], math.prod(right.shape[1:]))
     return DoubleDouble(*_kernels().substituted(*_parts(triangle), *_parts(columns))).reshape(*right.shape)
@@ -243,13 +244,13 @@ def _parts(numbers: DoubleDouble) -> tuple[Array, Array]:
 
 
 def _elementwise(operation: str, left: DoubleDouble, other: Any) -> DoubleDouble:
-    """Apply an operation to all pairs of numbers."""
+    """Apply a compiled elementwise operation."""
     right = widened(other)
     return DoubleDouble(*getattr(_kernels(), operation).py_func(left.high, left.low, right.high, right.low))
 
 
 def _kernels() -> Any:
-    """Import the compiled functions, and with them numba, when they are first needed."""
+    """Import the compiled functions, and numba, on first use."""
     from fedtheory.worst_case import _double_double_kernels
 
     return _double_double_kernels

@@ -1,4 +1,4 @@
-"""Compiled functions for arrays of double doubles, each as two arrays: high parts and low parts."""
+"""Compiled functions for arrays of double doubles; an array is passed as its high parts and its low parts."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from fedtheory._support.validate import Array
 
 __all__ = ["add", "cholesky", "matmul", "orthogonalized", "product", "quotient", "squares", "substituted"]
 
-_SPLITTER = 134217729.0  # 2^27 + 1 cuts a double into halves whose products are exact
+_SPLITTER = 134217729.0  # multiplication by 2^27 + 1 splits a double into halves whose products are exact
 
 
 @compiled
@@ -100,7 +100,7 @@ def squares(a: Array, al: Array) -> tuple[Array, Array]:
 
 @compiled
 def orthogonalized(rows: Array, rows_low: Array) -> tuple[Array, Array]:
-    """Triangle of the modified method of Gram and Schmidt."""
+    """Return the triangle of the modified Gram-Schmidt method."""
     size, inner = rows.shape
     a, al = rows.copy(), rows_low.copy()
     t, tl = np.zeros((size, size)), np.zeros((size, size))

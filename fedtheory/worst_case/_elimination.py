@@ -1,9 +1,9 @@
-"""The linear equations of a step of an interior-point method, eliminated in one of two ways.
+"""The linear equations of a step of the interior-point method, solved by one of two eliminations.
 
 With ``M_ij = <A_i, (X A_j Z^-1 + Z^-1 A_j X)/2>``, plus the ratios of slacks to their multipliers on the diagonal, a
 step solves ``M dy - a df = right`` and ``a' dy = level`` for the change dy of the multipliers and df of the function
-values. M is nearly singular where more constraints are tight than there are unknowns. Then the multipliers are
-eliminated, and the change of the matrices is what is solved for.
+values. M is nearly singular if more constraints are tight than there are unknowns. In this case the multipliers are
+eliminated, and the equations are solved for the change of the matrices.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from fedtheory.worst_case._double_double import (
 
 __all__: list[str] = []
 
-# Rounds of iterative refinement, the first solution included. With two, thirty gradient steps miss their proof.
+# Number of solutions in iterative refinement, including the first. With two, thirty gradient steps are not proved.
 _ROUNDS = 3
 
 
 @final
 class ForMultipliers:
-    """The equations for the multipliers, by the products M.
+    """The equations for the multipliers with the matrix M of products.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ForMultipliers:
         roots: Sequence[Numbers],
         ratios: Numbers,
     ) -> None:
-        # With X = U U' and Z = V V' the products are those of rows of entries of U' A_i V'^-1.
+        # With X = U U' and Z = V V', the products are those of rows of entries of U' A_i V'^-1.
         factors = zip(grams, triangles, roots, strict=True)
         blocks = [((own @ U).swapaxes(1, 2) @ root.T).reshape(own.shape[0], -1) for own, U, root in factors]
         products = sum((squares(rows) for rows in blocks[1:]), start=squares(blocks[0]))
@@ -67,14 +67,14 @@ class ForMultipliers:
         return solve_upper(self.triangle, u + self.levels @ df) * self.scales, df, None
 
     def owed(self, missing: Numbers) -> float:
-        """Return the squared length of the smallest relative change of X that changes the forms by so much."""
+        """Return the squared length of the smallest relative change of X that changes the forms as required."""
         owed = rounded(solve_lower(self.triangle, missing * self.scales))
         return float(owed @ owed)
 
 
 @final
 class ForMatrices:
-    """The equations for the change of X and the function values, of a program of inequalities, in doubles.
+    """The equations for the changes of X and of the function values, for a program of inequalities, in doubles.
 
     With ``X = T T'`` and ``Z^-1 = T W T'`` for a diagonal W, ``(X S Z^-1 + Z^-1 S X)/2 = T (T' S T * mean) T'``, where
     ``mean`` holds the means of two entries of W. So M is ``B diag(mean) B'`` plus the ratios D, where B has the entries
@@ -114,7 +114,7 @@ class ForMatrices:
         try:
             self.triangle = np.linalg.cholesky(matrix * np.outer(self.scales, self.scales))
         except np.linalg.LinAlgError:
-            # The triangle from the rows themselves, those with the largest weights first.
+            # The triangle is computed from the rows themselves; rows with the largest weights come first.
             bare = np.diag(np.sqrt(self.bare))[: len(self.means)]
             stacked = np.concatenate([rows, bare]) * self.scales
             order = np.argsort(-np.abs(stacked).max(axis=1), kind="stable")
@@ -129,7 +129,7 @@ class ForMatrices:
             goal[len(self.means) :] += level
             half = solve_lower(self.triangle, goal * self.scales)
             change = solve_upper(self.triangle, half) * self.scales
-            # dy is changed, not computed again as (right - B v + a df) / D, where a difference would lose its digits.
+            # dy is updated instead of computed as (right - B v + a df) / D, where cancellation would lose digits.
             found, dy = found + change, dy - self.columns @ change / self.ratios
         moved, start = [], 0
         for T in self.turns:
@@ -146,7 +146,7 @@ class ForMatrices:
 
 
 def power_of_two(numbers: Array) -> Array:
-    """Round to powers of two, by which anything is multiplied exactly."""
+    """Round to powers of two, by which multiplication is exact."""
     return np.exp2(np.round(np.log2(numbers)))
 
 

@@ -1,9 +1,9 @@
-"""Directions whose square is in no form, so that their products with other vectors are free numbers.
+"""Directions whose square is in no form, so that their products with other vectors are unconstrained numbers.
 
 If ``<a, a>`` is in no form, the part of ``a`` that is orthogonal to all other vectors may have any length. Then the
-products of ``a`` with other vectors may be any numbers, as function values may. With a row for ``a`` in the Gram matrix
-the multipliers have no interior, since that row of the dual slack matrix must be 0. With free numbers they may have an
-interior.
+products of ``a`` with other vectors are arbitrary numbers, like function values. If ``a`` has a row in the Gram matrix,
+the set of multipliers has no interior, because that row of the dual slack matrix must be 0. If the products are free
+variables instead, the set of multipliers may have an interior.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 __all__: list[str] = []
 
 Products = dict[Basis, Value]
-"""The free numbers that stand for products of basis vectors with ``a``."""
+"""The free numbers that replace products of basis vectors with ``a``."""
 Dropped = Sequence[tuple[Direction, Products]]
 
 
 def null_squares(program: Program) -> list[Direction]:
-    """Return the basis vectors whose squares are in no form of a program, but some of whose products are."""
+    """Return the basis vectors whose squares are in no form of a program, but that are in some product."""
     found = []
     for number, block in enumerate(program.rows.blocks):
         squares = {int(row) for row, column in zip(block.rows, block.columns, strict=True) if row == column}
@@ -36,7 +36,7 @@ def null_squares(program: Program) -> list[Direction]:
 
 
 def without(program: Program, directions: Iterable[Direction]) -> tuple[Program, Dropped]:
-    """Rewrite a program with the products of directions as free numbers, without one basis vector for each."""
+    """Rewrite a program with the products of directions as free numbers; each removes one basis vector."""
     dropped = []
     for direction in directions:
         program, products = _without(program, direction)
@@ -46,7 +46,7 @@ def without(program: Program, directions: Iterable[Direction]) -> tuple[Program,
 
 def _without(program: Program, direction: Direction) -> tuple[Program, Products]:
     """Rewrite a program for one direction."""
-    # Basis vectors are e_j = w_j + tau_j a with one w_j = 0, so that a is what is left of that one.
+    # Basis vectors are e_j = w_j + tau_j a, with w_j = 0 for one j. This basis vector is replaced by a.
     dropped = next(iter(direction))
     products: Products = {}
     parts: dict[Vector, tuple[Fraction, Vector]] = {}
@@ -81,12 +81,12 @@ def _without(program: Program, direction: Direction) -> tuple[Program, Products]
 
 
 def lifted(program: Program, reduced: Program, dropped: Dropped, point: FeasiblePoint) -> FeasiblePoint:
-    """Return the point of a program from one of the reduced program; squares of dropped vectors are large enough.
+    """Return the point of a program from a point of the reduced program, with squares of dropped vectors large enough.
 
     Raises
     ------
     ArithmeticError
-        If no vector has the products with the others that one of the dropped ones must have.
+        If no vector has the products that one of the dropped vectors must have with the others.
     """
     numbers = dict(zip(reduced.values, point.values, strict=True))
     grams = [[list(row) for row in gram] for gram in point.grams]
@@ -97,8 +97,8 @@ def lifted(program: Program, reduced: Program, dropped: Dropped, point: Feasible
             numbers.get(products[block, other], Fraction(0)) if (block, other) in products else Fraction(0)
             for other in range(len(gram))
         ]
-        # The vector must be longer than its projection onto the others. Its products may be changed along combinations
-        # that occur in no form, for example if points may be translated.
+        # The vector must be longer than its projection onto the others. Its products with combinations that occur in no
+        # form may be changed, for example if points may be translated.
         unseen = _unseen(reduced.rows.blocks[block], len(gram))
         shadow = solve_exactly([*(_sparse(column) for column in gram), *unseen], _sparse(row))
         for place_of_shift, shift in enumerate(unseen, start=len(gram)):
@@ -122,12 +122,11 @@ def lifted(program: Program, reduced: Program, dropped: Dropped, point: Feasible
 
 
 def _sparse(entries: Sequence[Fraction]) -> dict[int, Fraction]:
-    """Return the entries that are not 0, by place."""
     return {place: entry for place, entry in enumerate(entries) if entry}
 
 
 def _unseen(block: Block, size: int) -> list[dict[int, Fraction]]:
-    """Return combinations of basis vectors that change no form of a program when they are added to the vectors."""
+    """Return combinations of basis vectors whose addition to the vectors changes no form of a program."""
     columns: list[dict[int, Fraction]] = [{} for _ in range(size)]
     for form, *places, whole in zip(block.forms, block.rows, block.columns, block.wholes, strict=True):
         for i, j in (places, places[::-1]):

@@ -1,4 +1,4 @@
-"""The functions of a worst-case problem: functions, sums of them, operators, and clients that are exchangeable."""
+"""The functions of a worst-case problem: functions, sums of functions, operators, and exchangeable clients."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _ZERO = Vector({})
 
 
 def positive_number(name: str, number: Any) -> Fraction:
-    """Return a rational that is above 0."""
+    """Return a rational that is positive."""
     found = fraction(name, number)
     validate.positive(name, found)
     return found
 
 
 def nonnegative_number(name: str, number: Any) -> Fraction:
-    """Return a rational that is at least 0."""
+    """Return a rational that is not negative."""
     found = fraction(name, number)
     validate.nonnegative(name, found)
     return found
 
 
 def own_vector(what: str, x: Any, record: Record) -> Vector:
-    """Return a vector that belongs to a problem."""
+    """Return a vector after checking that it belongs to this problem."""
     if not isinstance(x, Vector):
         message = f"{what} must be asked at a vector of its problem, got {short(x)}"
         raise TypeError(message)
@@ -46,7 +46,7 @@ def own_vector(what: str, x: Any, record: Record) -> Vector:
 
 
 class _Called:
-    """A function or an operator that is called at points; at the same point it has the same value."""
+    """A function or an operator with the points at which it is called; it has one value at each point."""
 
     def __init__(self, record: Record, declared: Declared) -> None:
         self.record, self._number, self._places = record, record.declare(declared), dict[Key, int]()
@@ -54,7 +54,7 @@ class _Called:
 
     @property
     def declared(self) -> Declared:
-        """What the record has of it."""
+        """The function's entry in the record."""
         return self.record.declared[self._number]
 
     @declared.setter
@@ -62,7 +62,7 @@ class _Called:
         self.record.declared[self._number] = changed
 
     def call(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Call:
-        """Return the call at a point; a new one has a gradient and a value that are not known."""
+        """Return the call at a point; a new call has an unknown gradient and an unknown value."""
         x, known = own_vector(self.name, x, self.record), self.declared
         if x.key not in self._places:
             self._places[x.key] = len(known.calls)
@@ -76,14 +76,15 @@ class _Called:
         return self.declared.calls[self._places[x.key]]
 
     def slope(self, x: Vector, verb: str = "gradient", numbers: Iterable[Fraction] = ()) -> Vector:
-        """Make the gradient at a point, which depends on everything that the point depends on."""
+        """Make the gradient at a point, which depends on the same sources of variation as the point."""
         at = own_vector(self.name, x, self.record)
         return self.record.vector(at, blocks=self.blocks, verb=verb, of=[(Fraction(1), self.name)], numbers=numbers)
 
     def _compares(self, elsewhere: set[int]) -> bool:
-        """Whether the conditions are still sufficient for points that depend on clients, or on noises, of others.
+        """Whether the conditions remain sufficient for points that depend on other clients or on noises.
 
-        Of two outcomes of a noise they compare the points of smooth functions, of two clients no points.
+        For smooth functions, the conditions compare the points of two outcomes of a noise. No conditions compare the
+        points of two clients.
         """
         own = self.record.differences_of(self.name)
         return not elsewhere or (self.of.compares_outcomes and elsewhere <= {*self.record.noises, *own})
@@ -101,21 +102,21 @@ class Term(ABC):
 
     @abstractmethod
     def parts(self) -> list[tuple[Fraction, Function]]:
-        """Return the functions that it is a combination of, with their coefficients."""
+        """Return the functions and their coefficients in this combination."""
 
     @property
     def _of(self) -> list[tuple[Fraction, str]]:
         return [(c, part.name) for c, part in self.parts()]
 
     def gradient(self, x: Vector, *, name: str = "") -> Vector:
-        """Return the gradient, or a subgradient, at a point; the same point has the same one."""
+        """Return the gradient, or a subgradient, at a point; repeated calls return the same vector."""
         found = reduce(add, (c * part.call(x).gradient for c, part in self.parts()))
         return self.record.named(found, name)
 
     def step(
         self, x: Vector, step_size: Any, *, variance: Any = 0, relative: Any = 0, name: str = "gradient_noise"
     ) -> Vector:
-        """Return the model after a gradient step; each client makes a step of its own."""
+        """Return the model after a gradient step; with clients, each of them makes the step with its own gradient."""
         size, most = positive_number("step_size", step_size), nonnegative_number("variance", variance)
         share = nonnegative_number("relative", relative)
         is_random = most or share
@@ -123,10 +124,11 @@ class Term(ABC):
         return x - size * slope
 
     def stochastic_gradient(self, x: Vector, *, variance: Any = 0, relative: Any = 0, name: str = "") -> Vector:
-        """Return the gradient plus a new noise, of mean 0 given all that was drawn before.
+        """Return the gradient plus a new noise, whose mean is 0 given all earlier draws.
 
-        Its mean square is at most ``variance`` plus ``relative`` times the squared gradient. Each client draws a noise,
-        independently of the others; any other function draws one for all clients. Products are means over the noises.
+        The mean square of the noise is at most ``variance`` plus ``relative`` times the squared gradient. Clients draw
+        independent noises; any other function draws one noise for all clients. Products are expectations over the
+        noises.
         """
         most, share = nonnegative_number("variance", variance), nonnegative_number("relative", relative)
         if not (most or share):
@@ -152,11 +154,13 @@ class Term(ABC):
         Parameters
         ----------
         at
-            Where it lies: ``p.origin`` may stand for one point of a problem. Anywhere if None.
+            Position of the minimizer, such as ``p.origin``, which may be one point of a problem. By default it is
+            arbitrary.
         objective_gap
-            Of a sum or of clients, the largest Gamma, ``F* - sum c F_k*``; if it is 0, all have this minimizer.
+            Largest value of Gamma, ``F* - sum c F_k*``, for a sum or for clients. If it is 0, all of them have this
+            minimizer.
         name
-            Its name.
+            Name of the minimizer.
         """
         self._refuse_unless_convex("minimizer")
         gap = None if objective_gap is None else nonnegative_number("objective_gap", objective_gap)
@@ -173,7 +177,7 @@ class Term(ABC):
         return self.record.named(self._minimizer, name)
 
     def objective_gap(self) -> Form:
-        """Return Gamma, by how much the least value is above the sum of the parts' least values."""
+        """Return Gamma, the least value minus the sum of the parts' least values."""
         least = [c * part.value(part.local_minimizer()) for c, part in self.parts()]
         return reduce(sub, least, self.value(self.minimizer()))
 
@@ -201,8 +205,8 @@ class Term(ABC):
     def line_search(self, x: Vector, *directions: Vector, name: str = "") -> Vector:
         """Return the best point on x plus the span of some directions.
 
-        The gradient there is orthogonal to the directions and to the step. That the step lies in their span no form can
-        say, so that what is proved is an upper bound.
+        The gradient at this point is orthogonal to the directions and to the step. The condition that the step is in
+        their span cannot be expressed by forms, so only an upper bound is proved.
         """
         self._refuse_clients("line_search")
         inputs = [own_vector("line_search", vector, self.record) for vector in (x, *directions)]
@@ -215,11 +219,11 @@ class Term(ABC):
         return self.record.named(y, name)
 
     def linear_minimizer(self, direction: Vector, *, name: str = "") -> Vector:
-        """Return the minimizer of ``f + <direction, .>``, at which gradients add up to minus the direction.
+        """Return the minimizer of ``f + <direction, .>``, at which the gradients sum to ``-direction``.
 
-        That is a step of Frank and Wolfe's method where f is the indicator of a set, and a mirror step where f has a
-        kernel h in it: ``direction = step * gradient - h.gradient(x)``. The minimizer depends on everything that the
-        direction depends on.
+        This is a step of the Frank-Wolfe method if f is the indicator of a set. It is a mirror step if f contains a
+        kernel h: ``direction = step * gradient - h.gradient(x)``. The minimizer depends on the same sources of
+        variation as the direction.
         """
         self._refuse_clients("linear_minimizer")
         self._refuse_unless_convex("linear_minimizer")
@@ -231,9 +235,9 @@ class Term(ABC):
         return self.record.named(y, name)
 
     def balance(self, x: Vector, direction: Vector = _ZERO) -> Vector:
-        """Let the gradients at a new point, in the mean over clients, add up to minus a direction; return the point.
+        """Demand that the gradients at a new point, averaged over clients, sum to ``-direction``; return the point.
 
-        Of points and directions that clients have only the means count, and noises are refused.
+        Only the means of clients' points and directions matter. Noises are rejected.
         """
         *others, (last, closing) = self.parts()
         x, direction = (own_vector("balance", vector, self.record) for vector in (x, direction))
@@ -249,8 +253,7 @@ class Term(ABC):
     def epsilon_subgradient(self, x: Vector, epsilon: Any, *, name: str = "") -> Vector:
         """Return a vector g with ``f(z) >= f(x) + <g, z - x> - epsilon`` for all z.
 
-        That is what an inexact evaluation of a convex function returns, and what an inexact proximal step has at its
-        end.
+        Inexact evaluations of a convex function return such vectors, and inexact proximal steps end with them.
         """
         [(c, part)] = self._alone("epsilon_subgradient")
         size = positive_number("epsilon", epsilon)
@@ -263,7 +266,7 @@ class Term(ABC):
         return self.record.named(part.enlarged(x, size), name)
 
     def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None, name: str = "") -> Vector:
-        """Return a vector that is off the gradient by at most a share of it, or by at most a length."""
+        """Return a vector whose distance from the gradient g is at most ``relative * |g|``, or at most ``absolute``."""
         if (relative is None) == (absolute is None):
             message = f"one of relative and absolute must be given, got relative={relative!r}, absolute={absolute!r}"
             raise ValueError(message)
@@ -277,7 +280,7 @@ class Term(ABC):
         return self.record.named(guess, name)
 
     def _fixed(self, verb: str, at: Vector) -> Vector:
-        """Return a point that clients share, and that no noise moves."""
+        """Return a point after checking that it is the same for all clients and depends on no noise."""
         if own_vector(verb, at, self.record).blocks - {0}:
             message = f"{verb} must be placed at a point that clients share, without noise, got another for {self.name}"
             raise ValueError(message)
@@ -334,12 +337,12 @@ class Sum(Term):
         self.record, self.name = self._parts[0][1].record, " + ".join(part.name for _, part in self._parts)
 
     def parts(self) -> list[tuple[Fraction, Function]]:
-        """Return the functions that it is a combination of, with their coefficients."""
+        """Return the functions and their coefficients in this combination."""
         return self._parts
 
 
 class Function(_Called, Term):
-    """A function of a class, known by its gradients and values at the points at which it was asked."""
+    """A function of a class, described by its gradients and values at the points where it is called."""
 
     of: FunctionClass
     num_clients = 1
@@ -352,13 +355,13 @@ class Function(_Called, Term):
         self._with_normal_0: set[Key] = set()
 
     def parts(self) -> list[tuple[Fraction, Function]]:
-        """Return itself."""
+        """Return this function with the coefficient 1."""
         return [(Fraction(1), self)]
 
     def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None, name: str = "") -> Vector:
-        """Return the minimizer, at which the gradient is 0 and than which no value is smaller.
+        """Return the minimizer, where the gradient is 0 and the value is the least one.
 
-        Gamma of one function is 0, so that any ``objective_gap`` bounds it.
+        Gamma of a single function is 0, so ``objective_gap`` has no effect.
         """
         if objective_gap is not None:
             nonnegative_number("objective_gap", objective_gap)
@@ -366,7 +369,7 @@ class Function(_Called, Term):
         return self.record.named(found, name)
 
     def local_minimizer(self, at: Vector | None = None) -> Vector:
-        """Return the minimizer, of several clients each one's own."""
+        """Return the minimizer; for clients, the minimizer of each client."""
         if not self.of.has_minimizer:
             message = (
                 "minimizer() must be asked of a function that is convex, or smooth and not quadratic, got "
@@ -389,22 +392,22 @@ class Function(_Called, Term):
         return found
 
     def limit_excess(self, x: Vector, bound: Any, name: str = "", share: Any = 1) -> None:
-        """Demand that the value at a point is at most a share of a bound above the least; if that is 0, it is there."""
+        """Bound the excess at a point by a share of a bound; if the bound is 0, the point is the minimizer."""
         number, part = fraction("bound", bound), fraction("share", share)
         least = self.local_minimizer(None if number * part else x)
         if number * part:
             self.record.at_most(self.value(x) - self.value(least), number, name, part)
 
     def deviation(self, *, name: str = "") -> Vector:
-        """Return a vector by which clients differ from their mean; 0 of a single function."""
+        """Return a vector by which clients differ from their mean; it is 0 for a single function."""
         own = self.blocks[1:]
         found = self.record.vector(blocks=own, verb="deviation", of=self._of) if own else _ZERO
         return self.record.named(found, name)
 
     def level(self, x: Any) -> Value | Form:
-        """Return the value at a point, of a support function as a product.
+        """Return the value at a point; the value of a support function is a product.
 
-        A point of a set has the normal vector 0 until another one is asked for.
+        The normal vector at a point of a set is 0 until a normal vector is requested.
         """
         if self.of.indicator and isinstance(x, Vector) and x.key not in self._places:
             self.call(x, _ZERO)
@@ -415,7 +418,7 @@ class Function(_Called, Term):
         return found.gradient @ found.at if self.of.support else found.value
 
     def call(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Call:
-        """Return the call at a point, with a normal vector of its own where it had none."""
+        """Return the call at a point; a requested normal vector replaces the normal vector 0."""
         if gradient is None and isinstance(x, Vector) and x.key in self._with_normal_0:
             self._with_normal_0.remove(x.key)
             place, calls = self._places[x.key], [*self.declared.calls]
@@ -424,7 +427,7 @@ class Function(_Called, Term):
         return super().call(x, gradient, level)
 
     def enlarged(self, x: Vector, epsilon: Fraction) -> Vector:
-        """Return a new epsilon-subgradient at a point, where the function has a value."""
+        """Return a new epsilon-subgradient at a point."""
         value = self.call(x).value
         slope, known = self.slope(x, "epsilon-subgradient", [epsilon]), self.declared
         exact = known.exact and not slope.blocks.difference(self.blocks)
@@ -432,7 +435,7 @@ class Function(_Called, Term):
         return slope
 
     def _compares(self, elsewhere: set[int]) -> bool:
-        """Whether the conditions are still sufficient: those of a quadratic function are, block by block."""
+        """Whether the conditions remain sufficient, as they do for quadratic functions."""
         if self.of.quadratic and elsewhere & {*self.record.differences_of(self.name)}:
             message = (
                 f"clients with quadratic functions must be asked where no noise of the server moves them, got "
@@ -443,7 +446,7 @@ class Function(_Called, Term):
 
 
 class Operator(_Called):
-    """An operator of a class, known by its values at the points at which it was asked."""
+    """An operator of a class, described by its values at the points where it is called."""
 
     of: OperatorClass
 
@@ -458,7 +461,7 @@ class Operator(_Called):
         return [(Fraction(1), self.name)]
 
     def __call__(self, x: Vector, *, name: str = "") -> Vector:
-        """Return the value at a point, or one of several; the same point has the same one."""
+        """Return the value at a point, or one of several values; repeated calls return the same vector."""
         return self.record.named(self.call(x).gradient, name)
 
     def resolvent(self, x: Vector, step: Any, *, name: str = "") -> Vector:
@@ -483,7 +486,10 @@ class Operator(_Called):
 
 
 class Linear(Operator):
-    """A linear operator; its adjoint is known by values of its own, which agree with those of the operator."""
+    """A linear operator.
+
+    Its adjoint is described by separate values, which are consistent with those of the operator.
+    """
 
     def __init__(self, record: Record, name: str, of: OperatorClass) -> None:
         super().__init__(record, name, of)
@@ -491,19 +497,20 @@ class Linear(Operator):
         self._adjoint = None if is_own else Operator(record, f"{name}.adjoint", of, adjoint_of=name)
 
     def adjoint(self, u: Vector, *, name: str = "") -> Vector:
-        """Return the value of the adjoint, which is the operator itself if that is symmetric, less that if skew."""
+        """Return the value of the adjoint: the operator itself if symmetric, its negative if skew."""
         found = self(u) if self._adjoint is None else self._adjoint(u)
         return self.record.named(-found if self.of.skew else found, name)
 
     def _compares(self, elsewhere: set[int]) -> bool:  # noqa: ARG002
-        """Whether the conditions are still sufficient, as they are block by block."""
+        """Whether the conditions remain sufficient, which is always the case."""
         return True
 
 
 class Clients(Function):
-    """Clients that are exchangeable: a vector of one stands for those of all, in two blocks whatever their number.
+    """Exchangeable clients: one vector represents the vectors of all clients, in two blocks for any number of clients.
 
-    A vector of a client is a mean and a deviation; a product of two such vectors is its average over the clients.
+    The vector of a client is the sum of a mean and a deviation. A product of two such vectors is an average over
+    clients.
     """
 
     def __init__(
@@ -531,9 +538,9 @@ class Clients(Function):
     def mean(self, term: Form | Value) -> Form: ...
 
     def mean(self, term: Any) -> Any:
-        """Return the mean of a vector over the clients; products and values are means already.
+        """Return the mean of a vector over the clients; products and values already are means.
 
-        The mean of independent noises of the clients is a noise of the server.
+        The mean of the clients' independent noises is a noise of the server.
         """
         if not isinstance(term, Vector):
             return Form.of(term)
@@ -572,10 +579,14 @@ class Sample:
     def __init__(self, clients: Clients, num_selected: int, share: Fraction) -> None:
         self.clients, self.num_selected, self.share = clients, num_selected, share
 
+    def __repr__(self) -> str:
+        return f"<sample of {self.num_selected} of the {self.clients.num_clients} clients of {self.clients.name}>"
+
     def square(self, vector: Vector) -> Form:
         """Return the expected squared length of the sample's average of a vector.
 
-        What does not differ among these clients, noise of the server for example, is in the average as it is.
+        The part of the vector that is the same for all clients, such as noise of the server, is unchanged by the
+        average.
         """
         record, deviations = self.clients.record, self.clients.record.differences_of(self.clients.name)
         record.refuse_dependent(own_vector("square", vector, record))

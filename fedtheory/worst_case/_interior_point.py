@@ -2,10 +2,10 @@
 
 It follows the central path of the homogeneous self-dual embedding (Ye, Todd and Mizuno 1994) by the directions of
 Helmberg, Rendl, Vanderbei and Wolkowicz (1996), Kojima, Shindoh and Hara (1997) and Monteiro (1997), with Mehrotra's
-corrector. The embedding of every program has a solution. If ``tau`` stays positive, it is a solution of the program
-and of its dual. If ``kappa`` does, the multipliers show that no point fulfills the constraints, or the Gram matrices
-show that the value is infinite. Near a solution, ``tau`` is held at 1, and steps aim at points and multipliers that
-break no constraint. The results are not proofs; ``proofs`` verifies them in rationals.
+corrector. The embedding of every program has a solution. If ``tau`` stays positive, this solution is one of the program
+and its dual. If ``kappa`` stays positive, the multipliers show that no point fulfills the constraints, or the Gram
+matrices show that the value is infinite. Near a solution, ``tau`` is fixed at 1, and steps aim at points and
+multipliers that violate no constraint. The results are not proofs; ``proofs`` verifies them in rationals.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from fedtheory.worst_case._sparse_forms import SparseForms, at, combined
 __all__ = ["Data", "Progress", "State", "beginning", "path"]
 
 _MOST_STEPS = 200
-# A share of the longest step that stays inside.
+# Share of the longest step to the boundary that is taken.
 _CAUTION = 0.95
-# Products whose sum is less than this share of the value.
+# The state is near the end of the path if the sum of the products is less than this share of the value.
 _CLOSE = 1e-8
-# A step is good if it is longer than the first share of the full step, and poor if shorter than the second.
+# A step is good if it is longer than the first share of the full step, and poor if it is shorter than the second.
 _FAR, _NEAR = 0.5, 0.1
 # Least target of the products of a positive number and its multiplier, as a share of their mean.
 _LEAST_CENTERING = 1e-3
-# Where tau is so much larger than kappa, and both objectives agree to this share, a solution is ahead; or where it is
-# even larger, for a value of 0.
+# A solution is assumed to exist if tau exceeds kappa by this factor and both objectives agree to this share, or if tau
+# exceeds kappa by the larger factor, for a value of 0.
 _AGREED, _DOMINANT, _VERY_DOMINANT = 1e-2, 1e3, 1e6
-# A constraint that is broken by less than this share of the objective may be fulfilled but for rounding.
+# A constraint that is violated by less than this share of the objective may be fulfilled up to rounding errors.
 _ROUGHLY = 1e-4
 # A tau below this share of kappa counts as 0.
 _GONE = 1e-12
-# A residual is small if it is less than this share of the positive number or matrix.
+# A residual is small if it is less than this share of the positive number or matrix that it belongs to.
 _LITTLE = 0.1
-# The path ends after so many steps that lower neither the mean product nor the residual by a tenth.
+# The path ends after this many steps that reduce neither the mean product nor the residual by a tenth.
 _STALLED = 12
 
 
 class Data(NamedTuple):
-    """A program to be maximized, as arrays of one arithmetic; row 0 is the objective.
+    """A program to be maximized, as arrays of doubles or of pairs of doubles; row 0 is the objective.
 
     Attributes
     ----------
@@ -79,16 +79,16 @@ class Data(NamedTuple):
         return tuple(gram.shape[-1] for gram in self.grams)
 
     def forms(self, grams: Sequence[Numbers]) -> Numbers:
-        """Return all rows at Gram matrices, function values left out, shape (1 + m,)."""
+        """Return the values of all rows at Gram matrices, without function values, shape (1 + m,)."""
         return _sum(at(own, G) for own, G in zip(self.grams, grams, strict=True))
 
     def combined(self, multipliers: Numbers) -> list[Numbers]:
-        """Return the sum of multiplier times matrix over the constraints, block by block."""
+        """Return the sum of multiplier times matrix over the constraints, for each block."""
         return [combined(own, multipliers) for own in self.grams]
 
 
 class State(NamedTuple):
-    """A point and multipliers, both times tau, and their slacks; all that must be positive is.
+    """A point and multipliers, both multiplied by tau, and their slacks.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class State(NamedTuple):
         return not rounded(self.kappa).any()
 
     def moved(self, step: State, primal: float, dual: float) -> State:
-        """Return the state after shares of a step of the point and of the multipliers."""
+        """Return the state after the given shares of a step of the point and of the multipliers."""
         return State(
             tuple(_symmetric(G + dG * primal) for G, dG in zip(self.grams, step.grams, strict=True)),
             self.values + step.values * primal,
@@ -146,9 +146,9 @@ class Progress(NamedTuple):
     state
         The state.
     reached, promised
-        The objective at its point, and the bound of its multipliers.
+        Objective at the point, and bound of the multipliers.
     inside
-        Whether point and multipliers break no constraint.
+        Whether point and multipliers violate no constraint.
     empty, infinite
         Whether the multipliers may show that no point fulfills the constraints, or the point that the value is
         infinite.
@@ -168,7 +168,7 @@ class Progress(NamedTuple):
 
 
 def path(data: Data, state: State) -> Iterator[Progress]:
-    """Yield the states of a path to a solution, or to multipliers or matrices that show that there is none.
+    """Yield the states of a path to a solution, or to a certificate that there is none.
 
     It ends when rounding prevents progress; the caller may stop earlier.
     """
@@ -224,7 +224,7 @@ class _Equations:
         ]
         self.level = self.c * state.tau - y @ self.a
         self.gap = self.reached - self.promised - state.kappa
-        # The mean product, which is the target of a step that changes nothing else.
+        # The mean product, which is the target of a step that changes only the residuals.
         products = _sum(_inner(left, right) for left, right in zip(G, state.dual_slacks, strict=True)) + _inner(
             state.slacks, y
         )
@@ -250,11 +250,11 @@ class _Equations:
         self.per_tau = None if state.settled else self.solve(self.of_objective[1:] - self.b, self.c)
 
     def _positive(self, numbers: Numbers) -> Numbers:
-        """Put 1 in the place of what belongs to an equality."""
+        """Replace the entries of equalities by 1."""
         return numbers * self.data.loose + (1.0 - self.data.loose)
 
     def direction(self, centering: float, aim: float, second: State | None = None) -> State:
-        """Return the step to products of a share of their mean.
+        """Return the step to products that are a share of their mean.
 
         ``aim`` is the share of the residuals that the step removes; ``second`` is a step whose second-order terms are
         taken into account.
@@ -289,14 +289,14 @@ class _Equations:
         if moved is None:
             lost = [_symmetric(X @ dZ @ inverse) for (X, inverse), dZ in zip(factors, dual_slacks, strict=True)]
         else:
-            # These have more correct digits than what the multipliers give.
+            # This expression is more accurate than the one in terms of the multipliers.
             of_tau = [_symmetric(X @ own[0] @ inverse) for (X, inverse), own in zip(factors, data.grams, strict=True)]
             lost = [V - C * d_tau + R * aim for V, C, R in zip(moved, of_tau, self.moved, strict=True)]
         grams = tuple(W - change for W, change in zip(wanted, lost, strict=True))
         return State(grams, df, slacks - self.ratios * dy, dy, dual_slacks, d_tau, d_kappa)
 
     def longest(self, step: State) -> tuple[float, float]:
-        """Return the longest multiples of a step at which the point, and the multipliers, stay inside."""
+        """Return the largest multiples of a step at which the point, and the multipliers, stay positive."""
         state, loose = self.state, self.data.loose > 0
         numbers = [(state.slacks[loose], step.slacks[loose])]
         if not state.settled:
@@ -308,11 +308,11 @@ class _Equations:
         return 1.0 / max(primal, 1e-300), 1.0 / max(dual, 1e-300)
 
     def next_state(self) -> State:
-        """Return the state after a step to the target that a predictor step to products of 0 suggests."""
+        """Return the state after a step; its target is chosen with a predictor step to products of 0."""
         state = self.state
         if state.settled and not self.inside():
-            # A step that keeps the products and removes the residuals. If it is taken whole, no residual is left; near
-            # the solution a part of it, or larger products, are accepted too.
+            # A step that keeps the products and removes the residuals. The full step removes all residuals. Near the
+            # solution, a part of the step or larger products are accepted, too.
             near = self.mean * self.degree < _CLOSE * abs(float(rounded(self.promised)))
             for centering in (1.0, 10.0, 100.0) if near else (1.0,):
                 step = self.direction(centering, aim=1.0)
@@ -324,7 +324,7 @@ class _Equations:
         length = min(primal, dual)
         if state.settled:
             left = self._products_after(straight, primal, dual) / (self.mean * self.degree)
-            # Residuals have to vanish faster than the products.
+            # Residuals have to decrease faster than the products.
             centering = max(min(left**2, 1.0), _LEAST_CENTERING if self.inside() and length > _NEAR else 0.3)
             step = self.direction(centering, aim=1.0, second=straight)
         else:
@@ -340,7 +340,7 @@ class _Equations:
         tau, reached, promised = (float(rounded(x)) for x in (self.state.tau, self.reached, self.promised))
         empty = infinite = False
         if float(rounded(self.state.kappa)) > tau:
-            # A state that fulfills these but for rounding is verified in rationals.
+            # A state that fulfills the constraints up to rounding errors is verified in rationals.
             least = min(
                 float(np.linalg.eigvalsh(rounded(S)).min(initial=0.0))
                 for S in self.data.combined(self.state.multipliers)
@@ -351,22 +351,22 @@ class _Equations:
         return Progress(self.state, reached / tau, promised / tau, self.inside(), empty, infinite)
 
     def inside(self) -> bool:
-        """Whether the residuals are small relative to the slacks, so that no constraint is broken."""
+        """Whether the residuals are small relative to the slacks, so that no constraint is violated."""
         loose = self.data.loose > 0
         missing = np.abs(rounded(self.primal))
         if (missing[loose] > _LITTLE * rounded(self.state.slacks)[loose]).any():
             return False
-        # Residuals of equalities need a change of the Gram matrices, which must be small relative to them.
+        # Residuals of equalities require a change of the Gram matrices, which must be relatively small.
         if self.elimination.owed(self.primal * (1.0 - self.data.loose)) > _LITTLE**2 * self.mean:
             return False
         return all(_shrinking(self.left_triangles, dual, []) < _LITTLE for dual in (self.dual, [-R for R in self.dual]))
 
     def missing(self) -> float:
-        """Return the largest entry of the residuals."""
+        """Return the largest absolute value of the residuals."""
         return max(float(np.abs(rounded(part)).max(initial=0.0)) for part in (self.primal, *self.dual, self.level))
 
     def _products_after(self, step: State, primal: float, dual: float) -> float:
-        """Return the sum of all products after shares of a step, in doubles."""
+        """Return the sum of all products after the given shares of a step, in doubles."""
         there = self.state.moved(step, primal, dual)
         pairs = zip((*there.grams, there.slacks), (*there.dual_slacks, there.multipliers), strict=True)
         return sum(float(np.vdot(rounded(left), rounded(right))) for left, right in pairs)
@@ -375,7 +375,7 @@ class _Equations:
 def _shrinking(
     triangles: Sequence[Numbers], changes: Sequence[Numbers], numbers: Iterable[tuple[Numbers, Numbers]]
 ) -> float:
-    """Return the largest share that a positive number or matrix loses in a step."""
+    """Return the largest relative decrease of a positive number, or matrix, in a step."""
     fastest = 0.0
     for L, change in zip(triangles, changes, strict=True):
         relative = rounded(solve_lower(L, solve_lower(L, change).T))

@@ -1,7 +1,7 @@
-"""Interpolation: which points, gradients and values belong to one function, or one operator, of a class.
+"""Interpolation conditions: when points, gradients and values belong to a function, or operator, of a class.
 
-Each condition is a form that is at most a number. The conditions of an exact class are necessary and sufficient. Those
-of the other classes are necessary, so that what is proved from them is an upper bound.
+Each condition is an upper bound of a form. The conditions of an exact class are necessary and sufficient. The
+conditions of other classes are only necessary, so they prove upper bounds only.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ __all__: list[str] = []
 
 
 class Call(NamedTuple):
-    """A point at which a function is known, the gradient there, and the value there.
+    """A point at which a function is called, with the gradient and the value at this point.
 
-    With an ``epsilon`` above 0 the vector is no gradient there, but an epsilon-subgradient.
+    If ``epsilon`` is positive, the vector is an epsilon-subgradient instead of a gradient.
     """
 
     at: Vector
@@ -31,13 +31,13 @@ class Call(NamedTuple):
 
 
 class Noise(int):
-    """The block of a noise; ``crossed`` are the blocks of what it adds to the differences between clients."""
+    """The block of a noise; ``crossed`` are the blocks of its effect on the differences between clients."""
 
     crossed: tuple[int, ...] = ()
 
 
 class Condition(NamedTuple):
-    """Numbers of the calls that it is about, and a form that is at most, or equal to, a bound."""
+    """A form that is at most, or equal to, a bound, and the numbers of the calls that it compares."""
 
     calls: tuple[int, ...]
     form: Form
@@ -54,20 +54,20 @@ class Semidefinite(NamedTuple):
 
 @dataclass(frozen=True)
 class FunctionClass:
-    """Functions by their curvature, their gradients, their growth, or the set outside of which they are infinite.
+    """Functions described by curvature, size of gradients, growth, or the set outside of which they are infinite.
 
     Attributes
     ----------
     mu, L
-        Least and largest curvature (Taylor, Hendrickx, Glineur 2017); L is None for functions that need not be smooth,
+        Least and largest curvature (Taylor, Hendrickx, Glineur 2017). L is None for functions that need not be smooth;
         mu is negative for functions that need not be convex.
     lipschitz
-        Largest gradient.
+        Largest length of a gradient.
     indicator, diameter
-        Whether the function is 0 on a convex set and infinite outside, and the diameter of that set, if it is bounded.
+        Whether the function is 0 on a convex set and infinite outside, and the largest diameter of that set, if any.
     support
-        Whether it is the largest product with a point of a convex set, whose points are no longer than ``lipschitz``
-        (Taylor, Hendrickx, Glineur 2017, composite convex optimization).
+        Whether the function is the support function of a convex set, whose points have a length of at most
+        ``lipschitz`` (Taylor, Hendrickx, Glineur 2017, composite convex optimization).
     restricted_secant, error_bound
         m with ``<grad f(x), x - x*> >= m |x - x*|^2``, of a function that need not be convex, and M with
         ``|grad f(x)| <= M |x - x*|`` (Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022).
@@ -76,7 +76,8 @@ class FunctionClass:
     polyak
         m with ``f(x) - f* <= |grad f(x)|^2 / (2 m)``.
     quadratic
-        Whether the function is quadratic (Bousselmi, Hendrickx, Glineur 2024), which conditions on pairs do not say.
+        Whether the function is quadratic (Bousselmi, Hendrickx, Glineur 2024), which requires more than conditions on
+        pairs.
     """
 
     mu: Fraction = Fraction(0)
@@ -93,19 +94,20 @@ class FunctionClass:
 
     @property
     def exact(self) -> bool:
-        """Whether the conditions are also sufficient, as they are for convexity with one further hypothesis.
+        """Whether the conditions are also sufficient, as for convex functions with at most one further hypothesis.
 
-        Those of a restricted secant are sufficient for gradients, not for values. For gradients strictly inside of the
-        conditions, of points that differ, bumps that are steep nowhere lead from a parabola to each of them, and the
-        conditions are convex in the gradient. So the supremum of what depends on gradients only is approached.
+        The conditions of a restricted secant inequality are sufficient for gradients and not for values. If gradients
+        at distinct points fulfill the conditions strictly, a parabola can be changed by local perturbations with small
+        slopes so that it has these gradients. Since the conditions are convex in the gradient, the supremum of a
+        quantity that depends on gradients only is approached.
         """
         others = (self.lipschitz, self.diameter, self.quadratic_growth, self.polyak)
-        beside = sum(one is not None for one in others)
+        num_others = sum(one is not None for one in others)
         if self.quadratic:
-            return not beside
+            return not num_others
         if self.L is not None:
-            return not beside and (self.mu >= 0 or self.mu == -self.L)
-        return self.polyak is None and beside <= (1 if self.mu == 0 else 0)
+            return not num_others and (self.mu >= 0 or self.mu == -self.L)
+        return self.polyak is None and num_others <= (1 if self.mu == 0 else 0)
 
     @property
     def is_convex(self) -> bool:
@@ -114,35 +116,35 @@ class FunctionClass:
 
     @property
     def compares_outcomes(self) -> bool:
-        """Whether conditions on points of two outcomes of a noise are known, or there need be none."""
+        """Whether conditions on the points of two outcomes of a noise are known, or none are needed."""
         return self.L is not None or self.restricted_secant is not None
 
     @property
     def has_minimizer(self) -> bool:
-        """Whether each stationary point is a minimizer, or conditions tell a minimizer from the others."""
+        """Whether each stationary point is a minimizer, or the conditions distinguish the minimizer."""
         return self.mu >= 0 or (self.L is not None and not self.quadratic)
 
     @property
     def names_minimizer(self) -> bool:
-        """Whether the class is described by the minimizer."""
+        """Whether the conditions of the class refer to the minimizer."""
         return any(one is not None for one in (self.quadratic_growth, self.polyak, self.restricted_secant))
 
     @property
     def compares_no_gradients(self) -> bool:
-        """Whether conditions know gradients by their products with points only, never by their squares."""
+        """Whether the conditions contain gradients only in products with points, and never in squares of gradients."""
         others = (self.L, self.lipschitz, self.quadratic_growth, self.error_bound)
         return all(one is None for one in others)
 
     @property
     def encloses(self) -> bool:
-        """Whether conditions on epsilon-subgradients are known, which are sufficient, too."""
-        beside = (self.diameter, self.quadratic_growth, self.polyak, self.restricted_secant)
-        return self.mu == 0 and not (self.quadratic or self.support) and all(one is None for one in beside)
+        """Whether sufficient conditions on epsilon-subgradients are known."""
+        others = (self.diameter, self.quadratic_growth, self.polyak, self.restricted_secant)
+        return self.mu == 0 and not (self.quadratic or self.support) and all(one is None for one in others)
 
     def requirements(
         self, calls: Sequence[Call], minimum: int | None, own: Sequence[int], noises: Sequence[Noise]
     ) -> Iterator[Condition | Semidefinite]:
-        """Yield what must hold for a function to take these values; one call may be known to be at the minimizer."""
+        """Yield the conditions on the values of a function; one call may be at the minimizer."""
         if self.restricted_secant is not None:
             yield from self._seen_from_the_minimizer(calls, minimum)
             return
@@ -166,11 +168,11 @@ class FunctionClass:
                     yield Condition((i, least), gap - M / 2 * away.square)
 
     def _above_minorants(self, calls: Sequence[Call]) -> Iterator[Condition]:
-        """Yield what epsilon-subgradients demand: affine functions below this one (Brondsted, Rockafellar 1965).
+        """Yield the conditions of epsilon-subgradients: affine functions below this one (Brondsted, Rockafellar 1965).
 
-        An L-smooth convex function is above such a minorant of slope g by ``|grad f(x) - g|^2 / (2 L)``. That is
-        sufficient: of all conjugate functions with given values and subgradients the least one is the largest of
-        parabolas of curvature 1/L, and its value at g is not above what the minorant allows.
+        An L-smooth convex function exceeds such a minorant of slope g by at least ``|grad f(x) - g|^2 / (2 L)``. The
+        condition is also sufficient. The least conjugate function with the given values and subgradients is a maximum
+        of parabolas of curvature 1/L, and its value at g is not larger than the minorant allows.
         """
         enlarged = [(number, call) for number, call in enumerate(calls) if call.epsilon]
         for k, (j, (at, gradient, value, epsilon)) in enumerate(enlarged, start=1):
@@ -206,9 +208,9 @@ class FunctionClass:
                 yield from (Condition((i, minimum), form) for form in self._above(calls[minimum], one))
 
     def between_runs(self, calls: Sequence[Call], noises: Sequence[Noise]) -> Iterator[Condition]:
-        """Yield the conditions between points of two runs that share their first noises, not all that both depend on.
+        """Yield the conditions between points of two runs that share only the first of the noises that both depend on.
 
-        ``noises`` are blocks. With all noises in common, both points are of one run.
+        ``noises`` are blocks. If all noises are shared, both points belong to one run.
 
         Examples
         --------
@@ -231,7 +233,7 @@ class FunctionClass:
                 yield Condition((s, t), of_pair(i, j, self.mu, self.L, seen))
 
     def _above(self, minimum: Call, one: Call) -> Iterator[Form]:
-        """Yield conditions on a point that know which point is the minimizer."""
+        """Yield the conditions on a point that refer to the minimizer."""
         gap = Form.of(one.value) - minimum.value
         if self.mu < 0 and self.L is not None:
             yield 1 / (2 * self.L) * one.gradient.square - gap
@@ -243,16 +245,16 @@ class FunctionClass:
 
 @dataclass(frozen=True)
 class OperatorClass:
-    """Operators by what the difference of two values has to do with the difference of the points.
+    """Operators described by inequalities between differences of values and differences of points.
 
     Attributes
     ----------
     strongly_monotone, cocoercive
-        Least ``<T x - T y, x - y>``, as shares of ``|x - y|^2`` and of ``|T x - T y|^2``; 0 is monotone.
+        Lower bounds of ``<T x - T y, x - y>``, as multiples of ``|x - y|^2`` and of ``|T x - T y|^2``; 0 is monotone.
     lipschitz
         Largest ``|T x - T y| / |x - y|``; 1 is nonexpansive.
     linear
-        Whether it is linear, which conditions on pairs do not say.
+        Whether the operator is linear, which requires more than conditions on pairs.
     least, most
         Least and largest eigenvalue of a symmetric linear operator.
     skew
@@ -272,14 +274,14 @@ class OperatorClass:
 
     @property
     def exact(self) -> bool:
-        """Whether the conditions are also sufficient: of each of the three alone (Ryu et al. 2020), and if linear."""
+        """Whether the conditions are also sufficient: with only one hypothesis (Ryu et al. 2020), or if linear."""
         return (
             self.linear
             or sum(one is not None for one in (self.strongly_monotone, self.cocoercive, self.lipschitz)) == 1
         )
 
     def requirements(self, calls: Sequence[Call], adjoint: Sequence[Call] = ()) -> Iterator[Condition | Semidefinite]:
-        """Yield what must hold for an operator to take these values, and its adjoint others, if it is linear."""
+        """Yield the conditions on the values of an operator, and on those of its adjoint if it is linear."""
         if self.linear and self.least is not None and self.most is not None:
             yield from of_symmetric([(call.at, call.gradient) for call in calls], self.least, self.most)
             return
@@ -298,15 +300,15 @@ class OperatorClass:
 
 
 def _exact(calls: Sequence[Call]) -> list[tuple[int, Call]]:
-    """Return the numbered calls with gradients and not epsilon-subgradients."""
+    """Return the numbered calls with gradients, without epsilon-subgradients."""
     return [(number, call) for number, call in enumerate(calls) if not call.epsilon]
 
 
 def of_pair(i: Call, j: Call, mu: Fraction, L: Fraction, seen: Call | None = None) -> Form:
     r"""Return the condition of an ordered pair, a form that is at most 0.
 
-    ``seen`` is the part of i that has products with j. Those of all pairs hold if and only if an L-smooth, mu-strongly
-    convex function takes these values (Taylor, Hendrickx, Glineur 2017, Theorem 4; ``mu < L``)
+    ``seen`` is the part of i that has products with j. The conditions of all pairs hold if and only if an L-smooth,
+    mu-strongly convex function takes these values (Taylor, Hendrickx, Glineur 2017, Theorem 4; ``mu < L``)
 
     .. math::
         f_j-f_i+\langle g_j,x_i-x_j\rangle+\frac1{2(1-\mu/L)}\Big[\frac{\|g_i-g_j\|^2}L+\mu\|x_i-x_j\|^2
@@ -338,16 +340,18 @@ def _factors(mu: Fraction, L: Fraction) -> tuple[Fraction, Fraction, Fraction]:
 def of_quadratic(
     calls: Sequence[Call], minimum: int | None, curvatures: tuple[Fraction, Fraction], own: Sequence[int]
 ) -> Iterator[Condition | Semidefinite]:
-    r"""Yield what must hold for one quadratic function with curvatures in [mu, L] to take these values.
+    r"""Yield the conditions on the values of one quadratic function with curvatures in [mu, L].
 
-    With X the points less the first one and Y their gradients less its gradient: ``f - f_1 = <x - x_1, y + y_1>/2``,
-    ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024).
-    The matrix of the function is one for all outcomes of a noise. So it also maps what a noise adds to a point to what
-    the noise adds to the gradient, block by block; the function's ``own`` blocks belong to one point.
+    Let X be the points minus the first one, and Y their gradients minus its gradient. The conditions are
+    ``f - f_1 = <x - x_1, y + y_1>/2``, ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite
+    (Bousselmi, Hendrickx, Glineur 2024). The matrix of the function is the same for all outcomes of a noise. It
+    therefore maps the part of a point in the block of a noise to the part of the gradient in that block. The function's
+    ``own`` blocks belong to one point.
 
     Examples
     --------
-    One point beside the minimizer: its value is half of its product with the gradient, and a matrix has one entry.
+    For one point and the minimizer, the value is half of the product of point and gradient, and the matrix has one
+    entry.
 
     >>> zero, calls = Vector({}), []
     >>> calls.append(Call(zero, zero, Value()))
@@ -369,7 +373,7 @@ def of_quadratic(
 
 
 def of_symmetric(pairs: Pairs, least: Fraction, most: Fraction) -> Iterator[Condition | Semidefinite]:
-    """Yield what must hold for one symmetric linear operator with eigenvalues in an interval, for each source.
+    """Yield the conditions of one symmetric linear operator with eigenvalues in an interval, for each source.
 
     Examples
     --------
@@ -415,7 +419,7 @@ def of_skew(calls: Sequence[Call]) -> Iterator[Condition]:
 
 
 def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction) -> Iterator[Condition | Semidefinite]:
-    r"""Yield what must hold for one linear operator with singular values of at most ``largest`` to take these values.
+    r"""Yield the conditions on the values of one linear operator with singular values of at most ``largest``.
 
     With ``Y = M X`` and ``V = M' U``: ``X'V = Y'U``, and ``largest^2 X'X - Y'Y`` and ``largest^2 U'U - V'V`` are
     positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), for each source of variation.
@@ -445,7 +449,7 @@ Pairs = list[tuple[Vector, Vector]]
 
 
 def _by_source(pairs: Pairs, moved: Pairs, own: Sequence[int]) -> Iterator[tuple[Sequence[int], Pairs]]:
-    """Yield the own blocks with moved pairs, and each other block with the pairs that are not 0 there."""
+    """Yield the own blocks with the shifted pairs, and each other block with its nonzero pairs."""
     if moved:
         yield own, moved
     for block in sorted(set().union(*(x.blocks | y.blocks for x, y in pairs)) - {*own}):

@@ -1,7 +1,7 @@
-"""Shifts of a problem's functions that nothing in it can see: by ``tau_p <a, .>``, with ``a`` orthogonal to all else.
+"""Shifts of a problem's functions by ``tau_p <a, .>`` that change no form, with ``a`` orthogonal to all vectors.
 
-Such a shift changes no product but ``<a, a>``, provided that the steps of the method cancel it: a step along the
-gradient of a sum, for example, whose parts' shifts sum to 0. Points may be shifted as well.
+Such a shift changes no product except ``<a, a>`` if the steps of the method cancel it. An example is a step along the
+gradient of a sum of functions whose shifts sum to 0. Points may be shifted as well.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fedtheory.worst_case._vectors import Basis, Form, Vector
 __all__: list[str] = []
 
 Direction = dict[Basis, Fraction]
-"""By how much each basis vector is shifted along ``a``."""
+"""Shift of each basis vector along ``a``."""
 
 
 def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Direction]:
-    """Return independent shifts of vectors that no given form can see, and classes by products only.
+    """Return a basis of the shifts of vectors that change no given form and no condition except by squares of ``a``.
 
-    All points of a function are shifted by the same vector, as only differences of points count in a class, and so are
-    its gradients, but for those of a class that compares gradients with points only.
+    All points of a function are shifted by the same vector, since the conditions depend on differences of points. The
+    same holds for its gradients, unless the conditions contain gradients only in products with points.
     """
     asked_vectors = [vector for form in asked for pair in form.products for vector in pair]
     known = [vector for one in declared for call in one.calls for vector in (call.at, call.gradient)]
@@ -36,7 +36,7 @@ def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Dir
     rows = count()
 
     def demand(vector: Vector, number: int | None = None) -> None:
-        """Let a vector be shifted as the others that share a number, or not at all."""
+        """Demand that a vector is shifted by the shift with this number, or is not shifted."""
         row = next(rows)
         for place, c in vector.coordinates.items():
             if place in numbers:
@@ -44,11 +44,11 @@ def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Dir
         if number is not None:
             columns[number][row] = Fraction(-1)
 
-    # All points may be translated, which no form sees: the first one stays.
+    # All points may be translated, so the first one is fixed.
     for vector in (*known[:1], *asked_vectors):
         demand(vector)
     for number, one in enumerate(declared):
-        # The adjoint of a linear operator is shifted as the operator is.
+        # The adjoint of a linear operator has the shifts of the operator.
         own = next((k for k, other in enumerate(declared) if other.name == one.adjoint_of), number)
         at, slope = 2 * own, 2 * own + 1
         for call in one.calls:
@@ -61,17 +61,17 @@ def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Dir
             demand(Vector({}), slope)
         if is_linear or one.blocks != (0,):
             demand(Vector({}), at)
-    # The last place is one that only this direction shifts, which is left out first.
+    # The last place is shifted by this direction only, so it is listed first, to be dropped.
     backwards = places[::-1]
     found = ({place: tau[numbers[place]] for place in backwards if numbers[place] in tau} for tau in kernel(columns))
     return [shift for shift in found if shift]
 
 
 def _may_be_tilted(one: Declared) -> bool:
-    """Whether a linear function may be added: only differences of gradients count in its class."""
+    """Whether adding a linear function leaves the class unchanged, because only differences of gradients matter."""
     of = one.of
     if not isinstance(of, FunctionClass):
         return True
-    beside = (of.lipschitz, of.quadratic_growth, of.polyak, of.restricted_secant)
-    fixed = any(number is not None for number in beside) or (of.mu < 0 and one.minimum is not None)
+    constants = (of.lipschitz, of.quadratic_growth, of.polyak, of.restricted_secant)
+    fixed = any(number is not None for number in constants) or (of.mu < 0 and one.minimum is not None)
     return not fixed and one.blocks == (0,)

@@ -1,9 +1,9 @@
-"""A run of a recorded problem on numbers: given functions, given points and noises, every step in plain NumPy.
+"""Evaluation of a recorded problem on given functions, points and noises in NumPy.
 
-Arrays have an axis for each group of clients, one for each noise, whose outcomes are equally likely, and the
-coordinates last. Axes along which nothing varies have the length 1. What a problem does not compute, but demands, is
-chosen by the caller: points, noises, and the results of implicit and inexact steps. The run measures by how much each
-demand is broken.
+Arrays have an axis for each group of clients, an axis for each noise, whose outcomes are equally likely, and the
+coordinates as last axis. Axes along which nothing varies have the length 1. The caller provides points, noises, and the
+results of implicit and inexact steps, which the problem only constrains. The run measures the violation of each
+constraint.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__: list[str] = []
 
 
 Choose = Callable[[Step, Sequence[Array]], Array]
-"""Returns the vector of a step from its input vectors."""
+"""Function that returns the vector of a step from its input vectors."""
 
 
 class Outcome(NamedTuple):
-    """The objective of a run, and by how much it breaks constraints, or misses gradients and values, by name."""
+    """The objective of a run, and by name the violations of constraints and the errors of gradients and values."""
 
     objective: float
     broken: Mapping[str, float]
@@ -58,12 +58,12 @@ class Run:
                     self.values[call.value] = float(self._called(one.name, self.array(call.at), "loss").mean())
 
     def array(self, vector: Vector) -> Array:
-        """Return a vector from the parts of its blocks."""
+        """Return the array of a vector, the sum of its parts in the blocks."""
         parts = (float(c) * self.parts[place] for place, c in vector.coordinates.items())
         return sum(parts, np.zeros((1,) * (len(self.axes) + 1)))
 
     def _part(self, found: Array, block: int) -> Array:
-        """Return what a block holds of a vector: the mean given the sources up to its own, less that without it."""
+        """Return the part of a vector in a block, a difference of conditional means with and without its source."""
         noise = next((noise for (_, noise), other in self.record.crossings.items() if other == block), block)
         if noise not in self.axes and block:
             return found
@@ -71,14 +71,14 @@ class Run:
         known = found.mean(axis=places, keepdims=True)
         part: Array = found.mean(axis=places[1:], keepdims=True) - known if block else known
         if self.record.sources[noise].owner == SERVER:
-            # What is the same for all clients, or else what differs from that.
+            # the part that is the same for all clients, or the difference from it
             groups = tuple(self.axes[one.blocks[1]] for one in self.record.declared if one.num_clients > 1)
             same = part.mean(axis=groups, keepdims=True)
             part = same if noise == block else part - same
         return part
 
     def _called(self, name: str, at: Array, what: str = "gradient") -> Array:
-        """Return what functions, one of each client, are at points."""
+        """Return the results of functions, one per client, at points."""
         own, every = self.functions[name], len(self.axes)
         axis = self.axes[next(one.blocks for one in self.record.declared if one.name == name)[1]] if len(own) > 1 else 0
         rows = np.broadcast_to(at, (*at.shape[:axis], len(own), *at.shape[axis + 1 :])) if len(own) > 1 else at
@@ -90,7 +90,7 @@ class Run:
         return joined
 
     def form(self, form: Form) -> float:
-        """Return what a form is: products and values are means over clients and outcomes."""
+        """Return the value of a form; products and values are means over clients and outcomes."""
         products = sum(
             float(c) * float((self.array(u) * self.array(v)).sum(axis=-1).mean())
             for (u, v), c in form.products.items()
@@ -99,15 +99,15 @@ class Run:
         return float(products + sum(float(c) * self.values.get(value, 0.0) for value, c in form.values.items()))
 
     def _has_gradient(self, name: str) -> bool:
-        """Whether a function is given that has one gradient at a point, and not several subgradients."""
+        """Whether a function is given whose gradient at a point is unique."""
         return all(one.has_gradient for one in self.functions.get(name, [])) and name in self.functions
 
     def _known(self, value: Value) -> float:
-        """Return a function value, which is 0 where the problem says so."""
+        """Return a function value, which may be fixed at 0."""
         return self.values.get(value, 0.0)
 
     def _missed(self, one: Declared) -> dict[str, float]:
-        """Return by how much gradients and values of a function are not those of the problem."""
+        """Return the differences between the gradients and values of a function and those of the problem."""
         found = {f"{one.name}, values": 0.0}
         least = -np.inf if one.minimum is None else self._known(one.calls[one.minimum].value)
         for call in one.calls:
@@ -120,7 +120,7 @@ class Run:
         return found
 
     def outcome(self, objectives: Sequence[Form]) -> Outcome:
-        """Return the least objective, and what is broken."""
+        """Return the least objective and all violations."""
         broken: dict[str, float] = {}
         for number, one in enumerate(self.record.constraints):
             off = self.form(one.form) - float(one.bound)

@@ -1,9 +1,10 @@
-"""Straight paths of points along which an objective grows without end, where no direction of Gram matrices does.
+"""Rays of points along which an objective grows without limit, for problems without such a direction of Gram matrices.
 
-Without a bound on the distance from a minimizer, ``f(x) - f*`` may grow although the gradient is bounded: by the first
-power of the distance, where Gram matrices grow by the second. Let every vector be ``v(t) = v_0 + t v_1`` for t >= 0,
-and every function value ``f_0 + t f_1``. A form is then a polynomial in t. If its coefficients fulfill a constraint one
-by one, it holds for all t. The products of all v_0 and v_1 are one Gram matrix, and so a program of twice the size.
+Without a bound on the distance from a minimizer, ``f(x) - f*`` may grow although the gradient is bounded. It grows
+linearly with the distance, whereas Gram matrices grow quadratically. Let every vector be ``v(t) = v_0 + t v_1`` for t
+>= 0, and every function value ``f_0 + t f_1``. A form is then a polynomial in t. If each of its coefficients fulfills a
+constraint, the constraint holds for all t. The products of all v_0 and v_1 form one Gram matrix, so the program has
+twice the size.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 __all__: list[str] = []
 
 Motion = dict[Basis, dict[int, Fraction]]
-"""By how much a basis vector moves along each of some further vectors of its block."""
+"""Velocity of a basis vector along each additional vector of its block."""
 
 
 class Ray(NamedTuple):
-    """How vectors move, and the Gram matrices of where they are at first and of the vectors along which they move."""
+    """The velocities of all vectors, and the Gram matrices of their initial values and velocities."""
 
     motion: Motion
     point: FeasiblePoint
 
     def speed2(self, vector: Vector, sizes: tuple[int, ...]) -> Fraction:
-        """Return the squared length by which a vector moves while t grows by 1; ``sizes`` are the program's."""
+        """Return the squared velocity of a vector; ``sizes`` are the program's."""
         return self.point.square(_moved(vector, self.motion, sizes))
 
 
 def verify_ray(program: Program, ray: Ray) -> Fraction:
-    """Return by how much the objective grows along a ray on which all constraints hold."""
+    """Return the growth of the objective along a ray on which all constraints hold."""
     growth = verify_lower(doubled(program, ray.motion), ray.point)
     if growth <= 0:
         message = f"the objective must grow along the ray, got {float(growth)}"
@@ -48,7 +49,7 @@ def verify_ray(program: Program, ray: Ray) -> Fraction:
 
 
 def free_motion(program: Program, movable: Collection[Basis]) -> Motion:
-    """Let vectors move as far as no constraint bounds the square of their motion."""
+    """Remove the velocities whose squares a constraint bounds."""
     directions: dict[int, list[dict[Basis, Fraction]]] = {}
     for place in movable:
         directions.setdefault(place[0], []).append({place: Fraction(1)})
@@ -74,7 +75,7 @@ def free_motion(program: Program, movable: Collection[Basis]) -> Motion:
 
 
 def _second_order(program: Program, number: int, block: int, own: list[dict[Basis, Fraction]]) -> list[list[Fraction]]:
-    """Return the matrix of a form on some directions of a block."""
+    """Return the matrix of a form on the given directions of a block."""
     rows = program.rows.blocks[block]
     entries: dict[tuple[int, int], Fraction] = {}
     for form, i, j, whole in zip(rows.forms, rows.rows, rows.columns, rows.wholes, strict=True):
@@ -99,7 +100,7 @@ def _combined(own: list[dict[Basis, Fraction]], shares: dict[int, Fraction]) -> 
 
 
 def _moved(vector: Vector, motion: Motion, sizes: tuple[int, ...]) -> Vector:
-    """Return by how much a vector moves."""
+    """Return the velocity of a vector."""
     found: dict[Basis, Fraction] = {}
     for (block, row), c in vector.coordinates.items():
         for number, share in motion.get((block, row), {}).items():
@@ -109,7 +110,7 @@ def _moved(vector: Vector, motion: Motion, sizes: tuple[int, ...]) -> Vector:
 
 
 def doubled(program: Program, motion: Motion) -> Program:
-    """Return the program whose points are rays of another one: its objective is the growth, which is at most 1."""
+    """Return the program whose points are rays of another program; its objective, the growth, is at most 1."""
     more = [0] * len(program.sizes)
     for (block, _), shares in motion.items():
         more[block] = max(more[block], *(number + 1 for number in shares))
@@ -124,7 +125,7 @@ def doubled(program: Program, motion: Motion) -> Program:
 
 
 def _demanded(program: Program, one: Constraint, motion: Motion, slopes: Mapping[Value, Value]) -> list[Constraint]:
-    """Return a constraint, and what it says of a ray's first and second order."""
+    """Return the constraints on the coefficients of first and second order."""
     later = (_of_order(program, one.form, motion, slopes, order) for order in (1, 2))
     return [one, *(Constraint(form, label=one.label, is_equality=one.is_equality) for form in later)]
 
@@ -140,7 +141,7 @@ def _of_order(program: Program, form: Form, motion: Motion, slopes: Mapping[Valu
 
 
 def _tied(slopes: dict[Value, Value], program: Program, motion: Motion) -> dict[Value, Value]:
-    """Let slopes of function values be one where each is at most the other."""
+    """Demand that two slopes of function values are equal if each is at most the other."""
     known = set[frozenset[tuple[Any, Fraction]]]()
     for one in program.inequalities:
         terms = _expanded(_of_order(program, one.form, motion, slopes, 1))
@@ -154,7 +155,7 @@ def _tied(slopes: dict[Value, Value], program: Program, motion: Motion) -> dict[
 
 
 def near(program: Program, size: Fraction) -> Program:
-    """Return a program of the points whose vectors have a sum of squared lengths of at most ``size``."""
+    """Return a program whose vectors have a sum of squared lengths of at most ``size``."""
     places = [(block, row) for block, rows in enumerate(program.sizes) for row in range(rows)]
     basis = [Vector({place: Fraction(1)}) for place in places]
     total = Form({(vector, vector): Fraction(1) for vector in basis})
@@ -162,7 +163,7 @@ def near(program: Program, size: Fraction) -> Program:
 
 
 def _expanded(form: Form) -> frozenset[tuple[Any, Fraction]]:
-    """Return the coefficients of products of basis vectors and of function values that a form has."""
+    """Return the coefficients of a form with respect to products of basis vectors and function values."""
     found: dict[Any, Fraction] = {}
     for (u, v), c in form.products.items():
         for one, a in u.coordinates.items():

@@ -1,4 +1,4 @@
-"""A theorem and its proof as a person writes them: classes, method, inequalities with multipliers, and squares."""
+"""Theorem and proof as text: classes, method, inequalities with multipliers, and squares."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import count, permutations
 from typing import Any, NamedTuple
 
+from fedtheory._support.wording import shown
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
@@ -22,17 +23,17 @@ __all__: list[str] = []
 
 _WIDTH = 80
 _DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 60, 100, 300, 1000, 10_000)
-"""Largest ones of the multipliers that are tried."""
+"""Largest denominators that are tried."""
 _MOST_TRIED = 200
-"""Multipliers of a proof whose numbers are shortened."""
+"""Largest number of multipliers of a proof whose numbers are shortened."""
 _LOST = Fraction(1, 10**6)
-"""Share of the bound that short numbers may cost."""
+"""Share of the bound that may be lost for short numbers."""
 _TERMS = 5
-"""Terms of a formula on a line in LaTeX."""
+"""Largest number of terms per line in LaTeX."""
 
 
 def shortened(program: Program, multipliers: Multipliers) -> Multipliers:
-    """Return fractions of small denominators that prove as much, where there are some; else what is given."""
+    """Return fractions with small denominators that prove the same bound; if there are none, the given ones."""
     upper = verify_upper(program, multipliers)
     if len(multipliers.inequalities) > _MOST_TRIED:
         return multipliers
@@ -45,7 +46,7 @@ def shortened(program: Program, multipliers: Multipliers) -> Multipliers:
 
 
 def slacks(program: Program, multipliers: Multipliers) -> list[list[list[Fraction]]]:
-    """Return, for each block, the matrix of ``sum of multiplier times form, less the objective``."""
+    """Return, for each block, the matrix of ``sum of multiplier * form - objective``."""
     factors = (Fraction(-1), *multipliers.equalities, *multipliers.inequalities)
     found = []
     for block, size in zip(program.rows.blocks, program.sizes, strict=True):
@@ -59,7 +60,7 @@ def slacks(program: Program, multipliers: Multipliers) -> list[list[list[Fractio
 
 
 def squares(slack: Sequence[Sequence[Any]], least: Any = 0) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield a factor and coordinates of each square whose sum a semidefinite matrix is, largest pivots first."""
+    """Yield the factor and coordinates of the squares whose sum is a semidefinite matrix, largest pivots first."""
     left = [[*row] for row in slack]
     while left:
         pivot = max(range(len(left)), key=lambda k: left[k][k])
@@ -72,7 +73,7 @@ def squares(slack: Sequence[Sequence[Any]], least: Any = 0) -> Iterator[tuple[An
 
 
 class Style(NamedTuple):
-    """How numbers and names are printed, and what is made of them."""
+    """Format of numbers and names."""
 
     number: Callable[[Any], str]
     name: Callable[[str], str]
@@ -87,7 +88,14 @@ class Style(NamedTuple):
 
 
 def _text_number(number: Any) -> str:
-    return str(number) if isinstance(number, Fraction) and len(str(number)) <= 14 else f"{float(number):.8g}"
+    is_short = isinstance(number, Fraction) and max(abs(number.numerator), number.denominator) < 10**14
+    if is_short and len(str(number)) <= 14:
+        return str(number)
+    try:
+        value = float(number)
+    except OverflowError:
+        return shown(number)
+    return f"{value:.8g}" if value or not number else shown(number)
 
 
 def _latex_number(number: Any) -> str:
@@ -100,7 +108,7 @@ def _latex_number(number: Any) -> str:
 
 
 def _latex_name(name: str) -> str:
-    r"""Return a letter with its number as an index, and a word upright.
+    r"""Return a letter with its number as an index, or a word in upright type.
 
     >>> print(*(_latex_name(name) for name in ("x1", "x*", "start", "w_0", "f.x")))
     x_{1} x_{\star} \mathrm{start} w_{0} \text{f.x}
@@ -136,7 +144,7 @@ LETTERS = {
     "inexact gradient": "e",
     "root": "r",
 }
-"""Of vectors without a name, by the operation that made them."""
+"""Letters for vectors without a name, by the operation that made them."""
 
 
 class Names:
@@ -182,13 +190,13 @@ class Names:
     def _differences(self) -> dict[Key, str]:
         """Names of the differences of two vectors."""
         return {
-            (one - other).key: f"{name} - {beside}"
-            for (name, one), (beside, other) in permutations(self.defined.items(), 2)
+            (one - other).key: f"{name} - {subtrahend}"
+            for (name, one), (subtrahend, other) in permutations(self.defined.items(), 2)
             if one.coordinates.keys() - other.coordinates.keys() and len(self.defined) < _MOST_TRIED
         }
 
     def _define(self, name: str, vector: Vector) -> None:
-        """Name a vector that has no name yet."""
+        """Define a name for a vector that has none."""
         if vector.coordinates and vector.key not in self.vectors:
             while name in self._taken:
                 name += "'"
@@ -196,7 +204,7 @@ class Names:
             self.vectors[vector.key], self.defined[name] = name, vector
 
     def _name_parts(self) -> None:
-        """Name basis vectors by the vectors that were made of them."""
+        """Name basis vectors after the vectors that consist of them."""
         sources = self.record.sources
         noise = {
             block: next(iter(step.made.coordinates))
@@ -221,12 +229,12 @@ class Names:
                 self.basis.setdefault(place, name if whole else part)
 
     def vector(self, vector: Vector) -> str:
-        """Return a vector's name, a difference of two names, or what it is made of."""
+        """Return a vector's name, a difference of two names, or a combination of basis vectors."""
         found = self.vectors.get(vector.key) or self._differences.get(vector.key)
         return found or self.combination(vector.coordinates)
 
     def combination(self, coordinates: Mapping[Basis, Any]) -> str:
-        """Return a combination of vectors, whole ones where their parts have one coefficient."""
+        """Return a combination as text; vectors whose parts have equal coefficients are written by name."""
         left, terms = dict(coordinates), list[tuple[Any, str]]()
         for name, whole in self.defined.items():
             places = whole.coordinates
@@ -239,7 +247,7 @@ class Names:
         return self.sum(sorted(terms, key=lambda term: order.get(term[1], len(order))))
 
     def sum(self, terms: Iterable[tuple[Any, str]]) -> str:
-        """Return a sum of numbers times terms."""
+        """Return a linear combination as text."""
         found = ""
         for c, term in terms:
             if c:
@@ -248,7 +256,6 @@ class Names:
         return found.removeprefix(" + ").replace(" - ", "-", 1 if found.startswith(" - ") else 0) or "0"
 
     def form(self, form: Form) -> str:
-        """Return a form."""
         return self.sum(self.terms(form))
 
     def terms(self, form: Form) -> list[tuple[Fraction, str]]:
@@ -267,7 +274,7 @@ class Names:
         return [(c, term) for c, term in (*values, *((c, term) for term, c in products.items())) if c]
 
     def _slack(self, place: Basis) -> str:
-        """Name a vector that only a proof has: its products are entries of a positive semidefinite matrix."""
+        """Name a vector that occurs only in the proof; its products are entries of a positive semidefinite matrix."""
         self.slacks.append(self.style.name(f"s{len(self.slacks) + 1}"))
         return self.basis.setdefault(place, self.slacks[-1])
 
@@ -279,7 +286,7 @@ class Names:
 
 
 def _is_free(vector: Vector) -> bool:
-    """Whether a vector is one that was made, whole."""
+    """Whether a vector is a basis vector, or the sum of one basis vector per block."""
     return (
         bool(vector.coordinates)
         and all(c == 1 for c in vector.coordinates.values())
@@ -288,7 +295,7 @@ def _is_free(vector: Vector) -> bool:
 
 
 def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] = _text_number) -> str:
-    """Return what a class is.
+    """Return the description of a class.
 
     >>> class_text(FunctionClass(Fraction(1, 10), Fraction(1)))
     '1/10-strongly convex and 1-smooth'
@@ -337,7 +344,7 @@ def _operator_text(of: OperatorClass, number: Callable[[Any], str]) -> str:
 
 
 class Statement(NamedTuple):
-    """The parts of a theorem, as lines: what is given, what is defined, what is demanded, and the conclusion."""
+    """The parts of a theorem as lines: hypotheses, definitions, constraints, and conclusion."""
 
     given: list[str]
     defined: list[tuple[str, str]]
@@ -346,7 +353,7 @@ class Statement(NamedTuple):
 
 
 def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> Statement:
-    """Return what a record says."""
+    """Return the statement of a record."""
     style, shown, defined = names.style, set[Key](), list[tuple[str, str]]()
     for one in record.declared:
         applied = style.slope if isinstance(one.of, FunctionClass) else style.value
@@ -374,7 +381,7 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
 
 
 def _given(record: Record, names: Names) -> Iterator[str]:
-    """Yield what functions and operators are, where their minimizers are, and what is random."""
+    """Yield the classes of functions and operators, the positions of minimizers, and the noises."""
     style, math = names.style, _math(names.style)
     for one in record.declared:
         if not one.adjoint_of:
@@ -396,7 +403,7 @@ def _given(record: Record, names: Names) -> Iterator[str]:
 
 
 def _free_names(record: Record, names: Names) -> list[str]:
-    """Return the names of vectors that no other line introduces."""
+    """Return the names of vectors that no other line defines."""
     calls = [call for one in record.declared for call in one.calls]
     known = {call.gradient.key for call in calls} - {vector.key for vector in names.points.values()}
     known |= {one.calls[one.minimum].at.key for one in record.declared if one.minimum is not None}
@@ -405,7 +412,7 @@ def _free_names(record: Record, names: Names) -> list[str]:
 
 
 def _random(record: Record, names: Names) -> Iterator[str]:
-    """Yield what is random, and what differs among clients."""
+    """Yield the laws of the noises and of the differences among clients."""
     style, math = names.style, _math(names.style)
     slopes = {call.gradient.key for one in record.declared for call in one.calls}
     made: dict[tuple[str, str], list[str]] = {}
@@ -550,7 +557,7 @@ def _named(name: str) -> str:
 
 
 def _notes(record: Record, text: str, names: Names) -> list[str]:
-    """Return what has to be said of a proof beside it: what symbols mean."""
+    """Return explanations of the symbols in a proof."""
     math, style = _math(names.style), names.style
     found = [DIMENSION]
     functions = [one for one in record.declared if isinstance(one.of, FunctionClass)]
@@ -580,7 +587,7 @@ def _notes(record: Record, text: str, names: Names) -> list[str]:
 
 
 def _folded(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines that a terminal does not break; a continuation is indented further than the lines that begin."""
+    """Yield lines of at most the width of a terminal; continuation lines are indented further."""
     for line in lines:
         yield from textwrap.wrap(
             line, _WIDTH, subsequent_indent=" " * 6, break_long_words=False, break_on_hyphens=False

@@ -1,10 +1,11 @@
-"""Recession directions of function values: constraints that can be made slack without end prove nothing.
+"""Recession directions of function values, along which constraints become arbitrarily slack.
 
 Let d be a change of the function values, and of other free numbers, that changes neither the objective nor an equality
-and that raises no inequality. Along d every inequality with ``a_i d < 0`` becomes slack without end, so its multiplier
-is 0 in every proof of an upper bound. The multipliers then have no interior, and an interior-point method does not
-converge. Without those inequalities the value is the same: a point that fulfills the others fulfills them too after a
-move along d. This is a facial reduction (Borwein and Wolkowicz 1981) in the numbers that are no inner products.
+and increases the left-hand side of no inequality. Along d, every inequality with ``a_i d < 0`` becomes arbitrarily
+slack, so its multiplier is 0 in every proof of an upper bound. The set of multipliers then has no interior, and an
+interior-point method does not converge. The value does not change if these inequalities are removed: a point that
+fulfills the others fulfills them, too, after a move along d. This is a facial reduction (Borwein and Wolkowicz 1981) in
+the numbers that are no inner products.
 """
 
 from __future__ import annotations
@@ -24,32 +25,32 @@ from fedtheory.worst_case._vectors import Value
 
 __all__: list[str] = []
 
-# A row counts as slack where a direction lowers it by more than this, of the 1 that the linear program allows.
+# A row counts as slack if a direction lowers it by more than this; the linear program limits the decrease to 1.
 _SLACK = 0.5
 # Moves are rounded up to multiples of this.
 _UNIT = Fraction(1, 2**20)
 
 
 class Recession(NamedTuple):
-    """A program, a direction of its function values, and the numbers of the inequalities that it makes slack."""
+    """A program, a direction of its function values, and the numbers of the inequalities that become slack along it."""
 
     program: Program
     direction: dict[Value, Fraction]
     slack: frozenset[int]
 
     def fall(self, number: int) -> Fraction:
-        """Return by how much the direction lowers the form of an inequality."""
+        """Return the decrease of the form of an inequality along the direction."""
         values = self.program.inequalities[number].form.values
         return -sum((c * self.direction.get(f, 0) for f, c in values.items()), Fraction(0))
 
 
 def without_slack(program: Program) -> tuple[Program, tuple[int, ...], list[Recession]]:
-    """Leave out the inequalities that recession directions make slack.
+    """Remove the inequalities that become slack along recession directions.
 
     Returns
     -------
     tuple
-        The program that is left, the numbers of its inequalities in the given one, and the directions.
+        The reduced program, the numbers of its inequalities in the given program, and the directions.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def without_slack(program: Program) -> tuple[Program, tuple[int, ...], list[Rece
 
 
 def _recession(program: Program) -> Recession | None:
-    """Return the direction that makes the most inequalities slack, if there is one."""
+    """Return the direction along which the most inequalities become slack, or None."""
     from scipy.optimize import linprog
 
     num_forms, num_values, first = len(program.forms), len(program.values), 1 + len(program.equalities)
@@ -105,13 +106,13 @@ def _recession(program: Program) -> Recession | None:
 
 
 def _exact_recession(program: Program, near: Sequence[float], slack: frozenset[int]) -> Recession | None:
-    """Return a direction in rationals near one in doubles, if it is a recession direction."""
+    """Return a rational recession direction near one in doubles, or None."""
     first = 1 + len(program.equalities)
     columns: list[dict[int, Fraction]] = [{} for _ in near]
     for row, place, c in program.levels:
         if row - first not in slack:
             columns[place][row] = columns[place].get(row, Fraction(0)) + c
-    # All other rows stay as they are: the direction is in the kernel of their columns.
+    # All other rows are unchanged: the direction is in the kernel of their columns.
     direction = [Fraction(0)] * len(near)
     for combination in kernel([{row: c for row, c in column.items() if c} for column in columns]):
         share = Fraction(near[next(iter(combination))])
@@ -122,7 +123,7 @@ def _exact_recession(program: Program, near: Sequence[float], slack: frozenset[i
 
 
 def moved_inside(reduced: Program, found: Sequence[Recession], point: FeasiblePoint) -> FeasiblePoint:
-    """Return a point of the whole program from one of the reduced program, moved along the recession directions."""
+    """Return a point of the whole program: the point of the reduced program, moved along the recession directions."""
     numbers = dict(zip(reduced.values, point.values, strict=True))
     for one in reversed(found):
         program = one.program

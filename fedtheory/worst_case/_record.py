@@ -1,6 +1,7 @@
 """The record of a worst-case problem: sources of variation, vectors, functions at points, constraints, objective.
 
-A problem is recorded once, as data. A semidefinite program, a run on numbers, a text and a certificate are read off it.
+A problem is recorded once, as data. The semidefinite program, numerical runs, the text of the theorem and the
+certificate are made from the record.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z][\w .*'^+/-]{0,59}", re.ASCII)
 
 
 class Source(NamedTuple):
-    """What the vectors of a block depend on: clients by name, or a noise of an owner, and other blocks."""
+    """Source of variation of a block: the name of clients, or a noise of an owner, and other blocks."""
 
     owner: str = ""
     behind: frozenset[int] = frozenset()
@@ -35,7 +36,7 @@ class Source(NamedTuple):
 
 
 class Step(NamedTuple):
-    """How a vector was made: by an operation, of functions with coefficients, from vectors and numbers."""
+    """Step that made a vector: an operation of functions with coefficients on vectors and numbers."""
 
     verb: str
     made: Vector
@@ -66,17 +67,17 @@ class Declared(NamedTuple):
     name, of
         Its name and class.
     blocks
-        The blocks in which its vectors are free: that of means, and that of differences between clients.
+        The blocks in which its vectors are free: the block of means, and the block of differences between clients.
     calls
         Points, gradients and values.
     minimum
-        Number of the call at the minimizer, if one was asked for.
+        Number of the call at the minimizer, if there is one.
     num_clients
         1 for a single function.
     exact
-        Whether the conditions are sufficient at these points, too.
+        Whether the conditions are sufficient at these points.
     least
-        The least value, if it was given.
+        The least value, if it is given.
     adjoint_of
         Name of the linear operator whose adjoint this is.
     """
@@ -95,12 +96,12 @@ class Declared(NamedTuple):
 @final
 @dataclass
 class Record:
-    """Makes vectors and function values, and collects what is declared and demanded.
+    """Vectors, function values, functions and constraints of a problem.
 
-    Block 0 holds what is fixed, or a mean. Every other block holds what one source of variation adds: the difference
-    of a client from the mean of all clients, a noise, or what a noise of the server adds to such differences. The law
-    of a noise may depend on all that was drawn before; that of a client's noise not on noises that were averaged, but
-    through their means.
+    Block 0 holds fixed vectors and means. Every other block holds the contribution of one source of variation: the
+    difference of a client from the mean of all clients, a noise, or the effect of a noise of the server on such
+    differences. The law of a noise may depend on all earlier draws, except that the law of a client's noise depends on
+    averaged noises only through their means.
 
     Attributes
     ----------
@@ -111,7 +112,7 @@ class Record:
     declared
         Functions, clients and operators.
     constraints
-        What is demanded, in order.
+        Constraints, in order.
     names
         Vectors by name.
     zeros
@@ -119,11 +120,11 @@ class Record:
     roots
         Vectors whose products are geometric means.
     crossings
-        The blocks of what a noise of the server adds to differences between clients, by the blocks of both.
+        The blocks of the effects of server noises on differences between clients, by the blocks of both.
     averaged
-        The means of noises over the clients that drew them, by the noise's block.
+        Means of the clients' noises, by the block of the noise.
     owner
-        What vectors and function values belong to, those of copies too.
+        Owner of vectors and function values, which copies of the record share; that of a problem returns their text.
     """
 
     sizes: list[int] = field(default_factory=lambda: [0])
@@ -140,7 +141,7 @@ class Record:
     owner: object = field(default_factory=object)
 
     def copy(self) -> Record:
-        """Return a copy, which does not change when the problem goes on."""
+        """Return an independent copy."""
         kept = {part.name: getattr(self, part.name) for part in fields(self)}
         return Record(**{name: part if name == "owner" else part.copy() for name, part in kept.items()})
 
@@ -155,7 +156,7 @@ class Record:
         return Value(self.owner)
 
     def block(self, owner: str = "", behind: Iterable[int] = (), *, is_noise: bool = False) -> int:
-        """Open another block, and return its number."""
+        """Add a block and return its number."""
         self.sizes.append(0)
         self.sources.append(Source(owner, frozenset(behind), is_noise))
         return len(self.sizes) - 1
@@ -168,13 +169,13 @@ class Record:
         of: Iterable[tuple[Fraction, str]] = (),
         numbers: Iterable[Fraction] = (),
     ) -> Vector:
-        """Make a vector that may depend on everything that some vectors depend on; no vector is made otherwise.
+        """Make a vector that may depend on the same sources of variation as some vectors; all vectors are made here.
 
         It is free in each of the given blocks, and in each block on which an input depends.
 
         Examples
         --------
-        A function of a noise has a mean, and a function of a client's noise differs among the clients, too.
+        A function of a noise has a mean, and a function of a client's noise also differs among the clients.
 
         >>> record = Record()
         >>> deviations = record.block("f0")
@@ -186,9 +187,10 @@ class Record:
         return self._made(self._closed(inputs, blocks), step)
 
     def noise(self, owner: str, at: Vector, blocks: Iterable[int]) -> Vector:
-        """Make a random vector, of mean 0 whatever its client has drawn before, in a block of its own.
+        """Make a random vector in a new block, with mean 0 given all earlier draws of its client.
 
-        The noises of different clients are independent. Noise of the server, whose ``owner`` is empty, is one vector.
+        The noises of different clients are independent. Noise of the server, whose ``owner`` is empty, is the same for
+        all clients.
         """
         owner = owner or SERVER
         behind = {*self._closed([at], blocks), *self.noises_of(owner)} - self.averaged.keys()
@@ -210,7 +212,7 @@ class Record:
 
     @property
     def points(self) -> list[Basis]:
-        """The basis vectors of points, not of gradients."""
+        """Numbers of the basis vectors of points, without those of gradients."""
         return [place for step in self.steps if step.verb in POINTS for place in step.made.coordinates]
 
     @property
@@ -222,17 +224,18 @@ class Record:
         return found
 
     def noises_of(self, owner: str) -> list[int]:
-        """Return the blocks of the noises that are drawn by each of some clients."""
+        """Return the blocks of the noises that the given clients draw."""
         return [block for block in self.noises if self.sources[block].owner == owner]
 
     def differences_of(self, owner: str) -> list[int]:
-        """Return the blocks of differences between some clients, with those of what noises add to them."""
+        """Return the blocks of differences between the given clients, including the effects of noises on them."""
         return [block for block, one in enumerate(self.sources) if one.owner == owner and not one.is_noise]
 
     def mean_noise(self, block: int, num_clients: int) -> Vector:
-        """Return the mean over clients of a noise that each of them has drawn: a noise of the server.
+        """Return the mean over clients of a noise that each of them has drawn, which is a noise of the server.
 
-        It is shorter, as the clients' noises are independent. From then on no vector may be computed from the noise.
+        Its variance is smaller, as the clients' noises are independent. No vector may be computed from the clients'
+        noise afterwards.
         """
         if block not in self.averaged:
             noise = next(step.made for step in self.steps if step.verb == "noise" and block in step.made.blocks)
@@ -242,7 +245,7 @@ class Record:
         return self.averaged[block]
 
     def refuse_dependent(self, *vectors: Vector) -> None:
-        """Refuse a product of a client's noise with what depends on its mean over the clients, which is not 0."""
+        """Raise ValueError for a product of a client's noise with a vector that depends on the mean of that noise."""
         blocks = {0}.union(*(vector.blocks for vector in vectors))
         for noise, mean in self.averaged.items():
             [image] = mean.blocks
@@ -254,7 +257,7 @@ class Record:
                 raise ValueError(message)
 
     def _closed(self, inputs: Iterable[Vector], blocks: Iterable[int]) -> list[int]:
-        """Return the blocks of what is computed from some inputs, the given ones first."""
+        """Return the blocks of vectors computed from some inputs, the given ones first."""
         own = [*blocks]
         found = {*own}.union(*(vector.blocks for vector in inputs))
         found = found.union(*(self.sources[block].behind for block in found))
@@ -277,7 +280,7 @@ class Record:
         return [*own, *sorted(found - {*own})]
 
     def _crossed(self, owner: str, noise: int) -> list[int]:
-        """Return the block of what a noise adds to the differences between clients, if there are such differences."""
+        """Return the block of the effect of a noise on the differences between clients, if there are any."""
         for block in self.differences_of(owner)[:1]:
             if (block, noise) not in self.crossings:
                 before = [
@@ -291,7 +294,7 @@ class Record:
     def at_most(
         self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1
     ) -> None:
-        """Demand that a form is at most a constant, or some share of it."""
+        """Demand that a form is at most a constant or a share of it."""
         number, part = fraction("a bound", constant), fraction("a share", share)
         name = self._constant(name, number)
         self.constraints.append(Constraint(Form.of(form), part * number, name, part if name else Fraction(0)))
@@ -304,7 +307,7 @@ class Record:
         self.constraints.append(one)
 
     def _constant(self, name: str, number: Fraction) -> str:
-        """Return the name of a number, which stands for no other: a proof is a sum of multiplier times number."""
+        """Return the name of a constant, which must have one value: a lemma is a sum of multiplier times constant."""
         if not checked_name(name) and number:
             name = next(free for n in count(1) if (free := f"bound {n}") not in self.numbers)
         known = self.numbers.setdefault(name, number) if name else number
@@ -314,7 +317,7 @@ class Record:
         return name
 
     def named(self, vector: Vector, name: str) -> Vector:
-        """Give a vector a name that no other vector has, if it is given one."""
+        """Give a vector a unique name, unless the name is empty."""
         if checked_name(name) and vector.coordinates and self.names.setdefault(name, vector).key != vector.key:
             message = f"a point must have a name that no other point has, got {short(name)}"
             raise ValueError(message)
@@ -329,7 +332,7 @@ class Record:
         return len(self.declared) - 1
 
     def point_names(self) -> dict[Key, str]:
-        """Return names of all points: the given ones, ``x*`` of minimizers and other such points, and numbered ones.
+        """Return names of all points: given names, ``x*`` for minimizers and the like, and numbered names.
 
         >>> record = Record()
         >>> start = record.named(record.vector(), "x1")
@@ -353,7 +356,7 @@ class Record:
 
 
 def checked_name(name: Any) -> str:
-    """Return a name that can be printed, or an empty one."""
+    """Return a printable name, or an empty one."""
     if not isinstance(name, str):
         message = f"name must be a string, got {short(name)}"
         raise TypeError(message)

@@ -1,4 +1,4 @@
-"""The semidefinite program of a recorded problem: inner products and function values are its unknowns.
+"""The semidefinite program of a recorded problem, whose unknowns are inner products and function values.
 
 Inner products of basis vectors are the entries of one positive semidefinite matrix for each block.
 """
@@ -26,7 +26,7 @@ __all__: list[str] = []
 class Block(NamedTuple):
     """Coefficients of the forms in one Gram matrix: whole numbers times entries (row, column), ``row <= column``.
 
-    An entry off the diagonal stands for itself and its mirror image. Shapes (entries,); sorted by form.
+    An off-diagonal entry counts for both triangles. Shapes (entries,); sorted by form.
     """
 
     forms: Any
@@ -36,7 +36,7 @@ class Block(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Blocks of whole numbers and their common denominator."""
+    """Blocks of integers and their common denominator."""
 
     blocks: tuple[Block, ...]
     denominator: int
@@ -56,9 +56,9 @@ class Program:
     inequalities, equalities
         The constraints.
     zeros
-        Function values that are 0: a function may be shifted where only differences of its values count.
+        Function values that are fixed at 0, since only differences of a function's values matter.
     free
-        Directions whose squares are in no form, see ``_invariances``.
+        Directions whose squares are in no form; see ``_invariances``.
     """
 
     sizes: tuple[int, ...]
@@ -80,24 +80,24 @@ class Program:
 
     @cached_property
     def values(self) -> dict[Value, int]:
-        """The unknown function values that occur, numbered."""
+        """The unknown function values that occur in forms, with their numbers."""
         found = (value for form in self.forms for value in form.values if value not in self.zeros)
         return {value: number for number, value in enumerate(dict.fromkeys(found))}
 
     @cached_property
     def rows(self) -> Rows:
-        """All forms as whole numbers over one denominator, equalities before inequalities, the objective first."""
+        """All forms with integer coefficients over one denominator: objective, equalities, inequalities."""
         return _expanded(self.forms, self.sizes)
 
     @cached_property
     def whole_levels(self) -> tuple[list[tuple[int, int, int]], int]:
-        """The ``levels`` with whole numbers in the place of coefficients, and their denominator."""
+        """The ``levels`` with integer coefficients, and their denominator."""
         denominator = math.lcm(*(c.denominator for *_, c in self.levels))
         return [(row, place, int(c * denominator)) for row, place, c in self.levels], denominator
 
     @cached_property
     def levels(self) -> list[tuple[int, int, Fraction]]:
-        """Number of the form, number of the function value, and coefficient, of every function value in a form."""
+        """Number of the form, number of the function value, and coefficient, for every function value in a form."""
         numbers = self.values
         return [
             (row, numbers[f], c)
@@ -108,8 +108,8 @@ class Program:
 
 
 def program_of(record: Record, objective: Form | Value) -> Program:
-    """Return the constraints of a record, without those of its classes, as a program."""
-    # A block in which nothing was made has a vector that is in no form.
+    """Return the constraints of a record as a program, without the conditions of its classes."""
+    # A block without vectors gets a vector that is in no form.
     sizes = tuple(max(size, 1) for size in record.sizes)
     inequalities = tuple(one for one in record.constraints if not one.is_equality)
     equalities = tuple(one for one in record.constraints if one.is_equality)
@@ -117,7 +117,7 @@ def program_of(record: Record, objective: Form | Value) -> Program:
 
 
 def completed(record: Record) -> Record:
-    """Return a copy of a record in which every function has the calls that its class needs."""
+    """Return a copy of a record in which every function has the calls that its conditions require."""
     found = record.copy()
     for number, one in enumerate(found.declared):
         of = one.of
@@ -130,7 +130,7 @@ def completed(record: Record) -> Record:
 
 
 def semidefinite_program(record: Record, objectives: Sequence[Form]) -> Program:
-    """Return the program of a complete record that maximizes the least of some forms."""
+    """Return the semidefinite program of a complete record that maximizes the minimum of some forms."""
     asked = [*objectives, *(one.form for one in record.constraints)]
     return replace(conditions_of(record, objectives), free=tuple(invariances(record.declared, asked)))
 
@@ -156,8 +156,8 @@ def conditions_of(record: Record, objectives: Sequence[Form]) -> Program:
 
 
 def relaxations(record: Record, program: Program) -> tuple[str, ...]:
-    """Return the names of functions and terms that a program describes in part, so that it proves upper bounds only."""
-    # A geometric mean is bounded from above: it must be better if it is large.
+    """Return the names of functions and terms with necessary conditions only, so that only upper bounds are proved."""
+    # A geometric mean is bounded from above only, which suffices if larger values increase the objective.
     bounded = [(program.objective, -1), *((one.form, 1) for one in program.inequalities)]
     low = any(sign * form.products.get(pair, 0) > 0 for form, sign in bounded for pair in record.roots)
     low |= any(one.form.products.get(pair, 0) for one in program.equalities for pair in record.roots)
@@ -166,7 +166,7 @@ def relaxations(record: Record, program: Program) -> tuple[str, ...]:
 
 
 def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
-    """Add the constraints under which a function or an operator of a class has the values of its calls."""
+    """Add the interpolation conditions of a function or an operator."""
     if declared.adjoint_of:
         return
     calls, of = declared.calls, declared.of
@@ -189,7 +189,7 @@ def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
 
 
 def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> None:
-    """Add the constraints that a matrix of forms is the Gram matrix of a new block."""
+    """Demand that a matrix of forms is the Gram matrix of a new block."""
     block = record.block()
     slack = [record.vector(blocks=(block,), verb="slack") for i, j in matrix.entries if i == j]
     for (i, j), form in matrix.entries.items():
@@ -208,7 +208,7 @@ def _with_labels_apart(constraints: Iterable[Constraint]) -> Iterator[Constraint
 
 
 def _expanded(forms: Sequence[Form], sizes: Sequence[int]) -> Rows:
-    """Multiply out the products of vectors, in whole numbers."""
+    """Expand the products of vectors, in integers."""
     vectors = dict.fromkeys(vector for form in forms for pair in form.products for vector in pair)
     numbers = {vector: number for number, vector in enumerate(vectors)}
     unit = math.lcm(*(c.denominator for vector in vectors for c in vector.coordinates.values()))
@@ -216,7 +216,7 @@ def _expanded(forms: Sequence[Form], sizes: Sequence[int]) -> Rows:
     factors = [[(numbers[u], numbers[v], int(c * share)) for (u, v), c in form.products.items() if c] for form in forms]
     largest = int(unit * max((abs(c) for vector in vectors for c in vector.coordinates.values()), default=0))
     most = max((sum(abs(c) for _, _, c in terms) for terms in factors), default=0)
-    # Twice the largest sum: where it fits, machine integers are exact.
+    # Twice the largest sum: if it fits, machine integers are exact.
     kind: Any = np.int64 if 2 * most * largest**2 < 2**62 else object
     coordinates: list[Any] = [np.zeros((len(vectors), size), dtype=kind) for size in sizes]
     for vector, number in numbers.items():

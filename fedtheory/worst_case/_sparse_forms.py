@@ -1,6 +1,7 @@
-"""Symmetric matrices of many forms in doubles, stored as sparse matrices.
+"""Symmetric matrices of many forms in doubles, as sparse matrices.
 
-A condition on two points has few entries, so a long method takes a small part of the time and memory of arrays.
+A condition on two points has few entries. For a long method, sparse matrices take a small share of the time and memory
+of arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__: list[str] = []
 class SparseForms:
     """The symmetric matrices of all rows of a program in one block, shape (1 + m, n, n).
 
-    ``rows`` and ``columns`` are the places of the upper triangle; ``entries`` are those of the matrices.
+    ``rows`` and ``columns`` are the positions in the upper triangle; ``entries`` are the entries of the matrices.
     """
 
     def __init__(self, shape: tuple[int, int, int], forms: Array, rows: Array, columns: Array, entries: Array) -> None:
@@ -26,7 +27,7 @@ class SparseForms:
 
         self.shape = shape
         num_forms, size, _ = shape
-        # An entry off the diagonal counts twice in a product with a symmetric matrix.
+        # An off-diagonal entry counts twice in a product with a symmetric matrix.
         doubled = entries * np.where(rows == columns, 1.0, 2.0)
         self._entries = csr_array((doubled, (forms, rows * size + columns)), (num_forms, size * size))
         self._transposed = csr_array(self._entries[1:].T)
@@ -43,7 +44,7 @@ class SparseForms:
         return found
 
     def at(self, G: Array) -> Array:
-        """Return the forms at a symmetric matrix, shape (1 + m,)."""
+        """Return the values of the forms at a symmetric matrix, shape (1 + m,)."""
         found: Array = self._entries @ G.reshape(-1)
         return found
 
@@ -60,9 +61,10 @@ class SparseForms:
         return found[:, i, j]
 
     def seen(self) -> Array:
-        """Return rows that span what the rows of all matrices span, shape (number of rows, n).
+        """Return a basis of the span of the rows of all matrices, shape (number of rows, n).
 
-        Of n random combinations of the forms, each takes away a vector that the ones before do not see but a form does.
+        Each of n random combinations of the forms removes one vector on which some form depends and the previous
+        combinations do not.
         """
         num_forms, size, _ = self.shape
         weights = np.random.default_rng(0).normal(size=(size, num_forms))
@@ -72,14 +74,14 @@ class SparseForms:
 
 
 def at(forms: Any, G: Any) -> Any:
-    """Return all forms at a matrix, for forms as an array as well."""
+    """Return all forms at a matrix; also for forms as an array."""
     if isinstance(forms, SparseForms):
         return forms.at(G)
     return forms.reshape(forms.shape[0], -1) @ G.reshape(-1)
 
 
 def combined(forms: Any, multipliers: Any) -> Any:
-    """Return the sum of multiplier times matrix over the constraints, for forms as an array as well."""
+    """Return the sum of multiplier times matrix over the constraints; also for forms as an array."""
     if isinstance(forms, SparseForms):
         return forms.combined(multipliers)
     row = multipliers.reshape(1, -1)

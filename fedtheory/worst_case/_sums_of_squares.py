@@ -1,4 +1,4 @@
-"""A semidefinite rational matrix as a sum of squares, with numbers of few digits where that is possible."""
+"""Decomposition of a semidefinite rational matrix into a sum of squares, with short numbers if possible."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 __all__: list[str] = []
 
 Square = tuple[Fraction, list[Fraction]]
-"""A factor, which is not negative, and the coefficients of what is squared."""
+"""A nonnegative factor, and the coefficients of the vector that is squared."""
 
 FEW_BITS = 40
-"""Numbers of an exact elimination that are so short are kept."""
+"""Largest length of numbers for which an exact elimination is not rounded."""
 PRECISIONS = (16, 24, 32, 40, 48)
-"""Binary digits of rounded squares that are tried."""
+"""Numbers of binary digits of rounded squares that are tried."""
 
 
 def sum_of_squares(matrix: Sequence[Sequence[Fraction]]) -> list[Square] | None:
-    """Return squares whose sum a symmetric matrix is, or None if it is not positive semidefinite.
+    """Return the squares in a decomposition of a symmetric matrix, or None if it is not positive semidefinite.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def sum_of_squares(matrix: Sequence[Sequence[Fraction]]) -> list[Square] | None:
         return None
     if all(_bits(d) <= FEW_BITS and all(_bits(c) <= FEW_BITS for c in row) for d, row in exact):
         return exact
-    # The matrix is that of its pivots in the coordinates that the rows of `onto` compute.
+    # The matrix is diagonal, with the pivots as entries, in the coordinates that the rows of `onto` compute.
     onto: list[list[Fraction]] = [list(row) for _, row in exact]
     for k in range(len(onto) - 1, -1, -1):
         for later in range(k + 1, len(onto)):
@@ -58,7 +58,7 @@ def _through(row: Sequence[Fraction], onto: Sequence[Sequence[Fraction]]) -> lis
 
 
 def _eliminated(matrix: Sequence[Sequence[Fraction]]) -> tuple[list[Square] | None, list[int]]:
-    """Return squares, the largest pivots first, and the places of the pivots."""
+    """Return squares, the largest pivots first, and the positions of the pivots."""
     left, found, pivots = [[*row] for row in matrix], list[Square](), list[int]()
     while left:
         pivot = max(range(len(left)), key=lambda k: left[k][k])
@@ -74,9 +74,9 @@ def _eliminated(matrix: Sequence[Sequence[Fraction]]) -> tuple[list[Square] | No
 
 
 def _rounded(matrix: Sequence[Sequence[Fraction]]) -> list[Square] | None:
-    """Return rounded squares of a definite matrix, and squares of one or two coordinates that make up for rounding.
+    """Return rounded squares of a definite matrix, and squares of one or two coordinates that correct the rounding.
 
-    What the rounded squares leave is dominated by its diagonal.
+    The remainder of the rounded squares is diagonally dominant.
     """
     size = len(matrix)
     scales = [_power_near_root(matrix[i][i]) for i in range(size)]

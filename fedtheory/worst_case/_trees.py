@@ -1,4 +1,4 @@
-"""Problems with clients one by one, whose rounds branch over the sets of clients that may be selected."""
+"""Problems with individual clients, whose rounds branch over the sets of clients that may be selected."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ __all__: list[str] = []
 
 
 class Branch(NamedTuple):
-    """An outcome of a selection: its probability, and how often each client's model is counted."""
+    """An outcome of a selection: its probability, and the multiplicity of each client's model."""
 
     probability: Fraction
     counts: tuple[int, ...]
 
     def mean(self, models: Sequence[Vector]) -> Vector:
-        """Average the selected models."""
+        """Return the mean of the selected models."""
         share = Fraction(1, sum(self.counts))
         return reduce(add, (share * c * y for c, y in zip(self.counts, models, strict=True) if c))
 
@@ -30,11 +30,11 @@ class Branch(NamedTuple):
 Ranking = tuple[int, ...]
 """Clients in the order of their losses, the largest first."""
 Law = Callable[[Ranking], list[Branch]]
-"""Selection law of a node, from the ranking of the losses there."""
+"""Function from the ranking of the losses at a node to the selection law."""
 
 
 def uniform_subsets(num_clients: int, num_selected: int) -> list[Branch]:
-    """Return all subsets of a size, equally likely."""
+    """Return all subsets of a size with equal probabilities."""
     share = Fraction(1, math.comb(num_clients, num_selected))
     return [
         Branch(share, tuple(int(k in subset) for k in range(num_clients)))
@@ -55,7 +55,8 @@ def independent_draws(num_clients: int, num_selected: int) -> list[Branch]:
 def ranked_subsets(num_clients: int, num_candidates: int, num_selected: int, ranking: Ranking) -> list[Branch]:
     """Return the law of the largest losses among candidates drawn uniformly without replacement.
 
-    Of ranks ``s_1 < ... < s_m``, the other candidates are below the last: ``C(K - s_m, d - m) / C(K, d)``.
+    The ranks ``s_1 < ... < s_m`` have the probability ``C(K - s_m, d - m) / C(K, d)``, since the other candidates rank
+    below the last of them.
     """
     found = []
     for ranks in combinations(range(num_clients), num_selected):
@@ -70,9 +71,9 @@ def ranked_subsets(num_clients: int, num_candidates: int, num_selected: int, ran
 def largest_block(
     num_clients: int, num_steps: int, num_rounds: int, num_branches: int, objective: str = "distance"
 ) -> int:
-    """Return the number of rows of a tree's block, without building it, at most."""
+    """Return an upper bound of the number of rows of a tree's block, without building it."""
     nodes = sum(int(num_branches**depth) for depth in range(num_rounds))
-    ends = num_branches**num_rounds if objective == "gap" else 0  # at which gradients bound the losses
+    ends = num_branches**num_rounds if objective == "gap" else 0  # models whose gradients bound the losses
     return num_clients * (2 + nodes * num_steps + ends)
 
 
@@ -87,7 +88,7 @@ def tree(
     minima: str = "equal",
     rankings: Sequence[Ranking] | None = None,
 ) -> Problem:
-    """Maximize the expected error after some rounds; ``rankings`` has that of each node's losses, parents first."""
+    """Maximize the expected error after some rounds; ``rankings`` orders the losses at each node, parents first."""
     p, per_round = Problem(), len(given.steps) // num_rounds
     levels = [0 if minima == "equal" or k == 0 else None for k in range(num_clients)]
     clients = [p.function(given.mu, given.L, quadratic=quadratic, minimum=level) for level in levels]

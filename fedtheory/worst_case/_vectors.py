@@ -1,7 +1,7 @@
 """Vectors of a worst-case problem, their inner products, and function values: expressions with rational coefficients.
 
-Every vector is a linear combination of basis vectors, which live in blocks; vectors of different blocks are orthogonal.
-The dimension of the space is not restricted.
+Every vector is a linear combination of basis vectors. Each basis vector belongs to a block, and vectors of different
+blocks are orthogonal. The dimension of the space is not restricted.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ Term = TypeVar("Term")
 Basis = tuple[int, int]
 """A basis vector: (block, number in the block)."""
 Key = frozenset[tuple[Basis, Fraction]]
-"""What two vectors share that are equal."""
+"""Key that equal vectors have in common."""
 
 
 @final
 class Vector:
     """A linear combination of basis vectors.
 
-    Two vectors are the same only if they are one object: a program multiplies objects, and so keeps the structure in
-    which it was written. ``owner`` is the record that its basis vectors belong to; the zero vector is of any.
+    Vectors are compared by identity, so a program keeps the structure of the products in which it was written.
+    ``owner`` identifies the record of the basis vectors; the zero vector belongs to every record. The owner of a
+    problem's vectors is a function that returns their text.
     """
 
     __slots__ = ("coordinates", "owner")
@@ -38,7 +39,7 @@ class Vector:
         self.owner = owner
 
     def __repr__(self) -> str:
-        return "<vector>"
+        return _shown("vector", self, self.owner)
 
     def __add__(self, other: Vector) -> Vector:
         if not isinstance(other, Vector):
@@ -72,7 +73,7 @@ class Vector:
 
     @property
     def key(self) -> Key:
-        """What two vectors share that are equal."""
+        """Key that equal vectors have in common."""
         return frozenset(self.coordinates.items())
 
     @property
@@ -82,17 +83,17 @@ class Vector:
 
     @property
     def blocks(self) -> set[int]:
-        """Blocks in which it is not 0."""
+        """Blocks in which the vector is not 0."""
         return {block for block, _ in self.coordinates}
 
     def within(self, blocks: Iterable[int]) -> Vector:
-        """Return the part that lies in some blocks."""
+        """Return the part of the vector in some blocks."""
         kept = set(blocks)
         return Vector({place: c for place, c in self.coordinates.items() if place[0] in kept}, self.owner)
 
 
 def exact(name: str, number: Any) -> Fraction | int:
-    """Return an integer or a fraction. A float is refused, as it is seldom the number that was meant.
+    """Return an integer or a fraction; raise TypeError for a float, which is rarely the intended number.
 
     >>> exact("step_size", 0.1)
     Traceback (most recent call last):
@@ -100,11 +101,13 @@ def exact(name: str, number: Any) -> Fraction | int:
     """
     meant = ""
     if isinstance(number, bool):
-        pass  # which is an integer for Python
+        pass  # a bool is an integer in Python
     elif isinstance(number, int | Fraction):
         return number
     elif isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))
+    elif isinstance(number, Vector):
+        meant = " (x @ y is the product of two vectors)"
     elif isinstance(number, numbers.Real) and math.isfinite(number):
         meant = f" ({Fraction(repr(float(number)))!r})"
     message = f"{name} must be an int or a Fraction, got {short(number)}{meant}"
@@ -118,7 +121,7 @@ def fraction(name: str, number: Any) -> Fraction:
 
 
 def inverse_of(divisor: Any) -> Fraction:
-    """Return 1 over a rational that is not 0."""
+    """Return the inverse of a nonzero rational."""
     number = fraction("a divisor", divisor)
     if not number:
         message = "a divisor must differ from 0, got 0"
@@ -127,7 +130,7 @@ def inverse_of(divisor: Any) -> Fraction:
 
 
 def one_owner(*terms: Vector | Value) -> object:
-    """Return the record that vectors and function values belong to."""
+    """Return the record of vectors and function values; raise ValueError if there are several."""
     owners = {id(term.owner): term.owner for term in terms if term.owner is not None}
     if len(owners) > 1:
         message = f"vectors and function values must belong to one problem, got some of {len(owners)}"
@@ -137,12 +140,15 @@ def one_owner(*terms: Vector | Value) -> object:
 
 @final
 class Value:
-    """A function value, which is unknown."""
+    """An unknown function value."""
 
     __slots__ = ("owner",)
 
     def __init__(self, owner: object = None) -> None:
         self.owner = owner
+
+    def __repr__(self) -> str:
+        return _shown("value", self, self.owner)
 
     def __add__(self, other: Form | Value) -> Form:
         return Form.of(self) + other
@@ -175,18 +181,19 @@ class Form:
         self.values = values or {}
 
     def __repr__(self) -> str:
-        return "<form>"
+        terms: list[Vector | Value] = [*(vector for pair in self.products for vector in pair), *self.values]
+        return _shown("form", self, next((term.owner for term in terms if term.owner is not None), None))
 
     @classmethod
     def total(
         cls, products: Iterable[tuple[tuple[Vector, Vector], Fraction]], values: Iterable[tuple[Value, Fraction]] = ()
     ) -> Form:
-        """Add up terms, of which several may belong to one product or value."""
+        """Sum terms, several of which may contain the same product or value."""
         return cls(_added({}, products), _added({}, values))
 
     @classmethod
     def of(cls, term: Any) -> Form:
-        """Return a form as it is, and a function value as a form."""
+        """Return a form; a function value is converted to a form."""
         if isinstance(term, Form):
             return term
         if isinstance(term, Value):
@@ -196,7 +203,7 @@ class Form:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it is 0 whatever the unknowns are."""
+        """Whether the form is 0 for all values of the unknowns."""
         return not any(c and u.coordinates and v.coordinates for (u, v), c in self.products.items()) and not any(
             self.values.values()
         )
@@ -222,6 +229,12 @@ class Form:
 
     def __neg__(self) -> Form:
         return -1 * self
+
+
+def _shown(kind: str, term: Vector | Value | Form, owner: object) -> str:
+    # An empty sum has no owner.
+    text = owner(term) if callable(owner) else "0" if owner is None else ""
+    return f"<{kind} {text}>" if text else f"<{kind}>"
 
 
 def _added(left: Mapping[Term, Fraction], right: Iterable[tuple[Term, Fraction]]) -> dict[Term, Fraction]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated
@@ -17,7 +17,7 @@ CELLS = ("included", "above", "below")
 
 
 class _Rule(NamedTuple):
-    """The third client's share and gap, the threshold, and whether losses are compared at all."""
+    """Share and gap of the third client, the threshold, and whether losses are compared at all."""
 
     share: Fraction
     client_gap: Fraction
@@ -37,8 +37,8 @@ def fedalign(
     client_gap: Any,
     threshold: Any,
     share: Any = Fraction(1, 2),
-    minima: str = "equal",
-    objective: str = "distance",
+    minima: Literal["equal", "free"] = "equal",
+    objective: Literal["distance", "gap"] = "distance",
     cells: Sequence[str] = CELLS,
     max_block: int = 50,
 ) -> WorstCase:
@@ -47,37 +47,37 @@ def fedalign(
     The largest ``|w_+ - w*|^2``, or ``F(w_+) - F*``, over all L-smooth, mu-strongly convex clients with
     ``|w - w*|^2 <= distance2``, ``F* - mean F_k* <= objective_gap`` for the priority clients, whose mean is F, and
     ``F_3(w*) - F_3* <= client_gap``. The third client is included if ``|F_3(w) - F(w)| < threshold``, and the new model
-    is then the average with the weights ``1/2, 1/2, share`` over their sum. The comparison has three outcomes, each of
-    them linear in the losses and so a program; the largest value counts. Thresholds belong to both sides, which
-    federations approach.
+    is then the average with the weights ``1/2, 1/2, share`` over their sum. The comparison has three outcomes. Each of
+    them is linear in the losses and therefore one semidefinite program; the worst case is the largest value of the
+    three. The threshold itself belongs to both adjacent outcomes, since federations approach it.
 
     Parameters
     ----------
     local_steps, step_size, mu, L, distance2, objective_gap, max_block
         As in ``fedavg``; one round.
     client_gap
-        Gamma_k of the third client, which is imposed exactly where it is 0.
+        Gamma_k of the third client; at most this value, or exactly 0.
     threshold
-        epsilon, the largest difference of the losses with which the third client is included.
+        epsilon, the largest difference of the losses at which the third client is included.
     share
-        Its data, as a share of all priority clients' data.
+        Amount of the third client's data relative to that of all priority clients.
     minima
-        ``equal``: all clients have the same least loss. ``free``: they need not; then the rule says nothing in one
-        round, since constants can be added to the third client's loss.
+        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then the comparison
+        imposes no condition in a single round, since a constant can be added to the third client's loss.
     objective
         ``distance``, squared, or ``gap``.
     cells
-        Which outcomes of the comparison count: ``included``, ``above`` and ``below`` the threshold.
+        Outcomes of the comparison over which the maximum is taken: ``included``, ``above`` and ``below`` the threshold.
 
     Returns
     -------
     WorstCase
-        Its lemma takes the largest multipliers over the outcomes, and may be looser than the value.
+        Its lemma uses the largest multipliers over the outcomes, and may be looser than the value.
 
     Raises
     ------
     AssumptionViolated
-        If no federation has any of these outcomes.
+        If no federation has one of these outcomes.
     ValueError
         If an argument is unsuitable or the program too large.
     OracleError
@@ -103,7 +103,7 @@ def fedalign(
     rule = _Rule(rational("share", share, validate.positive), *numbers, minima == "equal")
     check_block(3 * len(given.steps) + 8, max_block)
     possible = [cell for cell in cells if cell != "included" or rule.threshold]
-    if not possible:  # no loss is strictly within a threshold of 0
+    if not possible:  # with a threshold of 0, no loss is strictly within it
         included = "threshold must be positive if the third client is included, got 0"
         reason = included if cells else "cells must hold one or more, got none"
         raise AssumptionViolated(reason)

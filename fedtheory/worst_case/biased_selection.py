@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import permutations, product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, spelled
@@ -15,7 +15,7 @@ from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["power_of_choice"]
 
-# So many programs may be solved for one number.
+# Largest number of programs for one worst case.
 _MOST_PROGRAMS = 1000
 
 
@@ -41,7 +41,7 @@ def power_of_choice(
     L: Any,
     distance2: Any,
     objective_gap: Any,
-    minima: str = "equal",
+    minima: Literal["equal", "free"] = "equal",
     num_rounds: int = 1,
     max_block: int = 50,
 ) -> WorstCase:
@@ -49,24 +49,24 @@ def power_of_choice(
 
     The largest ``E |w_T - w*|^2`` over all L-smooth, mu-strongly convex clients with ``|w_0 - w*|^2 <= distance2`` and
     ``F* - mean F_k* <= objective_gap``, where each round the ``num_selected`` clients with the largest losses among
-    ``num_candidates``, drawn uniformly without replacement, are averaged. Given the order of the losses the selected
-    ranks have a constant law, so that a round is one program, whatever breaks ties; several rounds take one program for
-    each order at each later node, and the largest value counts.
+    ``num_candidates``, drawn uniformly without replacement, are averaged. Given the order of the losses, the law of the
+    selected ranks is constant, so a round is one semidefinite program for any rule that breaks ties. Several rounds
+    take one program for each order of the losses at each later node; the worst case is the largest value.
 
     Parameters
     ----------
     num_clients, num_candidates, num_selected
-        K, d and m, ``m <= d <= K``. One round with ``d = K`` takes three small blocks for any K and m.
+        K, d and m, ``m <= d <= K``. One round with ``d = K`` has three small blocks for any K and m.
     local_steps, step_size, mu, L, distance2, objective_gap, num_rounds, max_block
         As in ``fedavg``.
     minima
-        ``equal``: all clients have the same least loss. ``free``: they need not; then one round's order says nothing
-        about the clients, and pow-d is as bad as any fixed biased law.
+        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then the order of the
+        losses in a single round imposes no condition, and pow-d is as bad as any fixed biased law.
 
     Returns
     -------
     WorstCase
-        With several rounds, its lemma takes the largest multiplier over all orders, and may be looser than the value.
+        With several rounds, its lemma uses the largest multiplier over all orders, and may be looser than the value.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def power_of_choice(
 
     Examples
     --------
-    The larger loss of two clients, whose minima may differ, is worse than when they may not:
+    With two clients, selecting the larger loss is worse if their minimum losses may differ:
 
     >>> from fractions import Fraction as Q
     >>> constants = dict(mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
@@ -107,7 +107,7 @@ def power_of_choice(
 
 
 def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
-    """Return every way in which losses can be ordered at the nodes of a tree; the first one names the clients."""
+    """Return all orders of the losses at the nodes of a tree; the order at the first node names the clients."""
     first = tuple(range(choice.num_clients))
     later = sum(choice.num_branches**depth for depth in range(1, num_rounds))
     if math.factorial(choice.num_clients) ** later > _MOST_PROGRAMS:
@@ -120,7 +120,7 @@ def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
 
 
 def _top_clients(given: Constants, num_clients: int, num_selected: int, *, ranked: bool) -> Problem:
-    """Maximize the squared distance after a round of the clients with the largest losses, all being candidates.
+    """Maximize the squared distance after a round of the clients with the largest losses; all clients are candidates.
 
     The selected clients are exchangeable, and so are the others.
     """

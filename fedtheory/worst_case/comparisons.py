@@ -5,14 +5,15 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fedtheory._support.wording import short
+from fedtheory._support.summary import Summary
+from fedtheory._support.wording import short, shown
 from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.worst_case._vectors import exact
 from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["Comparison", "Sensitivity", "compare"]
 
-# Names that a bound may use for a constant of a worst case.
+# Names that a bound may use for a constant of its worst case.
 _NAMES = {
     "distance2": ("distance2", "initial_distance2"),
     "gradient_noise": ("sigma2", "weighted_sigma2"),
@@ -33,26 +34,38 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     bound_value
-        The bound's value, as a squared distance where its proof bounds one and multiplies it by L/2 in the end.
+        Value of the bound. If the proof bounds a squared distance and multiplies it by L/2 at the end, the squared
+        distance.
     worst_case
-        The worst case of its hypotheses.
+        Worst case under the bound's hypotheses.
     remark
-        How the two classes differ, if they do.
+        Difference between the class of the bound and that of the worst case, if there is one.
     sensitivities
-        By the name of a constant of the worst case. The sensitivity of the worst case is its multiplier in the lemma.
-        Where that of the bound is much larger, its proof loses at this constant.
+        Sensitivities by the name of a constant of the worst case. The sensitivity of the worst case is its multiplier
+        in the lemma. If the sensitivity of the bound is much larger, the proof of the bound is loose in this constant.
     """
 
-    bound_value: Any
+    bound_value: Fraction
     worst_case: WorstCase
     remark: str = ""
     sensitivities: Mapping[str, Sensitivity] = MappingProxyType({})
 
     @property
     def looseness(self) -> float:
-        """Ratio of the bound's value to the worst case; inverted where both are negative, as for a descent."""
+        """Ratio of the bound's value to the worst case; inverted if both are negative, as for a decrease."""
         value, reached = float(self.bound_value), float(self.worst_case.enclosure[0])
         return reached / value if value < 0 else value / reached
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        rows = {"bound value": shown(self.bound_value), "worst case": self.worst_case, "remark": self.remark}
+        return Summary("Comparison", {name: value for name, value in rows.items() if value != ""})
 
     def rows(self) -> list[dict[str, str]]:
         """Return bound value, enclosure, looseness and sensitivities as rows of a table."""
@@ -65,13 +78,13 @@ class Comparison(NamedTuple):
         return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
 
 
-def compare(bound: Bound, **arguments: Any) -> Comparison:
+def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     """Evaluate a bound and the exact worst case for the same constants.
 
     Parameters
     ----------
     bound
-        A bound with a worst case.
+        A bound whose worst case is known.
     arguments
         Arguments of the bound, by name. Horizons must be whole rounds.
 
@@ -104,7 +117,7 @@ def compare(bound: Bound, **arguments: Any) -> Comparison:
         message = f"bound must be a bound of the library, got {short(bound)}"
         raise TypeError(message)
     found = compared(bound, arguments)
-    # The descent of a bound is on the other side.
+    # The decrease that a bound guarantees has the opposite sign.
     constants = {**arguments, "gap": 0} if "gap" in arguments else arguments
     return found._replace(sensitivities=_sensitivities(bound, constants, found))
 
@@ -115,7 +128,7 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
     Parameters
     ----------
     bound
-        A bound with a worst case.
+        A bound whose worst case is known.
     arguments
         Arguments of the bound, by name.
 
@@ -145,19 +158,19 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
             f"(docs/theory/looseness.md lists those with one, and why the others have none)"
         )
         raise ValueError(message)
-    bound(**arguments, strict=False)  # which says what is missing, misspelled, or may not be
+    bound(**arguments, strict=False)  # The call raises an error for missing, misspelled or invalid arguments.
     given = {name: _rational(name, value) for name, value in arguments.items()}
     found = bound.worst_case.solve(bound, given)
     return found if isinstance(found, Comparison) else Comparison(bound(**given), found)
 
 
 def _rational(name: str, value: Any) -> Any:
-    """Return a number, or a list of numbers, that is rational."""
+    """Return a number, or a list of numbers, after checking that it is rational."""
     return [exact(name, one) for one in value] if isinstance(value, Sequence) else exact(name, value)
 
 
 def _sensitivities(bound: Bound, given: Mapping[str, Any], found: Comparison) -> dict[str, Sensitivity]:
-    """Return the slopes in constants; the bound is affine in them, or a maximum of two such numbers."""
+    """Return the derivatives by the constants; the bound is affine in them, or a maximum of two affine functions."""
     multipliers = found.worst_case.multipliers
     own = {name: next((n for n in (name, *_NAMES.get(name, ())) if n in given), None) for name in (*multipliers, "G2")}
     value, _ = bound(**given, strict=False)

@@ -1,7 +1,7 @@
 """Exact worst cases of compressed communication: error feedback, EF21 and compressed gradients."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import spelled
@@ -27,7 +27,7 @@ def error_feedback(
     compression_error
         s, with ``|C(v) - v| <= s |v|``.
     potential
-        The most that it is at the start.
+        Largest value of the potential at the start.
 
     Returns
     -------
@@ -104,7 +104,14 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
 
 @spelled
 def compressed_gradients(
-    num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, gap: Any, error: str = "gap"
+    num_rounds: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    compression_error: Any,
+    gap: Any,
+    error: Literal["gap", "distance2"] = "gap",
 ) -> WorstCase:
     """Largest ``F(w) - F*`` after steps along compressed gradients, without error feedback.
 
@@ -113,9 +120,9 @@ def compressed_gradients(
     num_rounds, step_size, mu, L, compression_error
         As in ``error_feedback``.
     gap
-        The most that the error is at the start.
+        Largest error at the start.
     error
-        What is bounded at the start and maximized at the end: ``gap``, or ``distance2``, ``|w - w*|^2``.
+        Error that is bounded at the start and maximized at the end: ``gap``, or ``distance2`` for ``|w - w*|^2``.
 
     Returns
     -------
@@ -147,7 +154,7 @@ def compressed_gradients(
 
 
 def _begun(step_size: Any, mu: Any, L: Any, compression_error: Any) -> tuple[Problem, Function, Fraction, Fraction]:
-    """Return a problem with a function, the step size and the compression error."""
+    """Return a new problem with a function, the step size and the compression error."""
     p, s = Problem(), positive_number("compression_error", compression_error)
     f = p.function(mu=nonnegative_number("mu", mu), L=positive_number("L", L))
     return p, f, positive_number("step_size", step_size), s

@@ -17,11 +17,12 @@ __all__ = ["scaffold"]
 def scaffold(
     local_steps: int, step_size: Any, *, mu: Any, L: Any, potential: Any = 1, num_rounds: int = 1, option: int = 2
 ) -> WorstCase:
-    r"""Largest ``|w - w*|^2 + eta^2 tau^2 mean |c_k - c - grad F_k(w*)|^2`` after R rounds from a given one, Phi.
+    r"""Largest value of Phi, ``|w - w*|^2 + eta^2 tau^2 mean |c_k - c - grad F_k(w*)|^2``, after R rounds.
 
-    A linear function added to every F_k, and to its control variate, changes nothing: the clients may share their
-    minimizer, and what stands for their heterogeneity is the error of the control variates. The value is the worst of
-    any number of clients with any weights; few clients may do better.
+    The method is invariant if a linear function is added to F_k and its gradient to the control variate of client k.
+    The clients may therefore be assumed to have a common minimizer; their heterogeneity is then the error of the
+    control variates. The value is the worst case over all numbers of clients and all weights; for few clients it may be
+    smaller.
 
     Parameters
     ----------
@@ -30,9 +31,9 @@ def scaffold(
     mu, L
         Strong convexity and smoothness of every client, ``mu < L``.
     potential
-        Phi before the first round, at most.
+        Largest value of Phi before the first round.
     num_rounds
-        R.
+        R, the number of rounds.
     option
         2 for control variates that are means of gradients along the path, 1 for gradients at the server's model.
 
@@ -72,7 +73,7 @@ def scaffold(
 def after_round(
     clients: Clients, w: Vector, error: Vector, local_steps: int, step_size: Fraction, *, first: bool
 ) -> tuple[Vector, Vector]:
-    """Return the model after a round, and the errors of the control variates: of option 1 if ``first``, else of 2."""
+    """Return the model and the errors of the control variates after a round; option 1 if ``first``, otherwise 2."""
     start, y = clients.gradient(w), w
     for _ in range(local_steps):
         y = y - step_size * (clients.gradient(y) - error)

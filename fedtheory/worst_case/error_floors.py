@@ -1,6 +1,6 @@
 """Largest error that a round with a fixed step size does not decrease."""
 
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, spelled
@@ -19,25 +19,26 @@ def error_floor(
     mu: Any,
     L: Any,
     objective_gap: Any,
-    objective: str = "distance",
+    objective: Literal["distance", "gap"] = "distance",
     rho_diagonal: Any = None,
     rho_tilde: Any = None,
     max_block: int = 50,
 ) -> WorstCase:
     r"""Largest error that rounds with a fixed step size need not decrease.
 
-    Without skews: the largest ``|w - w*|^2``, or ``F(w) - F*``, of a model that a round of all clients does not change.
-    With skews: the largest squared distance that a round of biased selection need not decrease, which is the largest
-    limit of the distances of all federations and selection laws with these skews (``skew_class_horizon``).
+    Without skews, this is the largest ``|w - w*|^2``, or ``F(w) - F*``, of a model that a round of all clients does not
+    change. With skews, it is the largest squared distance that a round of biased selection need not decrease. This is
+    the largest limit of the distances over all federations and selection laws with these skews
+    (``skew_class_horizon``).
 
     Parameters
     ----------
     local_steps, step_size, mu, L, objective_gap, max_block
-        As in ``fedavg``; with all clients there must be two local steps or more, since one leaves no floor.
+        As in ``fedavg``. With all clients, at least two local steps are required, since the floor of one step is 0.
     objective
         ``distance`` or, without skews, ``gap``.
     rho_diagonal, rho_tilde
-        As in ``skew_class``; both or neither.
+        As in ``skew_class``; give both or neither.
 
     Returns
     -------
@@ -47,7 +48,7 @@ def error_floor(
     Raises
     ------
     AssumptionViolated
-        If rho_diagonal is above rho_tilde or L/mu, or steps are so long that there is no limit.
+        If rho_diagonal is above rho_tilde or L/mu, or the step size is so large that there is no limit.
     ValueError
         If an argument is unsuitable or the program too large.
     OracleError
@@ -76,7 +77,7 @@ def error_floor(
 
 
 def fixed_round(given: Constants, objective: str) -> Problem:
-    """Maximize the error of a model that a round of all clients does not change: mean gradients sum to zero."""
+    """Maximize the error of a model that a round of all clients does not change: the mean gradients sum to zero."""
     p = Problem()
     clients = p.clients(2, given.mu, given.L, minimum=0)
     w_star = clients.minimizer(p.origin, objective_gap=given.objective_gap)

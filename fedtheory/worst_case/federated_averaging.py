@@ -1,7 +1,7 @@
 """Exact worst cases of federated averaging, with all clients or uniform sampling."""
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, rational, spelled
@@ -37,13 +37,13 @@ def fedavg(
     L: Any,
     distance2: Any,
     objective_gap: Any,
-    sampling: str = "all",
+    sampling: Literal["all", "distinct", "independent"] = "all",
     num_selected: int | None = None,
     num_clients: int | None = None,
     num_rounds: int = 1,
     gradient_noise: Any = 0,
-    objective: str = "distance",
-    functions: str = "all",
+    objective: Literal["distance", "gap"] = "distance",
+    functions: Literal["all", "quadratic"] = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of federated averaging over all federations with these constants.
@@ -51,38 +51,40 @@ def fedavg(
     The largest ``E |w_T - w*|^2``, or ``E F(w_T) - F*``, over all dimensions and all L-smooth, mu-strongly convex
     clients of equal weight with ``|w_0 - w*|^2 <= distance2`` and ``F* - mean F_k* <= objective_gap``.
 
-    One round, and any number of rounds of all clients, takes two small blocks whatever the number of clients; with
-    all clients the worst case is that of any number of clients from two on, and a bound for any weights. Several rounds
-    of sampled clients, or ``objective="gap"`` after sampling, take a tree over all outcomes: few clients and rounds.
+    One round, and any number of rounds of all clients, take two small blocks for any number of clients. With all
+    clients, the worst case is the same for any number of clients from two on, and it is an upper bound for unequal
+    weights. Several rounds of sampled clients, or ``objective="gap"`` after sampling, take a tree over all outcomes,
+    which limits the numbers of clients and rounds.
 
     Parameters
     ----------
     local_steps, num_rounds
-        Steps of a round, and rounds.
+        Number of local steps per round, and number of rounds.
     step_size
         One number, or one for each of the ``local_steps * num_rounds`` steps.
     mu, L
         Strong convexity and smoothness, ``0 < mu < L``.
     distance2, objective_gap
-        Squared distance of the first model from w*, positive, and Gamma, which is imposed exactly where it is 0.
+        Largest squared distance of the first model from w*, positive, and largest Gamma; 0 is a condition of equality.
     sampling
-        All clients; ``distinct`` ones, uniformly; or ``independent`` draws of one client each.
+        ``all`` clients; ``distinct`` clients, sampled uniformly; or ``independent`` draws of one client each.
     num_selected, num_clients
-        How many are sampled, of how many. Independent draws of one round need no number of clients, nor do all.
+        Number of sampled clients, and number of all clients. The latter is not needed with all clients, or with
+        independent draws in a single round.
     gradient_noise
-        Largest variance sigma2 of a stochastic gradient, in one round; the server averages it over the clients. The
-        worst case is that of noises with many outcomes; its instance has two for each step, which approach it.
+        Largest variance sigma2 of a stochastic gradient, for one round. The worst case is approached by noises with
+        many outcomes; the noises of its instance have two outcomes in each step.
     objective
-        What is maximized: ``distance``, squared, or ``gap``.
+        Quantity that is maximized: ``distance``, which is squared, or ``gap``.
     functions
         ``all``, or only ``quadratic`` ones.
     max_block
-        Largest number of rows of a block; the time grows with its sixth power.
+        Largest number of rows of a block. The time grows with its sixth power.
 
     Returns
     -------
     WorstCase
-        Its value in a proved enclosure, the lemma, the instance.
+        The proved enclosure of the value, the lemma, and the instance.
 
     Raises
     ------
@@ -151,12 +153,12 @@ def averaged_rounds(
     given: Constants,
     sampling: Sampling = _ALL,
     num_rounds: int = 1,
-    objective: str = "distance",
+    objective: Literal["distance", "gap"] = "distance",
     *,
     quadratic: bool = False,
     gradient_noise: Fraction = Fraction(0),
 ) -> Problem:
-    """Maximize the error after rounds of all clients, of which one representative is enough, the last of a sample."""
+    """Maximize the error after rounds of all clients, represented by one client, or of a sample in the last round."""
     p = Problem()
     clients = p.clients(sampling.num_clients, given.mu, given.L, quadratic=quadratic, minimum=0, name="F")
     w_star = clients.minimizer(p.origin, objective_gap=given.objective_gap)

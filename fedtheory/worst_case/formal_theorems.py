@@ -1,8 +1,8 @@
-"""A theorem in Coq, with its proof, from a problem and multipliers as a certificate has them.
+"""Coq theorem with proof, made from a problem and multipliers of a certificate.
 
-The statement is the method as a person writes it. The proof names, for each multiplier that is not 0, the lemma of
-``fedtheory/formal/Calls.v`` that the inequality is an instance of. The checker of ``Certificate.v`` adds them up; it is
-proved to be sound.
+The statement describes the method in readable form. For each nonzero multiplier, the proof refers to the lemma of
+``fedtheory/formal/Calls.v`` whose instance the inequality is. The checker in ``Certificate.v``, which is proved to be
+sound, verifies the sum.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ __all__ = ["file_of", "file_of_certificate"]
 HALF = Fraction(1, 2)
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}", re.ASCII)
 LONGEST_FILE = 2_000_000
-"""Characters of a file that Coq reads within minutes."""
+"""Largest number of characters of a file, which Coq reads within minutes."""
 LONGEST_BOUND = 24
-"""Characters of a bound that is stated without rounding; longer ones are rounded up to eight digits."""
+"""Largest number of characters of a bound that is stated exactly; longer bounds are rounded up to eight digits."""
 HEAD = """From FedTheory Require Import Families.
 Require Import QArith List.
 Import ListNotations.
@@ -68,9 +68,9 @@ def file_of(cases: Sequence[Any], name: str) -> str:
     Raises
     ------
     NotStated
-        If a case has no upper side, or a part that has no formal statement.
+        If a case has no upper side, or a part without a formal statement.
     ValueError
-        If the name is no identifier of Coq.
+        If the name is not a Coq identifier.
     """
     names = checked_names(name, len(cases))
     text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
@@ -141,12 +141,12 @@ def balanced(
 
 
 def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
-    """Yield that what differs among clients is orthogonal to what they share, as often as it occurs in a sum."""
+    """Yield that the differences among clients are orthogonal to shared vectors, with the multiplicities in a sum."""
     families = {max(one.atom.at): one for one in stated.apart}
     for place, one in families.items():
         along: dict[int, Fraction] = {}
         for (i, j), c in rest.products.items():
-            # The product with this vector, in which other vectors of clients count by their means.
+            # products with this vector; in them, other vectors that differ among clients count by their means
             for mine, other in ((i, j), (j, i)):
                 if mine == place:
                     mean = families[other].mean.at if other in families else {other: ONE}
@@ -161,9 +161,9 @@ def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
 
 
 def _squares(stated: Statement, rest: Num, squares_of: Callable[[Any], Any]) -> list[Square] | None:
-    """Return squares whose sum a form is: of what clients share, and of what differs among them."""
+    """Return a decomposition of a form into squares: of shared vectors, and of differences among clients."""
     size = len(stated.atoms)
-    # Coordinates in which families stand for their differences from their means.
+    # Coordinates in which vectors of clients are replaced by their differences from their means.
     onto = [{number: ONE} for number in range(size)]
     for one in stated.apart:
         onto[max(one.atom.at)] |= dict(one.mean.at)
@@ -182,7 +182,7 @@ def _squares(stated: Statement, rest: Num, squares_of: Callable[[Any], Any]) -> 
 
 
 def _stated_bound(upper: Fraction) -> Fraction:
-    """Return a bound, a long one rounded up."""
+    """Return a bound; a bound with many digits is rounded up."""
     if len(str(upper)) <= LONGEST_BOUND:
         return upper
     context = Context(prec=8, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -190,13 +190,13 @@ def _stated_bound(upper: Fraction) -> Fraction:
 
 
 def _below(number: int, count: int) -> str:
-    """Return the proof that the least of some numbers is at most one of them."""
+    """Return the proof that the minimum of some numbers is at most one of them."""
     if count == 1:
         return "(Rle_refl _)"
     return "(Rmin_l _ _)" if not number else f"(Rle_trans _ _ _ (Rmin_r _ _) {_below(number - 1, count - 1)})"
 
 
-# The facts that multipliers are about, in the order of the certificate.
+# The facts to which the multipliers belong, in the order of the certificate.
 
 
 def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -> list[Weighted]:
@@ -240,14 +240,14 @@ def _conditions(stated: Statement, one: Declared, adjoint: Declared | None) -> I
 
 
 def _key(stated: Statement, says: Num) -> Any:
-    """Return what a number is, whatever it is written as, where some function values are 0."""
+    """Return a key that equal numbers have in common, given the function values that are 0."""
     zeros = {number for fact in stated.zeros for number in fact.says.values}
     values = frozenset((number, c) for number, c in says.values.items() if number not in zeros)
     return frozenset(says.products.items()), values, says.constant
 
 
 def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
-    """Yield what the class of a function or an operator says of its calls."""
+    """Yield the facts about the calls of a function or an operator that follow from its class."""
     made = [at for _, at in sorted(one.calls.items())]
     calls, enlarged = [at for at in made if not at.epsilon], [at for at in made if at.epsilon]
     for p in enlarged:
@@ -269,7 +269,7 @@ def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
 
 
 def _gap(p: At, q: At) -> Num:
-    """Return how far q is below the tangent of p."""
+    """Return the distance of the value at q below the tangent at p."""
     return add(less(p.value, q.value), product(p.u, minus(q.x, p.x)))
 
 
@@ -378,11 +378,11 @@ def _of_linear(one: Declared, adjoint: Declared | None, calls: Sequence[At], oth
 
 
 Image = tuple[Vec, Vec, str]
-"""A vector, its image under a linear map, and the proof of that."""
+"""A vector, its image under a linear map, and a proof that it is the image."""
 
 
 def _images(one: Declared) -> list[Image]:
-    """Return what a linear map, or the Hessian of a quadratic function, is known to do."""
+    """Return the facts about images under a linear map, or under the Hessian of a quadratic function."""
     if one.of.kind == "operator":
         known = [at for _, at in sorted(one.calls.items())]
         return [(at.x, at.u, at.proof) for at in known if at.x.at or at.u.at]
@@ -402,14 +402,14 @@ def _of_quadratic(one: Declared) -> Iterator[Fact]:
 
 
 def _of_symmetric(one: Declared) -> Iterator[Fact]:
-    """Yield that products with images under a Hessian, or a symmetric operator, agree."""
+    """Yield the symmetry of products with images under a Hessian or a symmetric operator."""
     for (x, u, p), (y, v, q) in combinations(_images(one), 2):
         proof = f"(call_symmetric _ _ _ _ _ {one.name}_class _ _ _ _ {p} {q})"
         yield Fact(less(product(y, u), product(x, v)), proof, is_equality=True)
 
 
 def _of_matrix(one: Declared, multipliers: Mapping[tuple[int, int], Fraction]) -> Iterator[tuple[Fraction, Fact]]:
-    """Yield what a linear map says of combinations of the vectors whose images are known, one for each square."""
+    """Yield the facts about a linear map of combinations of the vectors with known images, one for each square."""
     size = max(i for i, _ in multipliers) + 1
     matrix = [[Fraction(0)] * size for _ in range(size)]
     for (i, j), y in multipliers.items():
@@ -436,7 +436,7 @@ def _of_matrix(one: Declared, multipliers: Mapping[tuple[int, int], Fraction]) -
             yield d, Fact(says, f"({lemma} _ _ {proof})")
 
 
-# The text.
+# Text of the theorem.
 
 
 def folded(line: str, indent: int) -> list[str]:
@@ -474,7 +474,7 @@ def _proof(
     yield from folded(" ".join(f"pose ({code} := {made})." for code, made in stated.codes), 2)
     yield f"  enough (small : {real(claim.constant)} <= 0) by lra." if is_empty else "  apply Rminus_le."
     yield f"  change (number vec val {claim.code} <= 0)."
-    # A multiple of everything with whole numbers, which have no common divisors to look for.
+    # A multiple with integer coefficients, so that the checker need not compute common denominators.
     wholes = [lcm(*(c.denominator for c in row)) for _, row in squares]
     factors = [d / whole**2 for (d, _), whole in zip(squares, wholes, strict=True)]
 

@@ -1,6 +1,6 @@
 """Exact worst cases of a round with bounded heterogeneity at the minimizer."""
 
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import spelled
@@ -22,7 +22,7 @@ def heterogeneous_round(
     zeta2: Any,
     num_clients: int = 2,
     num_selected: int | None = None,
-    sampling: str = "distinct",
+    sampling: Literal["distinct", "independent"] = "distinct",
 ) -> WorstCase:
     """Largest ``E |w_+ - w*|^2`` after a round of local steps of K equally weighted clients, or of a sample of them.
 
@@ -35,7 +35,7 @@ def heterogeneous_round(
     distance2, zeta2
         Squared distance of w from w*, and the mean of ``|grad F_k(w*)|^2``.
     num_clients, num_selected
-        K, and how many take part: all of them by default.
+        K, and the number of participating clients; all of them by default.
     sampling
         ``distinct`` clients, or ``independent`` draws with replacement.
 
@@ -51,7 +51,8 @@ def heterogeneous_round(
 
     Examples
     --------
-    One client drawn, ``k = 1/2`` and ``a = 0``: from Delta = 4 with zeta2 = 16 that is ``(1/2 * 2 + 1/2 * 4)^2``.
+    One sampled client with ``k = 1/2`` and ``a = 0``: from Delta = 4 with zeta2 = 16 the value is
+    ``(1/2 * 2 + 1/2 * 4)^2``.
 
     >>> from fractions import Fraction as Q
     >>> lower, upper = heterogeneous_round(

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["Instance"]
 
 _NEGLIGIBLE = 1e-5
-"""Directions in which nothing is longer than this share of the longest vector are left out."""
+"""Directions are dropped if no vector has a larger component along them than this share of the longest vector."""
 _MOST_COPIES = 4
-"""Noises of which a representative run has two outcomes."""
+"""Largest number of noises, which have two outcomes each, in a representative run."""
 _ROUNDING = 1e-9
-"""Share of the longest vectors that is the error of doubles in a run."""
+"""Rounding error of a run as a share of the longest vectors."""
 _MISSED = 1e-4
-"""Share of the bounds by which a run may miss what is proved."""
+"""Largest difference between a run and the proved bound, as a share of the bounds."""
 
 
 @final
@@ -52,9 +52,9 @@ class Interpolant:
     Attributes
     ----------
     points, gradients, values
-        Where it is known: shapes (n, v), (n, v), (n,). The minimizer is among the points.
+        Interpolated points, gradients and values, shapes (n, v), (n, v), (n,). The minimizer is one of the points.
     mu, L
-        Its constants.
+        Strong convexity and smoothness.
     """
 
     points: Array
@@ -78,7 +78,7 @@ class Interpolant:
         return float(self.mu / 2 * w @ w + bulge / 2 * away @ away + weights @ levels)
 
     def gradient(self, w: Array) -> Array:
-        """Return the gradient there."""
+        """Return the gradient of the loss at a model."""
         found: Array = self.mu * w + (self.L - self.mu) * (w - self._weights(w) @ self._corners)
         return found
 
@@ -102,7 +102,7 @@ class Interpolant:
 
 
 def _on_simplex(vectors: Array, linear: Array) -> Array:
-    """Minimize ``|sum a_i v_i|^2 / 2 + sum a_i c_i`` over ``a_i >= 0`` of sum 1, vertex by vertex (Wolfe 1976)."""
+    """Minimize ``|sum a_i v_i|^2 / 2 + sum a_i c_i`` over ``a_i >= 0`` with sum 1 (Wolfe 1976)."""
     inside = [int(np.argmin((vectors**2).sum(axis=1) / 2 + linear))]
     weights = np.zeros(linear.size)
     weights[inside] = 1.0
@@ -117,7 +117,7 @@ def _on_simplex(vectors: Array, linear: Array) -> Array:
 
 
 def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -> list[int]:
-    """Move to the minimum over the face of some vertices, and leave the face where a weight becomes negative."""
+    """Move to the minimum over a face; leave the face if a weight becomes negative."""
     while True:
         here = weights[inside]
         away, is_whole = _descent(here, vectors[inside], linear[inside])
@@ -130,9 +130,9 @@ def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -
 
 
 def _descent(here: Array, vectors: Array, linear: Array) -> tuple[Array, bool]:
-    """Return the step to the minimum and True; or, where weights can change and no mixture does, a descent and False.
+    """Return the step to the minimum and True; if there is no unique minimum, a direction of descent and False.
 
-    Along the second the objective is linear: it ends where a weight does.
+    Along a direction of descent the objective is linear, so the step ends when a weight becomes 0.
     """
     edges, rise = vectors[1:] - vectors[0], linear[1:] - linear[0]
     turns, lengths, _ = np.linalg.svd(edges)
@@ -163,7 +163,7 @@ class Parabola:
         return float(away @ self.curvature @ away / 2 + self.minimum)
 
     def gradient(self, w: Array) -> Array:
-        """Return the gradient there."""
+        """Return the gradient of the loss at a model."""
         found: Array = self.curvature @ (w - self.center)
         return found
 
@@ -171,9 +171,9 @@ class Parabola:
 @final
 @dataclass(frozen=True)
 class Envelope:
-    r"""The least convex function with given values and subgradients at some points, or the least one plus a parabola.
+    r"""The least convex function with given values and subgradients at some points, plus a parabola if mu is not 0.
 
-    With least curvature mu, which may be negative, it is the largest of the functions
+    With the least curvature mu, which may be negative, it is the maximum of the functions
 
     .. math::
         f_i+\langle g_i,x-x_i\rangle+\frac\mu2\|x-x_i\|^2
@@ -181,7 +181,7 @@ class Envelope:
     Attributes
     ----------
     points, gradients, values
-        Where it is known: shapes (n, v), (n, v), (n,).
+        Interpolated points, subgradients and values, shapes (n, v), (n, v), (n,).
     mu
         Least curvature.
     """
@@ -195,7 +195,7 @@ class Envelope:
 
     @property
     def minimum(self) -> float:
-        """The least known value."""
+        """The least of the given values."""
         return float(self.values.min())
 
     def loss(self, w: Array) -> float:
@@ -203,7 +203,7 @@ class Envelope:
         return float(self._pieces(w).max())
 
     def gradient(self, w: Array) -> Array:
-        """Return a subgradient there."""
+        """Return a subgradient at a point."""
         best = int(self._pieces(w).argmax())
         found: Array = self.gradients[best] + self.mu * (w - self.points[best])
         return found
@@ -217,7 +217,7 @@ class Envelope:
 @final
 @dataclass(frozen=True)
 class Samples:
-    """Function or operator with known values at finitely many points; elsewhere the value of the nearest point.
+    """Function or operator with given values at finitely many points; elsewhere the value of the nearest point.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class Samples:
 
     @property
     def minimum(self) -> float:
-        """The least known value."""
+        """The least of the given values."""
         return float(self.values.min())
 
     def loss(self, w: Array) -> float:
@@ -241,7 +241,7 @@ class Samples:
         return float(self.values[self._nearest(w)])
 
     def gradient(self, w: Array) -> Array:
-        """Return the gradient there."""
+        """Return the gradient at the nearest point."""
         found: Array = self.gradients[self._nearest(w)]
         return found
 
@@ -253,14 +253,14 @@ class Samples:
 class Instance(Mapping[str, Array]):
     """Functions and points, by name, that attain a worst case.
 
-    A point that clients share, and that no noise moves, has the shape (v,). Others have an axis for each group of
-    clients and for each noise. A noise of two outcomes stands for those of many, which it approaches: the outcomes
-    before it choose one of its directions, and its own outcome the sign.
+    A point that is the same for all clients and outcomes has the shape (v,). Other points have an axis for each group
+    of clients and for each noise. Noises have two outcomes, which approximate noises with many outcomes. The earlier
+    outcomes determine the direction of a noise, and its outcome determines the sign.
 
     Attributes
     ----------
     functions
-        By name, one function for each client.
+        Functions of the clients, by name.
     dim
         Number of coordinates.
     """
@@ -292,7 +292,7 @@ class Instance(Mapping[str, Array]):
 
     @cached_property
     def _spots(self) -> list[Array]:
-        """Where a block's vectors lie, by client and outcomes: arrays of unit vectors along the last axis."""
+        """Unit vectors, along the last axis, in which a block's vectors are represented, by client and outcomes."""
         found: list[Array] = []
         every = len(self.axes)
         for block, source in enumerate(self._record.sources):
@@ -304,7 +304,7 @@ class Instance(Mapping[str, Array]):
                 shape = [1] * every
                 for one in (*behind, block):
                     shape[self.axes[one]] = self._lengths[self.axes[one]]
-                # Each history has a separate direction, along which its outcomes are two signs, or are orthogonal.
+                # Each history has its direction, along which the outcomes are two signs, or orthogonal directions.
                 signs = np.eye(own) if self._representative else np.array([[1.0], [-1.0]])
                 spot = np.kron(np.eye(math.prod(before)), signs).reshape(*shape, -1)
             elif pair := next((pair for pair, other in self._record.crossings.items() if other == block), None):
@@ -336,7 +336,7 @@ class Instance(Mapping[str, Array]):
     def _functions_of(self, one: Declared) -> tuple[Any, ...]:
         every = len(self.axes)
         known = []
-        # A smooth function that is as large as may be is above all minorants; another one is the largest of them.
+        # The largest smooth function is above all affine minorants; a nonsmooth function is the largest of them.
         is_smooth = isinstance(one.of, FunctionClass) and one.of.L is not None
         for call in (call for call in one.calls if not (call.epsilon and is_smooth)):
             at, gradient = np.broadcast_arrays(self.place(call.at), self.place(call.gradient))
@@ -356,7 +356,7 @@ class Instance(Mapping[str, Array]):
 
     @property
     def clients(self) -> list[Any]:
-        """All functions, one after the other."""
+        """The functions of all clients, as one list."""
         return [function for functions in self.functions.values() for function in functions]
 
     @cached_property
@@ -386,7 +386,7 @@ class Instance(Mapping[str, Array]):
         return self.outcome().objective
 
     def outcome(self) -> Outcome:
-        """Run the problem, and return the objective and by how much the run breaks the constraints."""
+        """Run the problem; return the objective and the violations of the constraints."""
 
         def choose(step: Step, inputs: Sequence[Array]) -> Array:  # noqa: ARG001
             return self.place(step.made)
@@ -395,7 +395,7 @@ class Instance(Mapping[str, Array]):
         return Run(self._record, self.functions, choose, self._values, part).outcome(self._objectives)
 
     def _part(self, found: Array, block: int) -> Array:
-        """Return what a block holds of a vector: its coordinates in the directions that only this block has."""
+        """Return the part of a vector in a block: its coordinates in the directions of the block."""
         widths = [spot.shape[-1] * len(factor) for spot, factor in zip(self._spots, self._factors, strict=True)]
         first = sum(widths[:block])
         kept: Array = np.zeros_like(found)
@@ -403,7 +403,7 @@ class Instance(Mapping[str, Array]):
         return kept
 
     def as_data(self) -> dict[str, Any]:
-        """Return functions, points and the objective of the run as lists of numbers, for a file."""
+        """Return functions, points and the objective of the run as JSON-serializable lists."""
         return {
             "functions": {name: [_as_data(one) for one in own] for name, own in self.functions.items()},
             "points": {name: self[name].tolist() for name in self},
@@ -411,10 +411,10 @@ class Instance(Mapping[str, Array]):
         }
 
     def plot_functions(self, axes: Axes) -> Axes:
-        """Draw the smooth convex functions along the line from the first point to the minimizer; return the Axes.
+        """Plot the smooth convex functions along the line from the first point to the minimizer; return the Axes.
 
-        The curve is the largest function of the class with the values and gradients of the worst case; dots are points
-        of the run, where they are nearest to the line.
+        The curve is the largest function of the class with the values and gradients of the worst case. Dots are the
+        points of the run, projected onto the line.
 
         Parameters
         ----------
@@ -429,7 +429,7 @@ class Instance(Mapping[str, Array]):
         Raises
         ------
         ValueError
-            If there is no such function.
+            If there is no smooth convex function.
         """
         smooth = {
             f"{name}, client {k}" if len(own) > 1 else name: f
@@ -454,13 +454,13 @@ class Instance(Mapping[str, Array]):
         return axes
 
     def plot_plane(self, axes: Axes) -> Axes:
-        """Draw the points in the plane of the first two axes; return the Axes.
+        """Plot the points in the plane of the first two coordinates; return the Axes.
 
         Parameters
         ----------
         axes
-            The Axes to draw on. The label says which share of all squared distances is in the plane: all of it where
-            the worst case needs no more than two dimensions.
+            The Axes to draw on. The label states the share of all squared distances that lies in the plane. It is 1 if
+            the worst case has at most two dimensions.
 
         Returns
         -------
@@ -494,10 +494,11 @@ def is_attained(
     point: FeasiblePoint,
     lower: Fraction,
 ) -> bool:
-    """Whether a run of the problem, on the functions of a feasible point, reaches the lower side.
+    """Whether a run of the problem, on the functions of a feasible point, attains the lower side.
 
-    The run has one client of each group, as all have the same products, and outcomes of a noise that are orthogonal, as
-    those of many outcomes are. It may miss by a small share of the bounds, and by the rounding errors of long vectors.
+    The run has one client of each group, since all clients have the same products, and orthogonal outcomes of noises,
+    like noises with many outcomes. Deviations of a small share of the bounds, and rounding errors of long vectors, are
+    tolerated.
     """
     instance = Instance(record, objectives, program, point, representative=True)
     found = instance.outcome()
@@ -516,7 +517,7 @@ def _rows(some: Array) -> Array:
 
 
 def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: int) -> Any:
-    """Return a function of the class with given points, gradients and values, if there is one here, or only these."""
+    """Return a function of the class with given points, gradients and values, or ``Samples`` if there is none here."""
     of = one.of
     points, gradients = (np.array([row[side] for row in rows]).reshape(-1, dim) for side in (0, 1))
     values = np.array([row[2] for row in rows])
@@ -537,7 +538,7 @@ def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: in
 
 
 def vertices(num: int) -> Array:
-    """Return unit vectors of sum zero, the vertices of a regular simplex, shape (num, num - 1).
+    """Return unit vectors with sum zero, the vertices of a regular simplex, shape (num, num - 1).
 
     >>> vertices(2) @ vertices(2).T
     array([[ 1., -1.],
@@ -550,7 +551,7 @@ def vertices(num: int) -> Array:
 
 
 def _compressed(factor: Array, negligible: float) -> Array:
-    """Turn the space so that it has no more directions than are used."""
+    """Rotate the space and drop unused dimensions."""
     _, lengths, rows = np.linalg.svd(factor)
     used = lengths > negligible
     found: Array = lengths[used, None] * rows[: lengths.size][used]
@@ -558,14 +559,14 @@ def _compressed(factor: Array, negligible: float) -> Array:
 
 
 def completed(x: Array, y: Array, low: float, high: float) -> Array:
-    """Complete a symmetric matrix with eigenvalues in [low, high] of which ``H x = y`` is known, shapes (v, n)."""
+    """Complete a symmetric matrix H with eigenvalues in [low, high] from ``H x = y``, shapes (v, n)."""
     basis, lengths, rows = np.linalg.svd(x)
     rank = int((lengths > _NEGLIGIBLE * lengths[0]).sum())
     inside, outside = basis[:, :rank], basis[:, rank:]
     image = y @ (rows[:rank].T / lengths[:rank])
     A, B = inside.T @ image, outside.T @ image
     A = (A + A.T) / 2
-    # What is not known lies between two Schur complements; the middle is farthest from both.
+    # The unknown block lies between two Schur complements; the middle has the largest distance from both.
     least = low * np.eye(len(B)) + B @ np.linalg.pinv(A - low * np.eye(rank), rcond=1e-6) @ B.T
     most = high * np.eye(len(B)) - B @ np.linalg.pinv(high * np.eye(rank) - A, rcond=1e-6) @ B.T
     H = basis @ np.block([[A, B.T], [B, (least + most) / 2]]) @ basis.T

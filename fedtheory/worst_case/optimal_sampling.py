@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, listed, rational, spelled
@@ -25,32 +25,33 @@ def optimal_client_sampling(
     L: Any,
     distance2: Any,
     objective_gap: Any,
-    probabilities: str = "optimal",
+    probabilities: Literal["optimal", "uniform"] = "optimal",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one step of DSGD with independent sampling of the clients.
 
     The largest ``E |w_+ - w*|^2`` for ``w_+ = w - step_size sum_{i in S} (w_i/p_i) grad F_i(w)`` over all L-smooth,
     mu-strongly convex clients with these weights, ``|w - w*|^2 <= distance2`` and
-    ``F* - sum w_i F_i* <= objective_gap``. Optimal probabilities look at the gradients, and are exactly optimal.
+    ``F* - sum w_i F_i* <= objective_gap``. Optimal probabilities minimize the variance for the norms of the current
+    gradients.
 
     Parameters
     ----------
     weights
-        Of the clients, positive, with sum 1.
+        Weights of the clients, positive, with sum 1.
     expected_size
         Expected number of clients m, ``0 < m <= n``.
     step_size
-        One number.
+        Step size.
     mu, L, distance2, objective_gap, max_block
         As in ``fedavg``.
     probabilities
-        ``optimal``, or ``uniform``: m/n for everyone.
+        ``optimal``, or ``uniform``: m/n for each client.
 
     Returns
     -------
     WorstCase
-        Its instance goes through all sets of clients.
+        Its instance has all sets of clients as outcomes.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def optimal_client_sampling(
 
     Examples
     --------
-    Under equal weights optimal sampling is no better in the worst case than uniform sampling; under others it is:
+    With equal weights, optimal sampling is no better than uniform sampling in the worst case; with other weights it is:
 
     >>> from fractions import Fraction as Q
     >>> constants = dict(mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
@@ -96,7 +97,7 @@ def sampled_step(
 ) -> Problem:
     """Maximize the expected squared distance after a step with independently sampled, unbiased gradients.
 
-    ``descent`` times ``F(w) - F*``, w the model before the step, is added.
+    ``descent`` times ``F(w) - F*``, where w is the model before the step, is added to the objective.
     """
     p, [eta] = Problem(), given.steps
     clients = [p.function(given.mu, given.L, minimum=0) for _ in weights]
@@ -114,10 +115,10 @@ def sampled_step(
 
 
 def _least_variance(p: Problem, updates: Sequence[Vector], expected_size: Fraction) -> Form:
-    """Return the variance under the best probabilities.
+    """Return the variance under the optimal probabilities.
 
-    With ``u_i = |w_i g_i|^2``, the least variance ``min_p sum u_i (1/p_i - 1)`` over ``p_i <= 1`` with sum m is a
-    minimum of linear functions of u, hence concave, and at least t if and only if
+    Let ``u_i = |w_i g_i|^2``. The least variance ``min_p sum u_i (1/p_i - 1)`` over ``p_i <= 1`` with sum m is a
+    minimum of linear functions of u and therefore concave. It is at least t if and only if
     ``t <= sum (2 z_i - nu_i - u_i) - m lambda`` for some ``lambda, nu_i >= 0`` and ``z_i^2 <= u_i (lambda + nu_i)``.
     """
     price = p.number()

@@ -1,10 +1,10 @@
 """Worst-case problems of user-defined methods.
 
-A problem is written with inner products and function values, which are the unknowns of a semidefinite program; the
-dimension of the space is not restricted. All numbers are integers and fractions, and the answer is proved.
+A problem is formulated with inner products and function values, which are the unknowns of a semidefinite program. The
+dimension of the space is not restricted. All numbers are integers and fractions, and the result is proved.
 
-Where the conditions on points, gradients and values of a class are sufficient as well as necessary, both sides are
-proved; elsewhere only the upper one. These are the classes:
+If the conditions on points, gradients and values of a class are necessary and sufficient, both sides are proved.
+Otherwise only the upper side is proved. These are the classes:
 
 ========================================  =============  ========================================================
 class                                     sides          source of the conditions
@@ -24,8 +24,8 @@ class                                     sides          source of the condition
 ``linear()``, symmetric or skew, too      both           Bousselmi, Hendrickx, Glineur 2024
 ========================================  =============  ========================================================
 
-Coordinate blocks of a smooth function have no class, as no sufficient conditions are known: a problem demands the
-necessary ones with ``at_most`` of vectors that are orthogonal.
+There is no class for coordinate blocks of a smooth function, as no sufficient conditions are known. The necessary
+conditions can be stated with ``at_most`` for orthogonal vectors.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ from operator import add
 from typing import Any, final, overload
 
 from fedtheory._support import validate
+from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import short, shown
 from fedtheory.worst_case._arguments import listed, spelled
 from fedtheory.worst_case._functions import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._record import SERVER, Record, checked_name
+from fedtheory.worst_case._readable_proofs import Names, class_text
+from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, fraction, one_owner
 from fedtheory.worst_case.instances import is_attained
@@ -53,7 +55,9 @@ from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 __all__ = ["Problem"]
 
 LARGEST_BLOCK = 60
-"""Rows of a block up to which a program is solved."""
+"""Largest number of rows of a block of a program that is solved."""
+_SHOWN = 3
+"""Number of functions and constraints in the summary of a problem."""
 
 
 @final
@@ -63,7 +67,7 @@ class Problem:
     Attributes
     ----------
     record
-        All of it as data.
+        The problem as data.
 
     Examples
     --------
@@ -84,16 +88,44 @@ class Problem:
     """
 
     def __init__(self) -> None:
-        self.record = Record()
+        self.record = Record(owner=self._text_of)
         self._objectives: list[Form] = []
 
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        names = Names(self.record)
+        functions = [f"{one.name}: {_number_of(one)}{class_text(one.of)}" for one in self.record.declared]
+        constraints = [
+            f"{names.form(one.form)} {'=' if one.is_equality else '<='} {shown(one.bound)}"
+            for one in self.record.constraints[:_SHOWN]
+        ]
+        objectives = [names.form(form) for form in self._objectives]
+        rows = {
+            "functions": _listed(functions, len(functions)),
+            "constraints": _listed(constraints, len(self.record.constraints)),
+            "maximizes": f"the least of {_listed(objectives, len(objectives))}"
+            if objectives[1:]
+            else "".join(objectives),
+        }
+        return Summary("Problem", {name: text for name, text in rows.items() if text})
+
+    def _text_of(self, term: Vector | Value | Form) -> str:
+        names = Names(self.record)
+        return short_text(names.vector(term) if isinstance(term, Vector) else names.form(Form.of(term)))
+
     def point(self, name: str = "") -> Vector:
-        """Return a point that may lie anywhere.
+        """Return an arbitrary point.
 
         Parameters
         ----------
         name
-            Its name in ``instance()``, in proofs and in messages; no other point has it.
+            Name of the point in ``instance()``, in proofs and in messages; it must be unique.
 
         Returns
         -------
@@ -105,14 +137,14 @@ class Problem:
     vector = point
 
     def name(self, vector: Vector, name: str) -> Vector:
-        """Give a vector a name, a model of a method for example, and return it.
+        """Give a vector, such as a model of a method, a name and return it.
 
         Parameters
         ----------
         vector
-            Any vector of this problem but the origin.
+            A vector of this problem other than the origin.
         name
-            Its name, as of ``point``.
+            Name of the vector, as in ``point``.
 
         Returns
         -------
@@ -123,7 +155,7 @@ class Problem:
 
     @property
     def origin(self) -> Vector:
-        """The zero vector. One point of a problem may lie there, if the problem is about differences of points only."""
+        """The zero vector. One point may be placed there if the problem depends only on differences of points."""
         return Vector({})
 
     @spelled
@@ -149,21 +181,22 @@ class Problem:
         lipschitz
             Largest length of a subgradient.
         quadratic
-            Whether it is quadratic, with eigenvalues from mu to L.
+            Whether the function is quadratic, with eigenvalues from mu to L.
         quadratic_growth
-            G with ``f(x) - f* <= G/2 |x - x*|^2``.
+            The constant G in ``f(x) - f* <= G/2 |x - x*|^2``.
         polyak
-            m with ``f(x) - f* <= |grad f(x)|^2 / (2 m)``, of a smooth function; only an upper bound is proved then.
+            The constant m in ``f(x) - f* <= |grad f(x)|^2 / (2 m)`` for a smooth function; only an upper bound is
+            proved.
         minimum
-            The least value: 0, or None if it may be any number, as of functions with minima of their own.
+            The least value: 0, or None if it is arbitrary, for example if several functions have different minima.
         name
-            Its name in proofs; no other function has it.
+            Name of the function in proofs; it must be unique.
 
         Returns
         -------
         Function
-            With ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``, ``line_search``,
-            ``inexact_gradient``; ``2 * f + g`` is one, too.
+            An object with the methods ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``,
+            ``line_search`` and ``inexact_gradient``. Combinations such as ``2 * f + g`` have these methods, too.
 
         Raises
         ------
@@ -181,14 +214,14 @@ class Problem:
         Parameters
         ----------
         diameter
-            Of the set; unbounded if None.
+            Diameter of the set; None for an unbounded set.
         name
             As of ``function``.
 
         Returns
         -------
         Function
-            Its ``proximal`` is the projection, its ``linear_minimizer`` a step of Frank and Wolfe's method.
+            The indicator. ``proximal`` is the projection, and ``linear_minimizer`` is a step of the Frank-Wolfe method.
         """
         size = None if diameter is None else positive_number("diameter", diameter)
         of = FunctionClass(indicator=True, diameter=size)
@@ -205,28 +238,28 @@ class Problem:
         lipschitz: Any = None,
         name: str = "",
     ) -> Operator:
-        """Return an operator of a class; with several hypotheses only an upper bound is proved.
+        """Return an operator of a class; with several hypotheses, only an upper bound is proved.
 
         Parameters
         ----------
         monotone, strongly_monotone
-            ``<T x - T y, x - y>`` is at least 0, or at least this share of ``|x - y|^2``.
+            ``<T x - T y, x - y>`` is at least 0, or at least this multiple of ``|x - y|^2``.
         nonexpansive, lipschitz
             ``|T x - T y|`` is at most ``|x - y|``, or at most this multiple of it.
         cocoercive
-            ``<T x - T y, x - y>`` is at least this share of ``|T x - T y|^2``.
+            ``<T x - T y, x - y>`` is at least this multiple of ``|T x - T y|^2``.
         name
             As of ``function``.
 
         Returns
         -------
         Operator
-            ``op(x)``, ``op.resolvent(x, step)``, ``op.fixed_point()``, ``op.zero()``.
+            An object with ``op(x)``, ``op.resolvent(x, step)``, ``op.fixed_point()`` and ``op.zero()``.
 
         Raises
         ------
         ValueError
-            If nothing is said of it, or the same twice.
+            If no hypothesis is given, or two that mean the same.
         """
         validate.boolean("monotone", monotone)
         validate.boolean("nonexpansive", nonexpansive)
@@ -248,23 +281,23 @@ class Problem:
     def support(self, lipschitz: Any = None, *, name: str = "") -> Function:
         """Return the support function of a convex set C: the largest ``<c, x>`` with c in C.
 
-        It is positively homogeneous about ``p.origin``.
+        It is positively homogeneous with respect to ``p.origin``.
 
         Parameters
         ----------
         lipschitz
-            Largest length of a point of C; unbounded if None.
+            Largest length of a point of C; None if C is unbounded.
         name
             As of ``function``.
 
         Returns
         -------
         Function
-            Its gradients are the points of C at which the products are largest.
+            The support function; its gradient at x is a point c of C with the largest ``<c, x>``.
 
         Examples
         --------
-        At a distance of 3 from the origin, a norm of slope 2 is 6:
+        At a distance of 3 from the origin, two times the norm is 6:
 
         >>> p = Problem()
         >>> x = p.point()
@@ -280,14 +313,15 @@ class Problem:
     def restricted_secant(self, mu: Any, error_bound: Any = None, *, name: str = "") -> Function:
         """Return a function with a restricted secant inequality and an error bound, which need not be convex.
 
-        Where only gradients are in the problem, both sides are proved; with values, only an upper bound.
+        If the problem contains only gradients of the function, both sides are proved; if it contains values, only an
+        upper bound.
 
         Parameters
         ----------
         mu
-            ``<grad f(x), x - x*> >= mu |x - x*|^2`` for all x, with the minimizer x*.
+            The constant in ``<grad f(x), x - x*> >= mu |x - x*|^2`` for all x, with the minimizer x*.
         error_bound
-            ``|grad f(x)| <= error_bound |x - x*|``; none if None.
+            The constant in ``|grad f(x)| <= error_bound |x - x*|``; None for no bound.
         name
             As of ``function``.
 
@@ -324,9 +358,9 @@ class Problem:
         Parameters
         ----------
         largest
-            Its largest singular value, or the largest eigenvalue of a symmetric operator.
+            Largest singular value, or largest eigenvalue of a symmetric operator.
         least
-            The least eigenvalue of a symmetric operator; None for one that need not be symmetric.
+            Least eigenvalue of a symmetric operator; None for an operator that need not be symmetric.
         skew
             Whether the operator is skew: ``<M x, y> = -<x, M y>``.
         name
@@ -335,12 +369,11 @@ class Problem:
         Returns
         -------
         Linear
-            ``M(x)``, and ``M.adjoint(u)``.
+            An operator with ``M(x)`` and ``M.adjoint(u)``.
 
         Examples
         --------
-        The eigenvalues of ``1 - M``, with those of M from 0 to 3, are at most 2 in absolute value; a skew operator
-        turns every vector by a right angle.
+        If the eigenvalues of M are from 0 to 3, those of ``1 - M`` are at most 2 in absolute value.
 
         >>> p = Problem()
         >>> M, x = p.linear(3, least=0), p.point()
@@ -373,20 +406,21 @@ class Problem:
         minimum: int | None = None,
         name: str = "",
     ) -> Clients:
-        """Return exchangeable clients, each with a function of a class; they take two blocks whatever their number.
+        """Return exchangeable clients with functions of a class; they take two blocks for any number of clients.
 
         Parameters
         ----------
         num_clients
             Number of clients; their weights are equal.
         mu, L, lipschitz, quadratic, minimum, name
-            Of each client's function, as of ``function``.
+            Properties of each client's function, as in ``function``.
 
         Returns
         -------
         Clients
-            A vector of these clients stands for one vector of each, and a product of two such vectors for its mean over
-            the clients. ``mean(v)`` is the mean of a vector, ``minimizer()`` that of the mean of all functions.
+            The clients. A vector of these clients represents one vector per client, and a product of two such vectors
+            is a mean over the clients. ``mean(v)`` is the mean of a vector, and ``minimizer()`` is the minimizer of the
+            mean of all functions.
         """
         number = validate.count("num_clients", num_clients)
         of = _function_class(mu, L, lipschitz, quadratic, None, None)
@@ -402,14 +436,14 @@ class Problem:
     def mean(self, outcomes: Sequence[Term], weights: Sequence[Any] | None = None) -> Sum: ...
 
     def mean(self, outcomes: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
-        """Return the expectation of vectors or forms, one for each outcome, or the mean of functions.
+        """Return the expectation of vectors or forms over outcomes, or the mean of functions.
 
         Parameters
         ----------
         outcomes
-            Vectors, forms, function values or functions.
+            Vectors, forms, function values or functions, one per outcome.
         weights
-            Their probabilities; equal ones by default.
+            Probabilities of the outcomes; equal by default.
 
         Returns
         -------
@@ -435,11 +469,11 @@ class Problem:
         return reduce(add, (share * term for share, term in zip(shares, terms, strict=True)))
 
     def number(self) -> Value:
-        """Return a number without constraints."""
+        """Return an unconstrained number."""
         return self.record.value()
 
     def geometric_mean(self, one: Form | Value, other: Form | Value) -> Form:
-        """Return a number that is at most the root of the product of two forms that are not negative.
+        """Return a number that is at most the square root of the product of two nonnegative forms.
 
         Parameters
         ----------
@@ -449,8 +483,7 @@ class Problem:
         Returns
         -------
         Form
-            The root, where it is maximized. Where it should be small, or equal to something, only an upper bound is
-            proved.
+            The square root, if larger values increase the objective. Otherwise only an upper bound is proved.
         """
         block = self.record.block()
         u, v = (self.record.vector(blocks=(block,), verb="root") for _ in range(2))
@@ -460,21 +493,21 @@ class Problem:
         return u @ v
 
     def compressed(self, vector: Vector, eps: Any, *, name: str = "") -> Vector:
-        """Return a compressed vector, off by at most the share eps of the squared length.
+        """Return a compressed vector, whose squared error is at most eps times the squared length.
 
         Parameters
         ----------
         vector
-            The vector that is sent.
+            Vector v to compress.
         eps
-            ``|C(v) - v|^2 <= eps |v|^2``.
+            The constant in ``|C(v) - v|^2 <= eps |v|^2``.
         name
             As of ``point``.
 
         Returns
         -------
         Vector
-            The vector that arrives.
+            The compressed vector C(v).
         """
         share = positive_number("eps", eps)
         found = self.record.vector(own_vector("compressed", vector, self.record), verb="compressed", numbers=[share])
@@ -482,29 +515,31 @@ class Problem:
         return self.record.named(found, name)
 
     def unbiased(self, vector: Vector, omega: Any, *, clients: Clients | None = None, name: str = "") -> Vector:
-        """Return a vector that an unbiased random compressor, or a random quantization, leaves.
+        """Return the result of an unbiased random compressor, such as a random quantization.
 
-        What differs from client to client is compressed by each client, independently of the others.
+        Vectors that differ among clients are compressed independently by each client.
 
         Parameters
         ----------
         vector
-            The vector v that is sent.
+            Vector v to compress.
         omega
-            ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``, given all that was drawn before.
+            The constant in ``E |C(v) - v|^2 <= omega |v|^2``; ``E C(v) = v``. Expectations are conditional on earlier
+            draws.
         clients
-            Each of these clients compresses the vector, even if it is the same for all.
+            Clients that compress the vector independently, even if it is the same for all of them.
         name
             As of ``point``.
 
         Returns
         -------
         Vector
-            The vector that arrives.
+            The compressed vector C(v).
 
         Examples
         --------
-        Of 4 clients with one vector of squared length 1, the average of what arrives has ``1 + omega/4``.
+        For 4 clients with the same vector of squared length 1, the average has the expected squared length
+        ``1 + omega/4``.
 
         >>> from fractions import Fraction as Q
         >>> p = Problem()
@@ -529,25 +564,25 @@ class Problem:
         Parameters
         ----------
         form
-            Made of inner products and function values of this problem.
+            A combination of inner products and function values of this problem.
         bound
             An integer or a fraction.
         name
-            Name of the number in the lemma that the multipliers prove; numbered if empty.
+            Name of the bound in the lemma that the multipliers prove; a number by default.
         share
-            The form is at most this share of the number.
+            Factor of the bound: the form is at most ``share * bound``.
         """
         number = fraction("bound", bound)
         part = fraction("share", share)
         self.record.at_most(_not_null(self._own(form), number * part), number, name, part)
 
     def equal_to(self, form: Form | Value, bound: Any, name: str = "") -> None:
-        """Demand that a form equals a number, as ``at_most`` demands that it is at most one."""
+        """Demand that a form equals a number; the parameters are those of ``at_most``."""
         number = fraction("bound", bound)
         self.record.equal_to(_not_null(self._own(form), number), number, name)
 
     def maximize(self, *forms: Form | Value) -> None:
-        """Say what is to be largest: a form, or the least of several."""
+        """Set the objective: a form, or the minimum of several forms."""
         if not forms:
             message = "maximize must be given a form, got nothing"
             raise ValueError(message)
@@ -557,12 +592,12 @@ class Problem:
             raise ValueError(message)
 
     def solve(self, narrow: float = NARROW) -> WorstCase:
-        """Prove the largest value from both sides.
+        """Prove the largest value of the objective from both sides.
 
         Parameters
         ----------
         narrow
-            Largest width of the enclosure that is aimed at, as a share of the value.
+            Target for the width of the enclosure relative to the value.
 
         Returns
         -------
@@ -572,7 +607,8 @@ class Problem:
         Raises
         ------
         AssumptionViolated
-            If no functions and points fulfill the constraints, or the value is infinite; each is proved.
+            If no functions and points fulfill the constraints, or the value is infinite. Both are proved before they
+            are raised.
         OracleError
             If neither side of the value could be proved.
         ValueError
@@ -581,12 +617,13 @@ class Problem:
         return worst_of([self.case((), narrow, LARGEST_BLOCK)])
 
     def without(self, *conditions: str) -> WorstCase:
-        """Prove an upper bound from fewer conditions, for a proof that is shorter or that holds for a larger class.
+        """Prove an upper bound without some conditions, for a shorter proof or for a larger class.
 
         Parameters
         ----------
         conditions
-            Labels of the solution's ``labels`` or ``active``: ``"f0: x1, x2"`` compares two points of a function.
+            Labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares two points of
+            f0.
 
         Returns
         -------
@@ -596,14 +633,14 @@ class Problem:
         Raises
         ------
         ValueError
-            If there is no such condition.
+            If a label does not exist.
         OracleError
-            If nothing is proved, as the value may be infinite without the conditions.
+            If no bound is proved; the value may be infinite without the conditions.
         """
         return worst_of([self.case(conditions, NARROW, LARGEST_BLOCK)])
 
     def case(self, omitted: Sequence[str] = (), narrow: float = NARROW, largest_block: int | None = None) -> Case:
-        """Return the problem as it is now with what is proved, of which nothing may be: no value, no point, no end."""
+        """Return the current problem with its proof, in which the value, the point or the end may be missing."""
         validate.positive("narrow", narrow)
         record, program = self._programmed()
         labels = [one.label for one in program.inequalities]
@@ -661,7 +698,7 @@ class Problem:
         return checked_name(name) or next(free for n in count() if (free := f"{letter}{n}") not in taken)
 
     def _own(self, form: Form | Value) -> Form:
-        """Return a form of this problem."""
+        """Return a form after checking that it belongs to this problem."""
         found = Form.of(form)
         owner = one_owner(*(vector for pair in found.products for vector in pair), *found.values)
         if owner not in (None, self.record.owner):
@@ -673,8 +710,17 @@ class Problem:
         return found
 
 
+def _number_of(one: Declared) -> str:
+    return f"{one.num_clients} clients, each " if one.num_clients > 1 else ""
+
+
+def _listed(texts: Sequence[str], number: int) -> str:
+    more = [f"and {number - _SHOWN} more"] if number > _SHOWN else []
+    return ", ".join([*texts[:_SHOWN], *more])
+
+
 def _with_values(record: Record, objectives: Sequence[Form]) -> list[str]:
-    """Return the functions whose values count, though only conditions on their gradients are sufficient."""
+    """Return the functions whose values occur although their conditions are sufficient for gradients only."""
     forms = [*objectives, *(one.form for one in record.constraints)]
     asked = {value for form in forms for value, c in form.values.items() if c}
     partial = [one for one in record.declared if getattr(one.of, "restricted_secant", None) is not None]
@@ -682,7 +728,7 @@ def _with_values(record: Record, objectives: Sequence[Form]) -> list[str]:
 
 
 def _not_null(form: Form, bound: Fraction) -> Form:
-    """Refuse a square that must be 0: a program with it has no inner point, and a proof of one side at most."""
+    """Raise ValueError for a square that must be 0, since the program then has no interior point."""
     squares = {u.key == v.key and c > 0 for (u, v), c in form.products.items() if c and u.coordinates and v.coordinates}
     if not bound and squares == {True} and not any(form.values.values()):
         message = (
@@ -694,14 +740,14 @@ def _not_null(form: Form, bound: Fraction) -> Form:
 
 
 def counted(name: str, number: int) -> range:
-    """Return the numbers of the steps or rounds of a method, no more than there may be vectors."""
+    """Return the numbers of the steps or rounds of a method, with a limit."""
     return range(validate.count(name, number, 1, LARGEST_BLOCK))
 
 
 def _function_class(
     mu: Any, L: Any, lipschitz: Any, quadratic: bool, quadratic_growth: Any, polyak: Any
 ) -> FunctionClass:
-    """Return a class of functions that is not empty."""
+    """Return a class of functions after checking that it is not empty."""
     if isinstance(L, Sequence):
         message = (
             f"L must be one number, got {short(L)} (of coordinate blocks only necessary conditions are known: demand "
@@ -736,7 +782,7 @@ def _optional(name: str, number: Any) -> Fraction | None:
 
 
 def _probabilities(weights: Iterable[Any], number: int) -> list[Fraction]:
-    """Return rational probabilities."""
+    """Return probabilities as rationals."""
     shares = [fraction("a weight", weight) for weight in listed("weights", weights, "a list of numbers")]
     if len(shares) != number or any(share < 0 for share in shares) or sum(shares) != 1:
         message = f"weights must be {number} numbers of at least 0 that sum to 1, got {[*map(str, shares)]}"

@@ -1,4 +1,4 @@
-"""Proofs of both sides of a program's value, from an interior-point method's approximate solution."""
+"""Proofs of both sides of a program's value, from approximate solutions of an interior-point method."""
 
 from __future__ import annotations
 
@@ -34,34 +34,34 @@ from fedtheory.worst_case._vectors import Basis, Form, Vector
 __all__ = ["Proof"]
 
 NARROW = 1e-7
-"""Relative width of an enclosure at which the method stops."""
+"""Relative width of the enclosure at which the method stops."""
 
-# Directions are rounded to multiples of these powers of 1/2, as shares of their largest entry.
+# Directions are rounded to multiples of these powers of 1/2, relative to their largest entry.
 _GRIDS = (8, 12, 16, 24, 32)
-# Along a direction without end, these multiples of it are tried as points.
+# Multiples of a direction of growth that are tried as points.
 _MULTIPLES = (0, 1, 2**10, 2**20)
-# Multipliers below these shares of the largest may have to be 0.
+# Multipliers below these shares of the largest one may have to be 0.
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
-# Relative width that suffices for a path along which the objective grows.
+# Relative width that suffices for a ray along which the objective grows.
 _ROUGH = 1e-2
-# Largest sum of squared lengths at which a ray is looked for.
+# Largest sum of squared lengths at which a ray is searched for.
 _FAR = Fraction(1000)
-# Squared lengths, as multiples of the largest bound, at which short vectors keep their digits in doubles.
+# Bounds of squared lengths, as multiples of the largest bound, at which short vectors keep their digits in doubles.
 _LONG = (10**2, 10**4, 10**6)
-# Share of the value that an instance may lose for shorter vectors.
+# Share of the value that may be lost for an instance with shorter vectors.
 _LOST = Fraction(1, 10**6)
-# Whether each path in pairs of doubles starts anew, or where the path before it ended.
+# Whether each path in pairs of doubles starts from the beginning, or from the end of the previous path.
 _AFRESH = (False, True, True)
-# After so many states in a row that should round to proofs and do not, pairs of doubles take over.
+# After this many successive states that should give proofs and do not, pairs of doubles are used.
 _MOST_FAILURES = 3
-# After so many states that seem to have no solution, without a proof, a path is left.
+# After this many states that indicate that there is no solution, without a proof, a path ends.
 _MOST_HINTS = 12
 
 
 @final
 @dataclass(frozen=True)
 class Proof:
-    """Proofs about the value of a program; None stands for a missing proof.
+    """Proofs about the value of a program; a missing proof is None.
 
     Attributes
     ----------
@@ -74,9 +74,9 @@ class Proof:
     contradiction
         Multipliers that prove that no point fulfills the constraints.
     direction
-        Direction along which the objective grows without end from ``point``.
+        Direction along which the objective grows without limit from ``point``.
     ray
-        Path of points along which the objective grows without end, if no direction was found.
+        Ray of points along which the objective grows without limit, if no direction was found.
     """
 
     program: Program
@@ -99,13 +99,13 @@ class Proof:
         return self.direction is not None or self.ray is not None
 
     def grows(self, vector: Vector) -> bool:
-        """Whether a vector grows without end along the direction or the ray."""
+        """Whether a vector grows without limit along the direction or the ray."""
         along = self.direction is not None and self.direction.square(vector) > 0
         return along or (self.ray is not None and self.ray.speed2(vector, self.program.sizes) > 0)
 
     @property
     def contradicting(self) -> list[str]:
-        """Names of the constants, or labels of the constraints, that contradict each other in an empty class."""
+        """Names of the constants, or labels of the constraints, in the contradiction of an empty class."""
         if self.contradiction is None:
             return []
         factors = (*self.contradiction.equalities, *self.contradiction.inequalities)
@@ -113,7 +113,7 @@ class Proof:
         return sorted({one.name for one in used} - {""}) or [one.label for one in used]
 
     def checked(self) -> Proof:
-        """Verify all certificates again, from the program alone.
+        """Verify all certificates again, using only the program.
 
         Returns
         -------
@@ -149,13 +149,13 @@ def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
 def prove(program: Program, narrow: float = NARROW) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
-    An interior-point method in doubles finds points and multipliers. If it fails, inequalities that cannot be tight are
-    left out, and pairs of doubles are used. Points and multipliers are converted to rationals without rounding and
-    verified on the given program. A side without a proof is missing.
+    An interior-point method in doubles computes points and multipliers. If it fails, inequalities that cannot be tight
+    are removed, and pairs of doubles are used. Points and multipliers are converted to rationals without rounding and
+    verified on the given program. A side without a proof is None.
 
     Examples
     --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``, and where it is at most -1.
+    The largest ``2 |x|^2`` for ``|x|^2 <= 3``, and for ``|x|^2 <= -1``:
 
     >>> from fedtheory.worst_case._record import Record
     >>> from fedtheory.worst_case._semidefinite import program_of
@@ -174,12 +174,12 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     import scipy.linalg  # noqa: F401, its library of linear algebra must be loaded before threads are limited
     from threadpoolctl import threadpool_limits
 
-    # For matrices as small as these, several threads take ten times as long, and they change the last digits.
+    # For matrices of this size, several threads take ten times as long and change the last digits.
     conditions = f"{len(program.constraints)} conditions and blocks of {', '.join(map(str, program.sizes))} vectors"
     with announced(f"proving a worst case with {conditions}"), threadpool_limits(1), np.errstate(all="ignore"):
         reduced, dropped = without(program, program.free)
         found = Proof(reduced)
-        # Numbers beyond the range of doubles stop the method.
+        # Overflow ends the method.
         with suppress(OverflowError):
             coordinates = first_coordinates(reduced)
             data = coordinates.data(pairs=False)
@@ -192,11 +192,12 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
 
 
 def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
-    """Add a path of points along which the objective grows without end, if one is found.
+    """Add a ray of points along which the objective grows without limit, if one is found.
 
     Examples
     --------
-    ``<g, x>`` where the length of g is bounded, and that of x is not, which no direction of Gram matrices shows.
+    The product ``<g, x>``, where only the length of g is bounded. No direction of Gram matrices shows that it is
+    unbounded.
 
     >>> from fedtheory.worst_case._record import Record
     >>> from fedtheory.worst_case._semidefinite import program_of
@@ -226,7 +227,7 @@ def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
 def short_point(found: Proof) -> FeasiblePoint | None:
     """Return a point with short vectors that proves nearly the same lower bound.
 
-    In some proofs a vector without a bound is so long that other vectors lose their digits in doubles.
+    In some proofs, an unbounded vector is so long that other vectors lose their digits in doubles.
     """
     program, point, lower = found.program, found.point, found.lower
     if point is None or lower is None:
@@ -245,7 +246,7 @@ def short_point(found: Proof) -> FeasiblePoint | None:
 def _of_the_whole(
     program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], found: Proof
 ) -> Proof:
-    """Return the proof of a program from that of its rewritten form, verified on the program."""
+    """Return the proof of a program from the proof of its reduced form, verified on the program."""
     kept = Proof(program)
     if found.contradiction is not None:
         with suppress(OracleError):
@@ -263,13 +264,13 @@ def _of_the_whole(
 
 
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
-    """Follow the path in doubles, then in pairs of doubles, in coordinates of the last state."""
+    """Follow the path in doubles, then in pairs of doubles with coordinates from the last state."""
     data = coordinates.data(pairs=False)
     found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
-    # A state with an infinite entry or an indefinite matrix gives no coordinates.
+    # A state with an infinite entry or an indefinite matrix does not define coordinates.
     with suppress(ArithmeticError, LinAlgError):
         for number, afresh in enumerate(_AFRESH):
-            # A path in pairs of doubles that finds no solution finds none from another start.
+            # If a path in pairs of doubles finds no solution, another start does not help.
             if _is_enough(found, narrow) or (number and rounded(state.kappa) > rounded(state.tau)):
                 break
             coordinates, state = coordinates.recast(state)
@@ -282,7 +283,7 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
 
 
 def _reduced_further(program: Program, narrow: float) -> Proof:
-    """Prove what can be proved with products of null squares as free numbers, and without slack inequalities."""
+    """Search for proofs of the program without slack inequalities, with products of null squares as free numbers."""
     freed, dropped = without(program, null_squares(program))
     reduced, kept, recessions = without_slack(freed)
     if not (dropped or recessions):
@@ -300,18 +301,18 @@ def _reduced_further(program: Program, narrow: float) -> Proof:
 
 
 def _as_it_is(program: Program, narrow: float) -> Proof:
-    """Prove what can be proved without a reduction."""
+    """Search for proofs of the program without a reduction."""
     return _proved(first_coordinates(program), narrow)
 
 
 def _padded(multipliers: Multipliers, places: Sequence[int], size: int) -> Multipliers:
-    """Return multipliers of some inequalities as those of all."""
+    """Extend the multipliers of some inequalities by zeros."""
     factors = dict(zip(places, multipliers.inequalities, strict=True))
     return Multipliers(tuple(factors.get(place, Fraction(0)) for place in range(size)), multipliers.equalities)
 
 
 def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multipliers | None = None) -> Proof:
-    """Return a proof with the bound of a point, or of multipliers, if it is better."""
+    """Return a proof with the bound of a point, or of multipliers, if that is better."""
     if point is not None:
         lower = verify_lower(found.program, point)
         if found.lower is None or lower > found.lower:
@@ -326,7 +327,8 @@ def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multi
 def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
     """Prove the upper side without the inequalities whose multipliers are small.
 
-    If an inequality becomes slack without end along a direction, its multiplier must be 0, and rounded ones are not.
+    If an inequality becomes arbitrarily slack along a direction, its multiplier must be exactly 0, and rounded
+    multipliers are not.
     """
     program = found.program
     least = max(near.inequalities, default=Fraction(0))
@@ -350,7 +352,7 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
 def _along(
     data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, most_failures: float = math.inf
 ) -> tuple[Proof, State]:
-    """Return what the states of a path prove, and the last state."""
+    """Return the proofs that the states of a path give, and the last state."""
     failures = hints = 0
     for progress in path(data, state):
         state = progress.state
@@ -362,12 +364,12 @@ def _along(
             return found, state
         if hints == _MOST_HINTS:
             break
-    # The last state may prove one side, even if it is not promising or there seems to be no solution.
+    # The last state may prove one side, even if it is not promising or appears to have no solution.
     return _with_both_sides(found, coordinates, state), state
 
 
 def _is_enough(found: Proof, narrow: float) -> bool:
-    """Whether the proof is complete: rounding may cost ten times the width that was aimed at."""
+    """Whether the proof is complete; rounding may increase the width to ten times the target."""
     if found.empty or found.infinite or found.lower is None or found.upper is None:
         return found.empty or found.infinite
     largest = max(abs(found.lower), abs(found.upper))
@@ -400,7 +402,7 @@ def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress
 
 
 def _some_direction(program: Program, near: FeasiblePoint) -> FeasiblePoint | None:
-    """Return a direction of growth near another one, on a coarse grid, where constraints can be tight exactly."""
+    """Return a direction of growth near another one, on a coarse grid, on which constraints can be exactly tight."""
     largest = max((abs(row[i]) for gram in near.grams for i, row in enumerate(gram)), default=Fraction(0))
     for bits in _GRIDS:
         unit = largest / 2**bits
@@ -417,7 +419,7 @@ def _some_direction(program: Program, near: FeasiblePoint) -> FeasiblePoint | No
 
 
 def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
-    """Leave out the constants that a contradiction does not need."""
+    """Remove the constants that a contradiction does not need."""
     for name in sorted({constraint.name for constraint in program.inequalities} - {""}):
         pairs = zip(program.inequalities, contradiction.inequalities, strict=True)
         shorter = contradiction._replace(inequalities=tuple(Fraction(0) if c.name == name else y for c, y in pairs))
@@ -428,7 +430,7 @@ def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
 
 
 def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | None:
-    """Return a point that fulfills all constraints: 0, a point along the direction, or one of small trace."""
+    """Return a point that fulfills all constraints: 0, a point along the direction, or a point with a small trace."""
     for times in _MULTIPLES:
         grams = tuple(tuple(tuple(times * entry for entry in row) for row in gram) for gram in direction.grams)
         point = FeasiblePoint(grams, tuple(times * value for value in direction.values))

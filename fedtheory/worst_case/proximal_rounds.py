@@ -17,18 +17,18 @@ __all__ = ["fedprox"]
 def fedprox(
     proximal_weight: Any, *, L: Any, negative_curvature: Any, gradient_dissimilarity: Any, gradient2: Any = 1
 ) -> WorstCase:
-    """Largest ``F(w_+) - F(w)`` after a round of all clients with equal weights; negative if every round decreases F.
+    """Largest ``F(w_+) - F(w)`` after a round of all clients with equal weights; negative if F must decrease.
 
     Parameters
     ----------
     proximal_weight
         mu of the proximal term.
     L, negative_curvature
-        Curvatures of every client are from ``-negative_curvature`` to L.
+        Bounds of the curvature of every client, which is between ``-negative_curvature`` and L.
     gradient_dissimilarity
-        B, with ``mean |grad F_k(w)|^2 <= B^2 |grad F(w)|^2``.
+        The constant B in ``mean |grad F_k(w)|^2 <= B^2 |grad F(w)|^2``.
     gradient2
-        ``|grad F(w)|^2``.
+        The value of ``|grad F(w)|^2``.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def fedprox(
 
     Examples
     --------
-    Clients with one gradient: a step of length 1/5, where curvatures are 1, removes ``(1/5) (1 - 1/10)``.
+    For clients with equal gradients and curvature 1, a step of length 1/5 decreases F by ``(1/5) (1 - 1/10)``.
 
     >>> from fractions import Fraction as Q
     >>> known = {"L": 1, "negative_curvature": 0, "gradient_dissimilarity": 1}
@@ -59,7 +59,7 @@ def fedprox(
     p = Problem()
     clients = p.clients(2, mu=lowest, L=positive_number("L", L))
     w = p.point("start")
-    if B == 1:  # clients have one gradient there: no product of deviations could be above 0
+    if B == 1:  # all clients have the same gradient, so no product of deviations could be positive
         clients.call(w, p.vector())
     mean = clients.mean(clients.gradient(w)).square
     p.equal_to(mean, positive_number("gradient2", gradient2), name="gradient2")

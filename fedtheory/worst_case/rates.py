@@ -1,8 +1,9 @@
 """Rates for all numbers of rounds: a quadratic potential that contracts in every round, with a proof in rationals.
 
-A worst case is about one number of rounds. A potential ``V(s) = sum_ij P_ij <s_i, s_j> + sum_j q_j t_j`` of the state
-of a method with ``V(s+) <= rho V(s)`` is about all of them: ``V(s_N) <= rho^N V(s_0)`` by induction. A semidefinite
-program searches for P, q and the smallest rho in floating point; two worst cases then prove the inequalities.
+A worst case holds for one number of rounds. A potential ``V(s) = sum_ij P_ij <s_i, s_j> + sum_j q_j t_j`` of the state
+of a method with ``V(s+) <= rho V(s)`` gives a bound for all numbers of rounds: ``V(s_N) <= rho^N V(s_0)`` by induction.
+A semidefinite program searches for P, q and the smallest rho in floating point; two worst cases then prove the
+inequalities.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ __all__ = ["Rate", "rate"]
 
 _DENOMINATORS = (1, 2, 4, 12, 60, 1000, 10**5, 10**7, 10**9)
 _LEAST_SHARE = 1e-6
-"""A potential with coefficients up to 1 that bounds a smaller share of the measure is taken as noise of the solver."""
+"""Smallest share of the measure that a potential with coefficients up to 1 must bound, since less is noise of the
+solver."""
 _SLACKS = (1e-8, 1e-7, 1e-6, 1e-5)
-"""Relative distances of the rate at which the potential is computed from the smallest one: they leave an interior."""
+"""Relative distances from the smallest rate at which potentials are computed, so that the program has an interior."""
 
 
 class _Term(NamedTuple):
@@ -52,11 +54,11 @@ class Rate:
     Attributes
     ----------
     value
-        rho, proved: ``V(after) <= rho V(before)``.
+        The proved rate rho: ``V(after) <= rho V(before)``.
     potential
-        The coefficients of V, by the names of its terms: ``"|x|^2"``, ``"<x, y>"``, and those of ``terms``.
+        Coefficients of V by the names of its terms: ``"|x|^2"``, ``"<x, y>"``, and the names in ``terms``.
     measure
-        What V bounds, as text.
+        Quantity that V bounds, as text.
     proofs
         The two worst cases that prove ``V(after) <= rho V(before)`` and ``measure <= V(before)``.
     """
@@ -109,14 +111,14 @@ def rate(
         One round of the method, from any state: functions and points, without a start condition and without an
         objective.
     state
-        By name, the vectors of the state before and after the round, such as ``{"x": (x - best, x_new - best)}``. The
+        Vectors of the state before and after the round, by name, such as ``{"x": (x - best, x_new - best)}``. The
         potential is a combination of all their inner products.
     terms
-        By name, other terms of the potential before and after the round, such as a gap of function values, or the
+        Other terms of the potential before and after the round, by name, such as a gap of function values, or the
         expected square of a sampled vector.
     measure
-        What the potential must bound: a form of the state before the round, or the name of a term of the potential; by
-        default the first of these.
+        Quantity that the potential must bound: a form of the state before the round, or the name of a term of the
+        potential. The default is the first term.
     tolerance
         Relative width of the bisection for the rate.
 
@@ -137,10 +139,10 @@ def rate(
 
     Notes
     -----
-    What is proved is one round: ``V(after) <= rho V(before)`` and ``measure <= V(before)``. The induction is about all
-    rounds if what the problem states of the state before the round holds after it, too: a gradient that is kept belongs
-    to the new model, and a condition on the state before the round is one that every round preserves. This is not
-    checked.
+    The proofs are about one round: ``V(after) <= rho V(before)`` and ``measure <= V(before)``. The induction over all
+    rounds requires that the assumptions of the problem about the state before the round also hold after it. For
+    example, a stored gradient must be the gradient at the new model, and every round must preserve a condition on the
+    state. This requirement is not checked.
 
     Examples
     --------
@@ -264,7 +266,7 @@ def _is_solved(problem: Any) -> bool:
     import cvxpy as cp
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an inaccurate solution is a hint, too
+        warnings.simplefilter("ignore")  # an inaccurate solution is also used as a hint
         try:
             problem.solve(solver=cp.CLARABEL)
         except cp.SolverError:
@@ -310,12 +312,12 @@ def _proved(
         try:
             contraction, dominated = _worst(problem, before, after), _worst(problem, before, measure)
         except (AssumptionViolated, OracleError):
-            continue  # this rounding has no proof
+            continue  # there is no proof for this rounding
         rho, share = contraction.upper, dominated.upper
         if rho is None or share is None or share <= 0:
             continue
         if best is None or rho < best.value:
-            # V is scaled such that it bounds the measure, of which it may be a multiple.
+            # Scale V such that it bounds the measure.
             used = [(c, term.before) for c, term in zip(coefficients, terms, strict=True) if c]
             if len(used) == 1 and used[0][1] is measure:
                 share = 1 / used[0][0]

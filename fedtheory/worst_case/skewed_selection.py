@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated, OracleError
@@ -17,14 +17,14 @@ from fedtheory.worst_case.worst_cases import Case, Lemma, WorstCase, largest, le
 
 __all__ = ["skew_class", "skew_class_horizon"]
 
-# Distances between rounds are rounded outwards to so many binary digits.
+# Number of binary digits to which distances between rounds are rounded outwards.
 _DIGITS = 64
-# The widths of composed rounds add up: each round has a tenth of the usual one.
+# The widths of composed rounds add up, so each round aims at a tenth of the usual width.
 _COMPOSED = NARROW / 10
 
 
 class Skews(NamedTuple):
-    """Diagonal skew, largest skew at w*, number of selected clients, noise, and a bound on gradients, if any."""
+    """Diagonal skew, largest skew at w*, number of selected clients, noise, and a bound on gradients, or None."""
 
     rho: Fraction
     rho_tilde: Fraction
@@ -36,7 +36,7 @@ class Skews(NamedTuple):
 def skews(
     given: Constants, rho_diagonal: Any, rho_tilde: Any, num_selected: int = 1, gradient_noise: Any = 0, G2: Any = None
 ) -> Skews:
-    """Check the skews, and that there are federations with these constants."""
+    """Validate the skews, and check that there are federations with these constants."""
     rho, tilde = rational("rho_diagonal", rho_diagonal), rational("rho_tilde", rho_tilde)
     broken = [
         unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
@@ -63,44 +63,46 @@ def skew_class(
     gradient_noise: Any = 0,
     num_selected: int = 1,
     G2: Any = None,
-    functions: str = "all",
+    functions: Literal["all", "quadratic"] = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one round over all federations and selection laws with these skews.
 
     The largest ``E |w_+ - w*|^2`` over any number of L-smooth, mu-strongly convex clients with any weights,
     ``F* - sum p_k F_k* = objective_gap``, and any law that selects ``num_selected`` clients whose mean excess loss is
-    at least ``rho_diagonal (F(w) - F* + Gamma)`` at the round's start and at most ``rho_tilde Gamma`` at w*. This is
-    W(distance2), a concave function; rounds compose it, see ``skew_class_horizon``.
+    at least ``rho_diagonal (F(w) - F* + Gamma)`` at the round's start and at most ``rho_tilde Gamma`` at w*. This value
+    is a concave function W(distance2), whose composition is the worst case of several rounds; see
+    ``skew_class_horizon``.
 
     Parameters
     ----------
     local_steps, step_size, mu, L, max_block
         As in ``fedavg``; one round.
     distance2
-        Squared distance of the round's first model from w*, at most.
+        Largest squared distance of the round's first model from w*.
     objective_gap
         Gamma.
     rho_diagonal, rho_tilde
         The skews, ``0 <= rho_diagonal <= min(rho_tilde, L/mu)``.
     gradient_noise, num_selected
-        Variance of a stochastic gradient, independent across the selected clients, and their number, by which the last
-        step's noise is divided.
+        Variance of a stochastic gradient, and number of selected clients. The noises of these clients are independent,
+        so the variance of the last step is divided by their number.
     G2
-        Bound on the squared gradients of the selected clients, none if left out.
+        Bound on the squared gradients of the selected clients; by default there is no bound.
     functions
         ``all``, or only ``quadratic`` ones, with exact gradients.
 
     Returns
     -------
     WorstCase
-        Its instance has two clients that are the whole population, and a third of vanishing weight that is selected.
+        The instance has two clients that are the whole population, and a third client of vanishing weight that is
+        selected.
 
     Raises
     ------
     AssumptionViolated
-        If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or no gradients
-        are as small as G2.
+        If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or the gradients
+        cannot be as small as G2.
     ValueError
         If an argument is unsuitable or the program too large.
     OracleError
@@ -122,11 +124,11 @@ def skew_class(
 
 
 def skewed_round(given: Constants, ratios: Skews, functions: str = "all") -> Problem:
-    """Maximize the expected squared distance after a round from squared distance at most distance2.
+    """Maximize the expected squared distance after a round from a squared distance of at most distance2.
 
-    Whatever the federation and the selection law, the selected clients' mean excess loss is at least ``rho D(w)`` at a
-    round's start and at most ``rho_tilde Gamma`` at w*, and by Jensen's inequality averaging m of their models does not
-    hurt. So the worst case is that of one function with these two properties.
+    For every federation and selection law, the selected clients' mean excess loss is at least ``rho D(w)`` at the start
+    of a round and at most ``rho_tilde Gamma`` at w*. By Jensen's inequality, averaging m of their models does not
+    increase the error. The worst case is therefore that of one function with these two properties.
     """
     validate.choice("functions", functions, ("all", "quadratic"))
     quadratic = functions == "quadratic"
@@ -147,7 +149,7 @@ def skewed_floor(given: Constants, ratios: Skews) -> Problem:
 
 
 def _selected(given: Constants, ratios: Skews, *, quadratic: bool = False) -> tuple[Problem, Clients, Vector, Vector]:
-    """Return a problem with a selected client, the model, and what becomes of it; w* is the origin."""
+    """Return a problem with a selected client, the model, and the model after the round; w* is the origin."""
     p, gap = Problem(), given.objective_gap
     f = p.clients(1, given.mu, given.L, quadratic=quadratic, minimum=0)
     y = w = p.point("start")
@@ -164,10 +166,10 @@ def _selected(given: Constants, ratios: Skews, *, quadratic: bool = False) -> tu
 
 
 def averaged_gap(given: Constants, ratios: Skews, weights: Sequence[Fraction]) -> Problem:
-    """Maximize the weighted mean of ``F(w) - F*`` over rounds' starts; exact gradients, a weight for each round.
+    """Maximize the weighted mean of ``F(w) - F*`` over the rounds' starts, with exact gradients and given weights.
 
-    Between rounds F is known at their starts only, so that its values and gradients there tie the rounds together. Each
-    round selects a fresh client of vanishing weight, as in the composition of distances.
+    F is evaluated only at the starts of rounds, and its values and gradients there relate the rounds to each other.
+    Each round selects a new client of vanishing weight, as in the composition of distances.
     """
     p, gap, per_round = Problem(), given.objective_gap, len(given.steps) // len(weights)
     F = p.function(given.mu, given.L, minimum=0)
@@ -199,25 +201,25 @@ def skew_class_horizon(
     rho_tilde: Any,
     gradient_noise: Any = 0,
     num_selected: int = 1,
-    functions: str = "all",
+    functions: Literal["all", "quadratic"] = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case after ``num_steps`` local steps over all federations and selection laws with these skews.
 
-    It is the composition of the rounds' worst cases, ``W_R(... W_1(distance2))``. For the upper side W is concave and
-    does not decrease, so that ``E W(|w|^2) <= W(E |w|^2)``. It is attained by a federation that has a client of
-    vanishing weight for every round. A bound G2 on gradients would speak about the clients that are not selected, too,
-    and is left out.
+    It is the composition of the rounds' worst cases, ``W_R(... W_1(distance2))``. The upper side holds because W is
+    concave and nondecreasing, so that ``E W(|w|^2) <= W(E |w|^2)``. The value is attained by a federation with a client
+    of vanishing weight for every round. A bound G2 on gradients is not available, since it would also restrict the
+    clients that are not selected.
 
     Parameters
     ----------
     num_steps
         Local steps T, a multiple of ``local_steps``.
     step_size
-        One number, or one for each of the ``num_steps`` steps; ``[Fraction(x) for x in sizes.tolist()]`` takes floats
-        as the numbers that they are.
+        One number, or one for each of the ``num_steps`` steps; ``[Fraction(x) for x in sizes.tolist()]`` converts
+        floats exactly.
     local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde
-        As in ``skew_class``; distance2 is that of the first model.
+        As in ``skew_class``; distance2 is the largest squared distance of the first model.
     gradient_noise, num_selected, functions, max_block
         As in ``skew_class``.
 
@@ -263,7 +265,7 @@ def skew_class_horizon(
 
 
 def _next(case: Case, upper: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the enclosure after a round; the lemma found at the lower end holds at the upper one."""
+    """Return the enclosure after a round; the lemma found at the lower end also holds at the upper end."""
     lemma, numbers = lemma_of([case], DISTANCE), case.record.numbers
     reached, _ = largest([case])
     if reached is None:
@@ -283,7 +285,7 @@ def _rounded(number: Fraction, *, up: bool) -> Fraction:
 
 
 def _composed(lemmas: Sequence[Lemma]) -> Lemma:
-    """Insert each round's inequality into the next one."""
+    """Substitute each round's inequality into the next one."""
     total: dict[str, Fraction] = {"distance2": Fraction(1)}
     for lemma in lemmas:
         contraction = lemma.get("distance2", Fraction(0))
@@ -293,7 +295,7 @@ def _composed(lemmas: Sequence[Lemma]) -> Lemma:
 
 
 def _composition(start: Fraction, cases: Sequence[Case]) -> tuple[Fraction, Fraction]:
-    """Return the enclosure that the proofs of rounds, one after the other, lead to."""
+    """Return the enclosure that follows from the proofs of successive rounds."""
     lower = upper = start
     for case in cases:
         if case.record.numbers.get("distance2", Fraction(0)) != lower:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, final
 
 from fedtheory._storage.files import as_path, place
+from fedtheory._support.summary import Summary
 from fedtheory._support.wording import outward, short
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificate_files import case_document, document_of
@@ -31,20 +31,20 @@ __all__ = ["WorstCase"]
 class Lemma(Mapping[str, Fraction]):
     """An inequality ``error <= sum of coefficient * constant`` that holds for all values of the constants.
 
-    The multipliers of a worst case prove it, and it is the best such inequality at the constants where it was found.
-    Constants that were 0 there have no coefficient: the lemma is about classes in which they are 0.
+    The multipliers of a worst case prove the inequality. It is the best such inequality at the constants for which it
+    was computed. Constants that were 0 have no coefficient; the lemma holds for classes in which they are 0.
 
     Attributes
     ----------
     error
-        What is bounded, as text.
+        Quantity that is bounded, as text.
     coefficients
-        By the name of a constant.
+        Coefficients by the name of a constant.
     negative
-        Sums of coefficient times constant that must be negative: cases that were empty are empty there, too. Elsewhere
-        the lemma says nothing.
+        Sums of coefficient times constant that must be negative. They prove that cases without a federation still have
+        none. If one is not negative, the lemma does not apply.
     below_zero
-        Names of constants that are negative, whose coefficients are rounded down in the text.
+        Names of negative constants, whose coefficients are rounded down in the text.
     """
 
     error: str
@@ -63,7 +63,7 @@ class Lemma(Mapping[str, Fraction]):
 
     @property
     def text(self) -> str:
-        """The inequality with coefficients of six digits, rounded such that it is true for constants of these signs."""
+        """The inequality with coefficients of six digits, rounded so that it holds for constants with these signs."""
         provided = [f"{self._sum(one)} < 0" for one in self.negative]
         inequality = f"{self.error} <= {self._sum(self.coefficients)}"
         return f"{inequality} where {' and '.join(provided)}" if provided else inequality
@@ -74,9 +74,9 @@ class Lemma(Mapping[str, Fraction]):
         Raises
         ------
         TypeError
-            If the constants are not those of the lemma.
+            If the names of the constants are not those of the lemma.
         AssumptionViolated
-            If a sum that must be negative is not.
+            If a sum that must be negative is not negative.
         """
         if set(constants) != set(self.coefficients):
             message = f"the lemma is about {', '.join(self.coefficients)}, got {', '.join(constants) or 'nothing'}"
@@ -94,7 +94,7 @@ class Lemma(Mapping[str, Fraction]):
 
 
 def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, Fraction | float]) -> Fraction | float:
-    """Return the sum of coefficient times constant, exact where the constants are."""
+    """Return the sum of coefficient times constant, which is exact for exact constants."""
     summands = [
         float(c) * constants[name] if isinstance(constants[name], float) else c * constants[name]
         for name, c in coefficients.items()
@@ -112,11 +112,11 @@ class Case:
     record
         The problem.
     objectives
-        Forms of which the least is maximized.
+        Forms whose minimum is maximized.
     relaxed
-        What is demanded in part only, so that just an upper bound is proved.
+        Names of the parts with necessary conditions only, so that only an upper bound is proved.
     proof
-        What is proved of its semidefinite program.
+        Proofs about the semidefinite program.
     """
 
     record: Record
@@ -126,25 +126,25 @@ class Case:
 
     @property
     def lower(self) -> Fraction | None:
-        """The value is at least this number."""
+        """Proved lower bound of the value."""
         return None if self.relaxed else self.proof.lower
 
     @property
     def upper(self) -> Fraction | None:
-        """The value is at most this number."""
+        """Proved upper bound of the value."""
         return self.proof.upper
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the inequalities of the program."""
+        """Labels of the inequalities of the program."""
         return tuple(one.label for one in self.proof.program.inequalities)
 
     def document(self) -> dict[str, Any]:
-        """Return problem and proofs as a part of a certificate."""
+        """Return problem and proofs as part of a certificate."""
         return case_document(self.record, self.objectives, self.proof, lower=not self.relaxed)
 
     def in_short_numbers(self) -> Case:
-        """Return the upper side alone, with multipliers of small denominators where these prove as much."""
+        """Return the upper side alone, with multipliers of small denominators if these prove the same bound."""
         proof = replace(self.proof, point=None, lower=None)
         if proof.multipliers is not None:
             multipliers = shortened(proof.program, proof.multipliers)
@@ -152,12 +152,12 @@ class Case:
         return replace(self, proof=proof)
 
     def checked(self) -> Case:
-        """Check the proofs again, from the program alone."""
+        """Verify the proofs again, using only the program."""
         return Case(self.record, self.objectives, self.relaxed, self.proof.checked())
 
 
 Combine = Callable[[Sequence[Case]], tuple[Fraction | None, Fraction | None]]
-"""Returns both sides of the value that some problems have together."""
+"""Function that returns both sides of the value of several problems."""
 
 
 @final
@@ -172,10 +172,10 @@ class WorstCase:
     multipliers
         The lemma that proves the upper side, valid for all values of its constants.
     cases
-        The problems whose largest value it is, each with its proofs, one for each outcome of a comparison for example;
-        or the rounds that it is composed of. An empty case has a proof that it is empty.
+        Problems with their proofs. The worst case is their largest value, for example over the outcomes of a
+        comparison, or the composition of their values as rounds. An empty case has a proof that it is empty.
     is_composed
-        Whether it is composed of rounds.
+        Whether the cases are rounds that are composed.
     """
 
     lower: Fraction | None
@@ -201,29 +201,29 @@ class WorstCase:
 
     @property
     def value(self) -> float:
-        """The middle of the enclosure, or the side that is proved."""
+        """Midpoint of the enclosure, or the side that is proved."""
         sides = [side for side in (self.lower, self.upper) if side is not None]
         return float(sum(sides) / len(sides))
 
     @property
     def relative_width(self) -> float:
-        """Width of the enclosure as a share of its upper end."""
+        """Width of the enclosure relative to its upper end."""
         lower, upper = self.enclosure
         return float((upper - lower) / abs(upper)) if upper else float(upper - lower)
 
     @property
     def relaxed(self) -> tuple[str, ...]:
-        """Names of what is demanded in part only.
+        """Names of the parts of the problem with necessary conditions only, so that only an upper bound is proved.
 
-        They are functions and operators for whose class, or for whose points (of several clients, or of outcomes of a
-        noise), sufficient conditions are not known, or on which a line was searched; geometric means that should be
-        small; and conditions that were left out. Then only an upper bound is proved.
+        These are functions and operators without known sufficient conditions for their class or for their points (of
+        several clients, or of outcomes of a noise), functions with a line search, geometric means whose smaller values
+        increase the objective, and functions with omitted conditions.
         """
         return tuple(dict.fromkeys(name for case in self.cases for name in case.relaxed))
 
     @property
     def deciding(self) -> Case:
-        """The case with the largest value, the first of several."""
+        """The case with the largest value; the first one if there are several."""
         return max(self.cases, key=lambda case: [-1 if side is None else side for side in (case.lower, case.upper)])
 
     @property
@@ -233,12 +233,12 @@ class WorstCase:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the inequalities of the deciding case."""
+        """Labels of the inequalities of the deciding case."""
         return self.deciding.labels
 
     @property
     def active(self) -> dict[str, Fraction]:
-        """The inequalities that prove the upper side of the deciding case, with multipliers, the largest first."""
+        """The inequalities in the upper proof of the deciding case, with multipliers, the largest first."""
         multipliers = self.deciding.proof.multipliers
         if multipliers is None:
             return {}
@@ -246,20 +246,20 @@ class WorstCase:
         return dict(sorted(used, key=lambda pair: -pair[1]))
 
     def verify(self) -> tuple[Fraction | None, Fraction | None]:
-        """Check all proofs again, from the programs alone, and return the sides that they prove."""
+        """Verify all proofs again, using only the programs, and return the sides that they prove."""
         return self._combine([case.checked() for case in self.cases])
 
     def proof(self, *, latex: bool = False) -> str:
-        """Write down the theorem and its proof, of the upper side of the deciding case.
+        """Return the theorem and its proof for the upper side of the deciding case as text.
 
-        The objective is at most the sum of multiplier times bound, as the sum of multiplier times inequality less the
-        objective is a sum of squares of the vectors. Where fractions with small denominators prove as much, they are
-        taken.
+        The objective is at most the sum of multiplier times bound, because the sum of multiplier times inequality minus
+        the objective is a sum of squares of vectors. Fractions with small denominators are used if they prove the same
+        bound.
 
         Parameters
         ----------
         latex
-            As environments of LaTeX's package amsmath, in the place of text.
+            Whether to return LaTeX with environments of the package amsmath.
 
         Returns
         -------
@@ -278,7 +278,7 @@ class WorstCase:
         Returns
         -------
         Instance
-            Points by name, functions by name, pictures; ``run()`` runs the problem and gives the value back.
+            Points and functions by name, with plots. ``run()`` runs the problem and returns its value.
 
         Raises
         ------
@@ -294,12 +294,12 @@ class WorstCase:
         return instance_of(case.record, case.objectives, case.proof.program, point)
 
     def save(self, path: str | Path) -> None:
-        """Write problem and proofs in rationals: ``checker`` checks them with Python's standard library alone.
+        """Write problem and proofs in rationals to a file, which ``checker`` verifies with the standard library alone.
 
         Parameters
         ----------
         path
-            A JSON file, which is replaced.
+            Path of the JSON file; an existing file is replaced.
         """
         self._refuse_composed("a certificate")
         place(Path(path), document_of(case.document() for case in self.cases).encode())
@@ -307,13 +307,13 @@ class WorstCase:
     def coq(self, path: str | Path, name: str = "worst_case") -> None:
         """Write the upper side as a theorem in Coq about functions on any real inner product space, with its proof.
 
-        The file needs the files of ``fedtheory/formal`` beside Coq's standard library. A bound with a long fraction is
-        rounded up to eight digits. Of several cases each has a theorem, with its number.
+        The file requires the files in ``fedtheory/formal`` and Coq's standard library. A bound with many digits is
+        rounded up to eight digits. If there are several cases, there is one numbered theorem per case.
 
         Parameters
         ----------
         path
-            A new file, which ends in ``.v``.
+            Path of a new file, which ends in ``.v``.
         name
             Name of the theorem.
 
@@ -321,7 +321,7 @@ class WorstCase:
         ------
         ValueError
             If the upper side has no proof, a part of the problem has no formal statement, the file exists or does not
-            end in ``.v``, or the name is no identifier of Coq.
+            end in ``.v``, or the name is not a Coq identifier.
         """
         self._refuse_composed("a formal theorem")
         target = as_path("path", path)
@@ -343,14 +343,13 @@ class WorstCase:
         return f"WorstCase({self._sides()}{lemma}{note})"
 
     def _repr_html_(self) -> str:
+        sizes, number = ", ".join(map(str, self.program.sizes)), len(self.program.inequalities)
         rows = {
-            "worst case, proved": self._sides(),
+            "proved": self._sides(),
             "for all constants": self.multipliers.text,
-            "program": f"blocks of {', '.join(map(str, self.program.sizes))} rows; "
-            f"{len(self.program.inequalities)} inequalities",
+            "program": f"blocks of {sizes} rows; {number} inequalities",
         }
-        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
-        return f"<table>{cells}</table>"
+        return Summary("WorstCase", {name: text for name, text in rows.items() if text}).html
 
     def _sides(self) -> str:
         sides = [f"at least {outward(self.lower, 10, up=False)}"] if self.lower is not None else []
@@ -359,14 +358,14 @@ class WorstCase:
 
 
 def worst_of(cases: Sequence[Case], error: str = "") -> WorstCase:
-    """Return the largest value of some problems; one that is proved to be empty does not count.
+    """Return the worst case over several problems; problems that are proved to be empty are ignored.
 
     Raises
     ------
     AssumptionViolated
-        If all problems are proved to be empty, or one of them to have an infinite value.
+        If all problems are proved to be empty, or one of them is proved to have an infinite value.
     OracleError
-        If nothing is proved.
+        If no bound is proved.
     """
     lower, upper = largest(cases)
     if not error:
@@ -377,7 +376,7 @@ def worst_of(cases: Sequence[Case], error: str = "") -> WorstCase:
 
 
 def largest(cases: Sequence[Case]) -> tuple[Fraction | None, Fraction | None]:
-    """Return between which numbers the largest value of some problems is proved to lie."""
+    """Return proved bounds of the largest value of some problems."""
     for case in cases:
         if case.proof.infinite:
             _refuse_infinite(case)
@@ -412,8 +411,8 @@ def _refuse_infinite(case: Case) -> None:
 
 
 def lemma_of(cases: Sequence[Case], error: str) -> Lemma:
-    """Read the inequality off the multipliers, the largest of each constant over the cases."""
-    # For constants that are not negative the largest coefficients serve all cases.
+    """Return the inequality that the multipliers prove, with the largest coefficients over the cases."""
+    # For nonnegative constants, the largest coefficients are valid for all cases.
     proofs = [case.proof for case in cases]
     possible = [shares_of(proof, proof.multipliers) for proof in proofs if proof.multipliers is not None]
     names = dict.fromkeys(name for shares in possible for name in shares)

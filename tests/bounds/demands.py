@@ -1,4 +1,4 @@
-"""The demands that theorems make: the words of each and, where it is about numbers, where its brink is."""
+"""Hypotheses of theorems: the text of each and, for hypotheses about numbers, the boundary value."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""What every form of every bound assumes, read off the papers and the theory pages and not off the code.
+"""Hypotheses of every form of every bound, transcribed from the papers and the theory pages.
 
-A form goes by ``paper.bound-form``; the demands are those of ``demands``.
+The key of a form is ``paper.bound-form``; the hypotheses are those of ``demands``.
 """
 
 # Power-of-Choice: Assumptions 3.1 to 3.4, a strategy being a function of the current global model (section 2); and what

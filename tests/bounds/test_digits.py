@@ -1,4 +1,4 @@
-"""Every bound in doubles against its own formula in rationals, or in 500 digits: to 2^-40, or an error outward."""
+"""Every bound in doubles equals its formula in rationals, or in 500 digits, up to 2^-40, or errs on the safe side."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Every argument of every bound is refused by name where no federation could have it, and its symbol knows its sign."""
+"""Every argument of every bound is rejected by name outside its domain, and its symbol has the right sign."""
 
 import random
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""What a bound does with numbers that are not its own: one sentence, or a value on the honest side."""
+"""Bounds reject invalid numbers in one sentence, and round extreme ones to the safe side."""
 
 # mypy: allow-untyped-calls
 

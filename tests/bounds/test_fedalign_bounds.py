@@ -1,4 +1,4 @@
-"""The statements of FedALIGN: the laws that their formulas obey, and how the printed and corrected forms relate."""
+"""The bounds of FedALIGN: laws of their formulas, and relations between the printed and the corrected forms."""
 
 # mypy: allow-untyped-calls
 

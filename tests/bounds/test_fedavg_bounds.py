@@ -1,4 +1,4 @@
-"""Li et al.: their theorems in their own form, and as the unbiased case of Power-of-Choice."""
+"""The theorems of Li et al., in their own form and as the unbiased case of Power-of-Choice."""
 
 # mypy: allow-untyped-calls
 

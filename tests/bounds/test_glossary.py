@@ -1,4 +1,4 @@
-"""The glossary: units under which every theorem is homogeneous, and no bound that explains what it does not take."""
+"""The glossary: every theorem is homogeneous in its units, and bounds explain only their own arguments."""
 
 import ast
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The doctest of every bound is a computation by hand in which no summand is zero and no hypothesis is contradicted."""
+"""The doctest of every bound can be verified by hand, with nonzero terms and without violated hypotheses."""
 
 import ast
 import doctest

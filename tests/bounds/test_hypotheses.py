@@ -1,7 +1,7 @@
-"""The hypotheses of every bound are those of the documents: none missing, none superfluous, and numbers are checked.
+"""The hypotheses of every bound equal those of the documents, and hypotheses about numbers are checked.
 
-What ``hypotheses_of_the_documents`` says was written from the papers and theory pages. A bound that it does not list is
-left out here by its name.
+``hypotheses_of_the_documents`` was transcribed from the papers and theory pages. Bounds that it does not list are
+skipped by name.
 """
 
 import random

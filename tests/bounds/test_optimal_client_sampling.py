@@ -1,4 +1,4 @@
-"""The bounds of Optimal Client Sampling: forms that must agree, limits, monotonicity and their hypotheses."""
+"""The bounds of Optimal Client Sampling: forms that must agree, limits, monotonicity and hypotheses."""
 
 # mypy: allow-untyped-calls
 

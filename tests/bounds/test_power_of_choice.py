@@ -1,4 +1,4 @@
-"""Theorems 3.1 and A.1 of Power-of-Choice, printed, repaired and refined: the laws that their formulas must obey."""
+"""Theorems 3.1 and A.1 of Power-of-Choice, printed, corrected and refined: laws of their formulas."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""The closed forms of Theorems 3.1 and A.1 against the recursion of eq. (65), and what a wrong constant would do."""
+"""The closed forms of Theorems 3.1 and A.1 against the recursion of eq. (65), and effects of wrong constants."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""The lemmas and one-step recursions of Power-of-Choice against small runs that are followed exactly."""
+"""The lemmas and one-step recursions of Power-of-Choice against small runs that are computed exactly."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Appendix E of Power-of-Choice: eq. (85) is false as printed, and what can be said instead."""
+"""Appendix E of Power-of-Choice: eq. (85) is false as printed, and its corrections hold."""
 
 # mypy: allow-untyped-calls
 

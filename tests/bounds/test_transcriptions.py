@@ -1,7 +1,7 @@
-"""Every bound equals what a second person wrote down from the paper, in exact rational arithmetic.
+"""Every bound equals an independent transcription of the paper, in exact rational arithmetic.
 
-The second road is in the modules ``transcription_*``: one function for every form of every bound, named
-``bound__form``. A bound without one is left out here by its name.
+The transcriptions are in the modules ``transcription_*``: one function for every form of every bound, named
+``bound__form``. Bounds without a transcription are skipped by name.
 """
 
 import functools

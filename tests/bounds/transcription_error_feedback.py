@@ -1,4 +1,4 @@
-"""Compressed communication: rates as the largest root of a method's characteristic polynomial on a parabola."""
+"""Compressed communication: rates as the largest root of the characteristic polynomial on a parabola."""
 
 from fractions import Fraction as Q
 from math import isqrt

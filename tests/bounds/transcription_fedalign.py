@@ -1,8 +1,8 @@
-"""FedALIGN written out a second time, from the paper and the theory page alone, in the paper's letters.
+"""Independent transcription of FedALIGN from the paper and the theory page, with the paper's letters.
 
-Ravi, Shomorony (2023): Lemmas A.2 to A.6 and A.8, Theorems 1 and A.9. ``theta`` and ``rho`` are what eqs. (7) and (8)
-define, ``a`` stands for E 1/(1 + sum_{k not in P} p_k I_k) and ``b`` for E sum p_k I_k Gamma_k / (1 + sum).
-Numbers are ``Fraction``, so that equality means equality. Nothing here imports the library.
+Ravi, Shomorony (2023): Lemmas A.2 to A.6 and A.8, Theorems 1 and A.9. ``theta`` and ``rho`` are defined by eqs. (7) and
+(8), ``a`` is E 1/(1 + sum_{k not in P} p_k I_k) and ``b`` is E sum p_k I_k Gamma_k / (1 + sum). Numbers are
+``Fraction``, so that results can be compared exactly. This module does not import the library.
 """
 
 LETTERS = {

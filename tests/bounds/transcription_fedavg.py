@@ -1,4 +1,4 @@
-"""Li et al. (2020), in their own form and in that of Power-of-Choice, where draws in proportion to p_k have skew 1."""
+"""Transcription of Li et al. (2020), in their form and in that of Power-of-Choice with skew 1."""
 
 from fractions import Fraction as Q
 

@@ -1,4 +1,4 @@
-"""FedProx, Theorem 4: its rho as other papers quote it, and the derivation on the page."""
+"""Transcription of FedProx, Theorem 4: rho as other papers quote it, and the derivation on the theory page."""
 
 from fractions import Fraction as Q
 from math import isqrt

@@ -1,10 +1,10 @@
-"""Optimal client sampling written out a second time, from the theory page alone.
+"""Independent transcription of Optimal Client Sampling from the theory page.
 
 Chen, Horvath, Richtarik (2022); the constants are those proved on the page (Theorems 13, 13b, 15, 17, 17b, 17c and 18,
-Lemmas 21, D and S, eq. (3) and the starred identity), derived once more where a docstring says so. Letters are the
-page's, but ``gap`` is its R^k and ``R`` its number of local steps; ``r2`` is the squared distance |r|^2, ``Z`` the
-weighted mean of the Z_i, ``Z2`` their sum with squared weights. Numbers are ``Fraction``. Nothing here imports the
-library.
+Lemmas 21, D and S, eq. (3) and the starred identity), derived again where a docstring says so. Letters are those of the
+page, except that ``gap`` is its R^k and ``R`` its number of local steps. ``r2`` is the squared distance |r|^2, ``Z``
+the weighted mean of the Z_i, and ``Z2`` their sum with squared weights. Numbers are ``Fraction``. This module does not
+import the library.
 """
 
 from fractions import Fraction as Q

@@ -1,8 +1,9 @@
-"""Power-of-Choice written out a second time, from the paper and the theory page alone, in the paper's letters.
+"""Independent transcription of Power-of-Choice from the paper and the theory page, with the paper's letters.
 
 Cho, Wang, Joshi (2020): Theorem 3.1 with eq. (7), Theorem A.1 with eq. (8), Lemmas B.1 to B.3, the recursions (64)-(65)
 and (81)-(82), and eq. (85). ``corrected`` and ``refined`` forms follow Theorem R, whose proof is on the theory page,
-step by step. Numbers are ``Fraction``, so that equality means equality. Nothing here imports the library.
+step by step. Numbers are ``Fraction``, so that results can be compared exactly. This module does not import the
+library.
 """
 
 from fractions import Fraction as Q

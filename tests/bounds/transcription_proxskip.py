@@ -1,4 +1,4 @@
-"""ProxSkip: the theorem as restated, and with the contraction of gradient steps."""
+"""Transcription of ProxSkip: the theorem as restated, and with the contraction of gradient steps."""
 
 LETTERS = {
     "num_steps": "T",

@@ -1,4 +1,4 @@
-"""SCAFFOLD: the statements of the theory page, added up term by term."""
+"""Transcription of SCAFFOLD: the statements of the theory page, summed term by term."""
 
 LETTERS = {
     "num_rounds": "R",

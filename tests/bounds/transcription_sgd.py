@@ -1,4 +1,4 @@
-"""Clients that differ at w*: written down from Minkowski's inequality, in other words than the bounds'."""
+"""Transcription of bounds for clients that differ at w*, derived from Minkowski's inequality."""
 
 from fractions import Fraction as Q
 from math import isqrt

@@ -1,4 +1,4 @@
-"""Stationary points: each round contracts by the product of its steps' factors."""
+"""Transcription of stationary points: each round contracts by the product of the factors of its steps."""
 
 LETTERS = {
     "num_rounds": "R",

@@ -1,4 +1,4 @@
-"""Drawn constants, which the package offers for tests, as arguments of bounds, and what they would contradict."""
+"""Random constants as arguments of bounds, and the hypotheses that they violate."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""Whether a wrong claim is refuted, by a seeded instance or by a search; both stop at the first that breaks it."""
+"""Whether a wrong claim is refuted, by a seeded instance or by a search."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

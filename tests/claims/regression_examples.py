@@ -1,10 +1,11 @@
-"""Choices of the instances nearest to breaking the inequality claims, found by long hunts, for verdicts to check.
+"""Choice sequences of the instances closest to violating the inequality claims, found by long searches.
 
-Claims that are false as printed, and draw from all that the hypotheses allow, have those of a small counterexample.
+For claims that are false as printed and whose instances cover the hypotheses, the stored sequence is that of a small
+counterexample.
 
-``python -m tests.claims.regression_examples --seconds 60 power-of-choice fedalign:lemma-a8`` hunts on from the stored
-ones, with this processor time for each claim, and keeps what strains the claim more. A claim that draws in another way
-than it did needs a new example: the old one stands for some other instance.
+``python -m tests.claims.regression_examples --seconds 60 power-of-choice fedalign:lemma-a8`` continues from the stored
+sequences, with this processor time for each claim, and stores sequences with a higher score. If the draws of a claim
+change, it needs a new example, since the stored sequence then gives another instance.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Every claim reaches its expected verdict; the counterexamples are the ones that can be derived by hand."""
+"""Every claim reaches its expected verdict, and the counterexamples equal those derived by hand."""
 
 from fractions import Fraction
 

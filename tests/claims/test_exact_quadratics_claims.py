@@ -1,4 +1,4 @@
-"""Wrong laws, orders and floors are caught by the claims about selection skews and exact quadratics."""
+"""The claims about selection skews and exact quadratics refute wrong laws, orders and floors."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""The counterexamples to the printed recursions, by hand; and they vanish where the missing hypothesis holds."""
+"""The counterexamples to the printed recursions are derived by hand, and need the missing hypothesis."""
 
 from fractions import Fraction as Q
 

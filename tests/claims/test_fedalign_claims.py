@@ -1,4 +1,4 @@
-"""FedALIGN's counterexamples are those derived by hand, and wrong bounds, rules and draws do not pass as claims."""
+"""FedALIGN's counterexamples equal those derived by hand, and wrong bounds, rules and draws are refuted."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Every step of FedALIGN's proofs is a check that can fail: each of its numbers, changed by one percent, is refuted."""
+"""Every step of FedALIGN's proofs is refuted if one of its constants is changed by one percent."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Li et al.'s theorems on instances done by hand, and wrong constants in their claims."""
+"""The theorems of Li et al. on instances computed by hand, and wrong constants in their claims."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""Wrong statements about Shapley values are caught, and so are the defects of public code."""
+"""Wrong statements about Shapley values, and defects of public code, are refuted."""
 
 from fractions import Fraction
 from typing import Any

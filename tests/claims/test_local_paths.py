@@ -1,4 +1,4 @@
-"""Local work on record is that of the run: its models have the run's law, its gradients lead from each to the next."""
+"""Recorded local work equals that of the run: models have the run's law, and gradients give the next model."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
-"""Every inequality fails once it is sharper by its looseness, so that its check sees wrong constants from there on.
+"""Every inequality fails once it is tightened by its looseness, so its check detects larger errors of constants.
 
-Where the number is large (the closed forms of Theorem 3.1 and of eq. (85), Lemma B.2) a wrong constant goes unnoticed:
-those are verified by their refined forms and by the one-step inequalities, whose numbers are near 1.
+If the looseness is large (the closed forms of Theorem 3.1 and of eq. (85), Lemma B.2), a wrong constant is not
+detected. These bounds are verified by their refined forms and by the one-step inequalities, whose looseness is about 1.
 """
 
 import pytest

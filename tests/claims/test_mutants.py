@@ -1,4 +1,4 @@
-"""Wrong theorems about Power-of-Choice are caught: terms that are left out, arguments that are changed."""
+"""Wrong theorems about Power-of-Choice are refuted: omitted terms and changed arguments."""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Wrong constants and codes do not pass as claims about Optimal Client Sampling; the counterexamples are right."""
+"""Claims about Optimal Client Sampling with wrong constants or code are refuted; counterexamples are right."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""The steps of Optimal Client Sampling, its remarks and its bounds over several rounds: wrong constants are refuted."""
+"""Wrong constants in the steps, remarks and multi-round bounds of Optimal Client Sampling are refuted."""
 
 # mypy: allow-untyped-calls
 

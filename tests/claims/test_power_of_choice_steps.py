@@ -1,6 +1,6 @@
-"""Every proof step of Power-of-Choice turns red when one constant, sign or summand of it is another.
+"""Every proof step of Power-of-Choice is refuted if one constant, sign or summand is changed.
 
-A mutant is the source of a file of claims with one piece of text replaced, loaded beside the honest one.
+A mutant is the source of a file of claims with one piece of text replaced, loaded in addition to the original.
 """
 
 import importlib.util

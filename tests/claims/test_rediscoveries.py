@@ -1,4 +1,4 @@
-"""From nothing but their hypotheses, hunts find that what is false as printed is false."""
+"""Searches that use only the hypotheses find counterexamples to the printed errata."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Norms, budgets, updates and samplings that claims about Optimal Client Sampling draw reach their corners."""
+"""The instances of claims about Optimal Client Sampling include all corner cases."""
 
 from typing import Any
 

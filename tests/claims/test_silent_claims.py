@@ -1,4 +1,4 @@
-"""Where a hypothesis fails, or nothing is proved, a claim says so, and neither holds nor fails."""
+"""A claim neither holds nor fails if a hypothesis fails or nothing is proved."""
 
 from fractions import Fraction
 from typing import Any

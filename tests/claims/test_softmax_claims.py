@@ -1,4 +1,4 @@
-"""Wrong constants of softmax federations are caught by the claims about them."""
+"""Claims about softmax federations refute wrong constants."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Broken variants are caught by the claims about their laws."""
+"""Claims about the laws of variants refute broken implementations."""
 
 import dataclasses
 

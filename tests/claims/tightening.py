@@ -1,6 +1,7 @@
-"""How much an inequality gives away: by how much it can be tightened before instances refute it.
+"""The looseness of an inequality: the factor by which it can be tightened before instances refute it.
 
-Dividing a loose bound by 20 changes no verdict: a check of it cannot see a wrong constant. Its looseness says so.
+Dividing a loose bound by 20 may not change its verdict, so its check does not detect a wrong constant. The looseness
+states this factor.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""What the papers that Flower names for its strategies say, and what the strategies answer when asked.
+"""Rules of the papers that Flower names for its strategies, and the results of Flower's strategies.
 
-The rules are written as the papers are known, without their text at hand; the page names titles and years.
+The rules are written from general knowledge of the papers, without their text; the page names titles and years.
 
-``python -m tests.conformance.flower_papers`` asks the installed Flower and stores the answers for the page.
+``python -m tests.conformance.flower_papers`` runs the installed Flower and stores the results for the page.
 """
 
 import json

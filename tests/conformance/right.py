@@ -1,4 +1,4 @@
-"""Right implementations, written once more without the package, which the kit must not refuse."""
+"""Correct implementations, written independently of the package, which the kit must accept."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

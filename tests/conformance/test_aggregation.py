@@ -1,4 +1,4 @@
-"""How long estimates may be, what of them is rounding, and which variances can be claimed."""
+"""Lengths of estimates, tolerance for rounding, and variances that can be claimed."""
 
 import re
 from typing import Any

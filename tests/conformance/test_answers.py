@@ -1,4 +1,4 @@
-"""What other people's code may answer that is no answer: one sentence says what was wanted and what came."""
+"""Invalid results of user code are reported in one sentence with what was wanted and what was returned."""
 
 from typing import Any
 

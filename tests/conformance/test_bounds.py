@@ -1,4 +1,4 @@
-"""Somebody's own bound can stand in for that of every claim that compares with one as a whole."""
+"""A user's bound can replace the bound of every claim that compares a value with a whole bound."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a strategy declares is asked of it once, and held against its rounds; what it refuses to say is left alone."""
+"""Declarations of a strategy are read once and compared with its rounds; missing declarations are ignored."""
 
 from types import SimpleNamespace
 from typing import Any

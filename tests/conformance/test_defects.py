@@ -1,4 +1,4 @@
-"""Every known defect of public code, and those that we could think of, is caught, by the check that is meant for it."""
+"""Every known or constructed defect is detected by the check that is meant for it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A generator of Dirichlet shares that underflows is refused with the reason, and a right one passes."""
+"""A generator of Dirichlet shares that underflows is rejected with the reason, and a correct one passes."""
 
 import numpy as np
 import pytest

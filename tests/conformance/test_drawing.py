@@ -1,4 +1,4 @@
-"""The Hypothesis strategies that the package offers draw what they say."""
+"""The Hypothesis strategies of the package draw what they document."""
 
 from collections.abc import Callable
 from fractions import Fraction

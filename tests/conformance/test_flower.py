@@ -1,4 +1,4 @@
-"""Strategies of the real Flower, asked what their papers say, answer as the page has it."""
+"""Strategies of the installed Flower give the stored results on the instances of their papers."""
 
 import json
 import math

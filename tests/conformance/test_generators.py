@@ -1,4 +1,4 @@
-"""What is seen of Synthetic(alpha, beta): numbers that are normal, likelihoods of both readings of beta, margins."""
+"""Statistics of Synthetic(alpha, beta): normal variables, likelihoods of both readings of beta, margins."""
 
 from statistics import NormalDist
 from types import SimpleNamespace

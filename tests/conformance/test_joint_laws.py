@@ -1,4 +1,4 @@
-"""Joint laws of whole selections are those of the strategies: of their frequencies, and of their compiled draws."""
+"""Joint laws of selections agree with the strategies' frequencies and compiled draws."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the kit says and when it stops: readable, escaped, one sentence each, exceptions with reasons, no hang."""
+"""Messages of the kit are escaped single sentences, and exceptions and infinite loops are reported."""
 
 import random
 import time

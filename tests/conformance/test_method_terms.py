@@ -1,4 +1,4 @@
-"""FedProx: wrong proximal terms of public code are found, the right one is not refused."""
+"""FedProx: wrong proximal terms of public code are detected, and the correct term passes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Right methods pass every check of the kit, and what is no method is said in a sentence."""
+"""Correct methods pass every check of the kit, and invalid methods are rejected in one sentence."""
 
 from typing import Any
 

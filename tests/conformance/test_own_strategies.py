@@ -1,4 +1,4 @@
-"""Every strategy of the package, found by scanning, passes the kit; exceptions have a reason."""
+"""Every strategy of the package passes the kit; exceptions have a reason."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""The example of the documentation is a file of tests: pytest names, passes and skips them as the page says."""
+"""The example of the documentation is a test file that pytest names, passes and skips as the page states."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The checks of partitions: each public kind of error is found with its smallest case, right code is not refused."""
+"""Each known error of partitions is detected with its smallest case, and correct code passes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How far probabilities may be off for rounding, on each side, and which instances they are asked for."""
+"""Rounding tolerance of probabilities on each side, and the instances that are used."""
 
 from functools import partial
 from typing import Any

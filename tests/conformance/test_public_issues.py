@@ -1,4 +1,4 @@
-"""What issues of public code tell of is caught in less than a minute, and the mended code never; the page says so."""
+"""Defects of public code are detected within a minute, corrected code passes, and the page agrees."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Right code is not refused: random checks have a false-alarm rate of 1e-6 per call, the others none."""
+"""Correct code passes: random checks have a false-alarm rate of 1e-6 per call, and other checks none."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Laws of selections: how often they are drawn, under which numbers, against what, and what a first round is."""
+"""Laws of selections: number of draws, seeds, reference laws, and first rounds."""
 
 from types import SimpleNamespace
 from typing import Any

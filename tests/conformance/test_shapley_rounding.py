@@ -1,4 +1,4 @@
-"""How far values may be off for rounding: in proportion to what the game is about, and no farther."""
+"""Rounding tolerance of Shapley values, in proportion to the utilities."""
 
 import itertools
 from collections.abc import Iterator

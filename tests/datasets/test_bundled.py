@@ -1,4 +1,4 @@
-"""scikit-learn's data sets as federations: scaled as promised, every sample at a client, the pooled truth."""
+"""scikit-learn's data sets as federations: scaled features, complete samples, pooled objective."""
 
 import sys
 

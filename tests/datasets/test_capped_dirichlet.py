@@ -1,4 +1,4 @@
-"""The partition that leaves out clients which have their share."""
+"""The Dirichlet partition that skips clients which have reached their share."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Clients keep the class shares that are drawn for them, and shares underflow exactly as often as the law says."""
+"""Clients have the class shares drawn for them, and shares underflow with the predicted frequency."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Corrupted clients follow the laws they are drawn from, and priority clients stay as they were."""
+"""Corrupted clients follow the stated laws, and priority clients are unchanged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""FashionMNIST is found where it is, read as it was written, and refused in one sentence where it is not whole."""
+"""FashionMNIST is found and read correctly; incomplete files are rejected in one sentence."""
 
 import gzip
 import struct

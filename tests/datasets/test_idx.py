@@ -1,4 +1,4 @@
-"""IDX files are read as they were written; broken, oversized and booby-trapped ones are refused by name and place."""
+"""IDX files are read as written; broken, oversized and malicious files are rejected with name and position."""
 
 import gzip
 import struct

@@ -1,4 +1,4 @@
-"""LEAF folders are read user by user; broken ones are refused by name and place."""
+"""LEAF folders are read user by user; broken folders are rejected with name and position."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Partitions give every sample to one client and follow their laws; heterogeneity is what can be counted by hand."""
+"""Partitions assign every sample to one client and follow their laws; heterogeneity is verified by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Synthetic(alpha, beta) against the published recipe: every statistic has a known law, every limit a level of 1e-6."""
+"""Synthetic(alpha, beta) against the published recipe: every test has a known law and the level 1e-6."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Compiled rules as the plain Python functions that they were made of."""
+"""Compiled rules as the plain Python functions from which they were compiled."""
 
 from dataclasses import replace
 

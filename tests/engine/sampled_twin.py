@@ -1,4 +1,4 @@
-"""A plain NumPy twin of the engine for federations of samples, on the same random streams."""
+"""NumPy twin of the engine for federations of samples, with the same random streams."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Functions and records as compiled code takes them: by address, or as they are with numba switched off."""
+"""Functions and records as compiled code takes them: by address, or directly with numba switched off."""
 
 from typing import Any
 

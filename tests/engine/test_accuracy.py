@@ -1,4 +1,4 @@
-"""A run's recorded accuracy is what the federation says of its models, and refused where nothing is classified."""
+"""The recorded accuracy equals the federation's, and is rejected for families that are not classifiers."""
 
 from typing import Any
 

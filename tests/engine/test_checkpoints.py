@@ -1,4 +1,4 @@
-"""A long run shows how far it is, stops at once with what is finished, and runs what is missing to the same bits."""
+"""A long run shows its progress, stops at once with finished replicates, and resumes bit-identically."""
 
 import dataclasses
 import math

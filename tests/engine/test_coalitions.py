@@ -1,4 +1,4 @@
-"""Coalitions that share the first layer are worth what the loss of their mean model says, computed without sharing."""
+"""Losses of coalitions with a shared first layer equal those of the mean model without sharing."""
 
 from typing import Any
 

@@ -1,6 +1,7 @@
-"""The contract is declared once: signatures, buffers, tables and refusals follow from the declaration."""
+"""Signatures, buffers, tables and error messages follow from the declaration of the contract."""
 
 import re
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from numba import typeof
 import fedtheory as ft
 from docs.contract_tables import tables
 from fedtheory.engine import _slots, contract
-from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Slots
+from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Recorded, Slots
 from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES
 from tests.environment import ROOT
@@ -138,3 +139,7 @@ def test_a_round_is_valued_with_its_local_models_and_the_server_s_before_and_aft
         assert chosen == [0, 1]
         assert (before, after) == (models[t], models[t + 1])
         np.testing.assert_allclose(local, before - 0.1 * FED.gradients([before])[:2, 0], rtol=1e-15)
+
+
+def test_the_names_of_records_that_a_type_checker_accepts_are_those_of_the_table():
+    assert get_args(Recorded) == tuple(RECORDS)

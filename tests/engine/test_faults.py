@@ -1,4 +1,4 @@
-"""Whatever a rule does, a run ends with one sentence that names strategy, rule, round and value: never with a crash."""
+"""Any fault of a rule ends the run with one sentence that names strategy, rule, round and value."""
 
 import random
 import re
@@ -116,7 +116,7 @@ NUMBERS = {
     "an infinite coefficient": ("weigh", "coefficients[0], coefficients[1] = -np.inf, 1.0\nreturn 0.0",
         "got -inf for client 0"),
     "a coefficient that nothing was written to": ("weigh", "coefficients[0] = 1.0\nreturn 0.0", "got nan for client 1"),
-    "uplink that is no number": ("weigh", "coefficients[:] = 0.5\nreturn np.nan", "how many floats go up .* got nan"),
+    "uplink that is no number": ("weigh", "coefficients[:] = 0.5\nreturn np.nan", "additional floats sent.* got nan"),
     "uplink below zero": ("weigh", "coefficients[:] = 0.5\nreturn -1.0", "at least 0, got -1.0"),
     "infinite uplink": ("weigh", "coefficients[:] = 0.5\nreturn np.inf", "finite and at least 0, got inf"),
     "5 of 6 present": ("attend", "present[:] = True\nreturn 5", "how many clients it left present, 6, got 5"),

@@ -1,4 +1,4 @@
-"""The engine against its plain-Python twin, against exact moments, and against itself on more threads."""
+"""The engine against its plain-Python twin, exact moments, and itself with more threads."""
 
 from typing import Any
 

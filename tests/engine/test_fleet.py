@@ -1,4 +1,4 @@
-"""Stragglers and noisy returns: each client by itself, against runs in which all are alike."""
+"""Stragglers and noisy returns: each client against runs in which all clients are equal."""
 
 import numpy as np
 import pytest

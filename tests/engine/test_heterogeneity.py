@@ -1,4 +1,4 @@
-"""Stragglers and privacy levels: counts, ranges, and what they make of a run."""
+"""Stragglers and privacy levels: counts, ranges, and effects on a run."""
 
 import numpy as np
 import pytest

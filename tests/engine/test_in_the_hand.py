@@ -1,4 +1,4 @@
-"""What a user does with a run first: look at it, draw it, put it beside another, keep it."""
+"""Inspection, plots, comparison and storage of a run."""
 
 import json
 import os

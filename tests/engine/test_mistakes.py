@@ -1,4 +1,4 @@
-"""Candidates that are asked for their mistakes count those of numpy.argmax, on all samples or on a mini-batch."""
+"""Classification errors of candidates equal those of numpy.argmax, on all samples or a mini-batch."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What clients with wells report of their local steps, against the losses and gradients of the federation."""
+"""Reported losses of local steps of double-well clients against the federation's losses and gradients."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Perceptron kernels against a NumPy twin on the same random streams."""
+"""Perceptron kernels against a NumPy twin with the same random streams."""
 
 import numpy as np
 import pytest

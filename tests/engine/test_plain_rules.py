@@ -1,4 +1,4 @@
-"""Rules in plain Python own what they are handed, and leave nothing behind."""
+"""Rules in plain Python own their arguments and have no side effects."""
 
 import subprocess
 import sys

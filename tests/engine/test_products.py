@@ -1,4 +1,4 @@
-"""Products of matrices: whole numbers have one sum, whatever the shapes, tiles and strides."""
+"""Matrix products of integers are exact for all shapes, tiles and strides."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What quadratic clients report of their local steps, in every layout of the same federation."""
+"""Reported losses of local steps of quadratic clients, in every layout of the same federation."""
 
 from functools import partial
 

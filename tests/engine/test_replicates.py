@@ -1,4 +1,4 @@
-"""Bundles of replicates change nothing but the time they take."""
+"""Bundles of replicates change only the time of a run."""
 
 import os
 import signal

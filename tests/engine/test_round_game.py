@@ -1,4 +1,4 @@
-"""The compiled values of a round are those of ``fedtheory.valuation``, coalition by coalition and draw by draw."""
+"""The compiled values of a round equal those of ``fedtheory.valuation``, with the same random draws."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""A saved run holds data: they come back to the bit, those of an earlier version too, and a foreign file is refused."""
+"""A saved run is restored exactly, also from earlier versions, and foreign files are rejected."""
 
 import dataclasses
 import errno

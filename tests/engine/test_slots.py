@@ -1,4 +1,4 @@
-"""Slots refuse rules that do not fit, and lend arrays without counting references."""
+"""Slots reject rules with other signatures, and pass arrays without reference counting."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Softmax kernels against a NumPy twin on the same random streams, and their parts against NumPy's functions."""
+"""Softmax kernels against a NumPy twin with the same random streams, and their parts against NumPy."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Selection skews in rational arithmetic, at given models: what certified sides are judged by."""
+"""Selection skews in rational arithmetic at given models, as a reference for certified sides."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 

@@ -1,6 +1,7 @@
-"""Random runs of ``fedavg`` beside every bound: what its words name, what it promises, and samples of what is true.
+"""Random runs of ``fedavg`` for all bounds, with the options that each bound covers.
 
-``NAMED`` is read off the papers and the theory pages, not off the code: the options that each statement speaks about.
+``NAMED``, the options that each statement covers, was transcribed from the papers and the theory pages and not from the
+code.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls

@@ -1,4 +1,4 @@
-"""Which bounds apply: the same answers as ``for_run``, and the largest step sizes that hypotheses allow."""
+"""The applicable bounds of a run are those of ``for_run``, with the largest allowed step sizes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Certified sides against rational arithmetic and ball arithmetic: never on the wrong side, and tight where exact."""
+"""Certified sides against rational arithmetic and ball arithmetic: valid, and tight for exact cases."""
 
 # mypy: allow-untyped-calls, allow-untyped-defs
 

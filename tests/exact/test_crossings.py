@@ -1,4 +1,4 @@
-"""Where losses cross on a line: the numbers, their order, and who ranks where between them."""
+"""Crossings of losses on a line: their number, their order, and the ranking between them."""
 
 from fractions import Fraction
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""When the cutting planes stop, and that they neither see the unit of a skew nor a minimum that all share."""
+"""Stopping of the cutting planes, and independence of the unit of a skew and of a common minimum."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Exact answers are refused where the engine refuses a run, in its sentence; and open to any strategy with a law."""
+"""Exact results reject the runs that the engine rejects, and accept any strategy with a law."""
 
 # mypy: allow-untyped-calls, allow-untyped-defs
 

@@ -1,4 +1,4 @@
-"""Monte Carlo skews against the exact law, and on the one side that they promise."""
+"""Monte Carlo skews against the exact law, and on the documented side."""
 
 # mypy: allow-untyped-calls, allow-untyped-defs
 

@@ -1,4 +1,4 @@
-"""Where the skew of fixed frequencies is least, above all with idle clients that have their minimum elsewhere."""
+"""The smallest skew of fixed frequencies, in particular with unselected clients that have another minimizer."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Error floors: closed duality gaps, and the models at which long runs and subgradient methods settle."""
+"""Error floors: closed duality gaps, and the limits of long runs and subgradient methods."""
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 

@@ -1,4 +1,4 @@
-"""Quadratic forms in doubles and in integers: who shares a minimizer, models far away, what rounding may take."""
+"""Quadratic forms in doubles and in integers: common minimizers, distant models, rounding errors."""
 
 # mypy: allow-untyped-calls
 

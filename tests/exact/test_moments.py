@@ -1,4 +1,4 @@
-"""Exact expected errors, against literal simulations and the enumeration of all runs in rational arithmetic."""
+"""Exact expected errors, against simulations and the enumeration of all runs in rational arithmetic."""
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type, call-overload"
 

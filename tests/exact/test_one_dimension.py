@@ -1,4 +1,4 @@
-"""Skews on a line: infima at infinity and beside models where they are 0/0, proofs to the last bit."""
+"""Skews on a line: infima at infinity and near models where they are 0/0, with exact proofs."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""All bounds beside all options of a run, and beside random runs: what is accepted is named, and keeps its promise."""
+"""All bounds for all options of a run, and for random runs: accepted runs are listed, and the bounds hold."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Noise that grows with the gradient: expected gaps against all runs in rational arithmetic, and against simulation."""
+"""Noise proportional to the gradient: expected gaps against enumeration in rationals and simulation."""
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 

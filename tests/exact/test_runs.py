@@ -1,4 +1,4 @@
-"""The arguments that a bound has for a run: each is what the theorem means, or the run is refused in one sentence."""
+"""The arguments of a bound for a run are those of the theorem, or the run is rejected in one sentence."""
 
 import inspect
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Selection skews, against hand computation, fine grids, sampled models and a second road for each side."""
+"""Selection skews, against hand computation, fine grids, sampled models and an independent method."""
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 

@@ -1,4 +1,4 @@
-"""Minima over all subsets of clients, against every subset on its own; where the bound over rankings is sharp."""
+"""Minima over all subsets of clients, against enumeration; cases in which the bound over rankings is sharp."""
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 

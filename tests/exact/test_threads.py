@@ -1,4 +1,4 @@
-"""Exact answers have the same bits however many threads linear algebra may use."""
+"""Exact results are bit-identical for any number of threads of linear algebra."""
 
 import hashlib
 

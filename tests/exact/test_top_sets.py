@@ -1,4 +1,4 @@
-"""Which sets of clients can be on top: none that is seen is excluded."""
+"""Possible sets of clients with the largest losses: no observed set is excluded."""
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 

@@ -1,4 +1,4 @@
-"""Clients' samples in one table: whose rows are whose, and which tables are refused."""
+"""Clients' samples in one table: assignment of rows, and rejected tables."""
 
 import numpy as np
 import pytest

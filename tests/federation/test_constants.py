@@ -1,4 +1,4 @@
-"""The proved gradient bound against adversaries who choose the clients, and against brute force in the ball."""
+"""The proved gradient bound against adversarial selection, and against brute force in the ball."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Federations of wells: second roads to losses, gradients and every constant, and the run that needs no minimum."""
+"""Double-well federations: independent computations of losses, gradients and every constant."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A user's loss is two functions: with those of parabolas a run is what the library's parabolas compute."""
+"""A run with user-defined parabolas equals the run with the library's parabolas."""
 
 import time
 from typing import NamedTuple

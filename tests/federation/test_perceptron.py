@@ -1,4 +1,4 @@
-"""Perceptrons: losses and gradients against a forward pass in extended precision, and what they refuse."""
+"""Perceptrons: losses and gradients against a forward pass in extended precision, and rejected arguments."""
 
 import itertools
 from typing import Any

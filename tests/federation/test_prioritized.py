@@ -1,4 +1,4 @@
-"""Prioritized federations: the objective counts the priority clients only, the shares go on beyond them."""
+"""Prioritized federations: the objective covers the priority clients only, the shares cover all clients."""
 
 # mypy: allow-untyped-calls
 

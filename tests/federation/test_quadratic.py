@@ -1,4 +1,4 @@
-"""Quadratic federations: every closed form against a second derivation, and the doors against bad input."""
+"""Quadratic federations: every closed form against an independent derivation, and rejection of bad input."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What federations, data and laws of sampling hold, or have computed once, cannot be changed from outside."""
+"""The arrays and cached results of federations, data and sampling laws cannot be changed."""
 
 from typing import Any
 

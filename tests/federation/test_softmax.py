@@ -1,4 +1,4 @@
-"""Softmax federations: values, derivatives, optima and constants by second roads; wrong constants are caught."""
+"""Softmax federations: values, derivatives, optima and constants, computed independently."""
 
 import itertools
 from fractions import Fraction

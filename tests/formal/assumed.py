@@ -1,4 +1,4 @@
-"""Whether a theorem assumes more of the constants than its bound does: tried where the bound's hypotheses end."""
+"""Comparison of the constants that a theorem allows with those that its bound allows."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

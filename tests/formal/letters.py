@@ -1,6 +1,7 @@
-"""What the letters of the Coq files are called by the bounds.
+"""Names of the letters of the Coq files in the bounds.
 
-A key is a name, or words of a statement; a value is an argument of the bound. Names that both use are not listed.
+A key is a name, or a part of a statement; a value is an argument of the bound. Names that are equal in both are not
+listed.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Read the statement of a theorem in a Coq file, and evaluate what it says for given numbers.
+"""Parser of the statement of a theorem in a Coq file, and its evaluation for given numbers.
 
-Only what statements of bounds are made of: arithmetic, applications, ``fun`` and ``let``. Names that are not given are
-looked up among the file's own definitions, and then among those of the files it requires.
+The parser covers the syntax that statements of bounds use: arithmetic, applications, ``fun`` and ``let``. Names that
+are not given are looked up in the definitions of the file, and then in those of the files that it requires.
 """
 
 import functools

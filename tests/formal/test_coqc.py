@@ -1,4 +1,4 @@
-"""What coqc says of the Coq development: it accepts every file, from the axioms of the reals only, and nothing false.
+"""coqc accepts every file of the Coq development, with the axioms of the reals only.
 
 coqc is Debian's package ``coq``. All files are compiled once, by the commands that the page about them shows.
 """

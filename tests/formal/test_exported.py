@@ -1,4 +1,4 @@
-"""Exported theorems: the method as a person writes it, and what Coq says of the proofs."""
+"""Exported theorems: readable statements, and proofs that Coq accepts."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The Coq development: what it names, and that it leaves nothing unproved. What coqc says is in ``test_coqc.py``."""
+"""The Coq development: the theorems that it names, without admitted proofs; ``test_coqc.py`` runs coqc."""
 
 import re
 

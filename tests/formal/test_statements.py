@@ -1,7 +1,7 @@
-"""What Coq has proved about a bound is what the bound returns.
+"""The theorem that Coq has proved about a bound has the bound's value as its right-hand side.
 
-The right side of each theorem is read from its file and evaluated for drawn constants, in rational numbers except for
-roots.
+The right-hand side of each theorem is read from its file and evaluated for random constants, in rational numbers except
+for roots.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""Exact SCAFFOLD, Scaffnew and stationary points against numbers computed elsewhere by hand or by other programs."""
+"""Exact SCAFFOLD, Scaffnew and stationary points against numbers computed by hand or by other programs."""
 
 from fractions import Fraction as Q
 

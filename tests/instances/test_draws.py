@@ -1,4 +1,4 @@
-"""Random instances keep the hypotheses that they promise, and reach the corners in which claims are decided."""
+"""Random instances fulfill their hypotheses, and include the corner cases of claims."""
 
 import re
 from collections.abc import Iterable

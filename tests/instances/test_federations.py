@@ -1,4 +1,4 @@
-"""Quadratics in rationals agree with those in floating point; constants of the wells by hand and against a grid."""
+"""Quadratics in rationals agree with floating point; constants of double wells are verified by hand and on a grid."""
 
 from dataclasses import replace
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""Smallest constants along a run: they satisfy the hypotheses, and nothing smaller does."""
+"""Smallest constants along a run: they fulfill the hypotheses, and smaller ones do not."""
 
 from dataclasses import replace
 from fractions import Fraction

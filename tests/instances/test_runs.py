@@ -1,4 +1,4 @@
-"""Runs followed along every path, against hand computation, moment recursions and sampling."""
+"""Runs enumerated along every path, against hand computation, moment recursions and sampling."""
 
 import itertools
 import math

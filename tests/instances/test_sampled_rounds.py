@@ -1,4 +1,4 @@
-"""One round with independent sampling, followed exactly: against hand computation and its identities."""
+"""One round with independent sampling, computed exactly: against hand computation and identities."""
 
 from fractions import Fraction
 

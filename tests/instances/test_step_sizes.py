@@ -1,4 +1,4 @@
-"""Step sizes in rationals are those that the theorems print, by hand."""
+"""Step sizes in rationals equal those that the theorems print."""
 
 from fractions import Fraction
 from typing import Any

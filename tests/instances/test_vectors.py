@@ -1,4 +1,4 @@
-"""Vectors of rationals: operations by hand, and refusals of what is not exact or does not fit."""
+"""Vectors of rationals: operations by hand, and rejection of floats and other shapes."""
 
 # mypy: disable-error-code=comparison-overlap
 

@@ -1,4 +1,4 @@
-"""Methods in the round loop: what they compute, what they send, and that they disturb nothing else."""
+"""Methods in the round loop: their models, messages and costs, and no effect on other streams."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction as Q

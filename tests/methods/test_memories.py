@@ -1,4 +1,4 @@
-"""Error feedback and EF21 in the round loop: runs in rationals, the laws of their memories, and their bounds."""
+"""Error feedback and EF21 in the round loop: runs in rationals, laws of their states, and their bounds."""
 
 from fractions import Fraction as Q
 from typing import Any

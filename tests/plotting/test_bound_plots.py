@@ -1,4 +1,4 @@
-"""Figures of bounds and errors: what is drawn is what was given, and theory is told apart from measurement."""
+"""Figures of bounds and errors show the given data, and distinguish theory from measurement."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Intervals show the numbers that they are given."""
+"""Plots of intervals show the given numbers."""
 
 import matplotlib as mpl
 import numpy as np

@@ -1,4 +1,4 @@
-"""Lines over a grid: every point can be seen, and points far apart in scale stand apart."""
+"""Lines over a grid: every point is visible, and distant points are separated."""
 
 import pytest
 from matplotlib.figure import Figure

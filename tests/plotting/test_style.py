@@ -1,4 +1,4 @@
-"""The look of figures."""
+"""Style of figures."""
 
 import itertools
 from collections.abc import Iterable

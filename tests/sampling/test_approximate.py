@@ -1,4 +1,4 @@
-"""The approximate probabilities, against their algorithm step by step and the optimum they increase to."""
+"""The approximate probabilities, against their algorithm step by step and the optimum."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""The threshold of many norms, bracketed by a sample, against a sort; misleading samples are not trusted."""
+"""The threshold of many norms, bracketed by a sample, against sorting; also for misleading samples."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""The certificate bounds how far probabilities are from optimal, and names what they violate."""
+"""The certificate bounds the distance from the optimum, and names violated conditions."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Correlated samplings: their matrices are those of their laws and of their draws."""
+"""Matrices of correlated samplings agree with their laws and their draws."""
 
 # mypy: allow-untyped-calls
 

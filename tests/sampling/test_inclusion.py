@@ -1,4 +1,4 @@
-"""Inclusion probabilities of Power-of-Choice, against enumeration, rational fixtures, literal draws and mutants."""
+"""Inclusion probabilities of Power-of-Choice, against enumeration, rational fixtures, draws and mutants."""
 
 import inspect
 import re

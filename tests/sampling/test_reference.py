@@ -1,4 +1,4 @@
-"""The solver as a witness: it never beats the closed form, and its sloppy answers are refused."""
+"""The convex solver never beats the closed form, and inaccurate solutions are rejected."""
 
 # mypy: allow-untyped-calls
 

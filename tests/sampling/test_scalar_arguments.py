@@ -1,4 +1,4 @@
-"""Numbers that go with a vector: a budget, a count, a share, a word. What is no such thing meets one sentence."""
+"""Invalid scalar arguments, such as a budget or a count, are rejected in one sentence."""
 
 import math
 import warnings

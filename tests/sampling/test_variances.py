@@ -1,4 +1,4 @@
-"""Variances and improvement factors, against all subsets and cases done by hand."""
+"""Variances and improvement factors, against all subsets and cases computed by hand."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Many rounds of one run whose server hardly moves: all of them see the same losses and the same updates."""
+"""Many rounds of one run whose server hardly moves, so that all rounds have the same losses and updates."""
 
 from typing import Any, NamedTuple
 

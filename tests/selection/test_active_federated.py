@@ -1,4 +1,4 @@
-"""The law of active federated learning on tiny cases, by enumeration, and the defects of public code."""
+"""The law of active federated learning on small cases, by enumeration, and the defects of public code."""
 
 import itertools
 from fractions import Fraction

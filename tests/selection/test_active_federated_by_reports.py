@@ -1,4 +1,4 @@
-"""The law of the other active federated learning on tiny cases, by enumeration, and what it remembers."""
+"""The law of active federated learning by reports on small cases, by enumeration, and its memory."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Nobody absent is ever selected, and those present by the strategy's law among them; mutants are caught."""
+"""Absent clients are never selected, and available clients by the strategy's law; mutants are detected."""
 
 import itertools
 

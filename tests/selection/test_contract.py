@@ -1,4 +1,4 @@
-"""The contract of every strategy that the package defines, found by scanning and played through the public door."""
+"""The contract of every strategy of the package, tested with the public interface."""
 
 import copy
 import dataclasses

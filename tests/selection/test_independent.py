@@ -1,4 +1,4 @@
-"""Independent sampling of updates: its law, its estimator, what it sends, and the defects that others have shipped."""
+"""Independent sampling of updates: law, estimator, messages, and known defects."""
 
 import dataclasses
 import itertools

@@ -1,4 +1,4 @@
-"""Independent sampling of many clients: gaps instead of coins, and candidates instead of everybody."""
+"""Independent sampling of many clients: gaps instead of coins, and subsets of candidates."""
 
 import itertools
 

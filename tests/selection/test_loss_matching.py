@@ -1,4 +1,4 @@
-"""FedALIGN's rule against a plain-Python twin, exact laws, its two limits, and what a replay recovers from a run."""
+"""FedALIGN's rule against a plain-Python twin, exact laws, both limits, and the replay of a run."""
 
 # mypy: allow-untyped-calls
 

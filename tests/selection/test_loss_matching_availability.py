@@ -1,4 +1,4 @@
-"""FedALIGN's rule among the clients that are there is its rule on the federation of these clients."""
+"""FedALIGN's rule among available clients equals the rule on the federation of these clients."""
 
 import itertools
 

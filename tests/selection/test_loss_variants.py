@@ -1,4 +1,4 @@
-"""cpow-d, rpow-d and transformed losses: their laws on tiny cases, their costs, and mutants."""
+"""cpow-d, rpow-d and transformed losses: their laws on small cases, their costs, and mutants."""
 
 import dataclasses
 import itertools

@@ -1,4 +1,4 @@
-"""Schedules, participations and transforms of somebody's own are asked for what rules can work with."""
+"""Results of user-defined schedules, participations and transforms are validated."""
 
 import re
 from dataclasses import dataclass

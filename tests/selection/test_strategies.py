@@ -1,4 +1,4 @@
-"""Laws of the strategies that draw by weights and losses alone, and defects of public code that break them."""
+"""Laws of the strategies that draw by weights and losses alone, and defects of public code."""
 
 import dataclasses
 import itertools

@@ -1,4 +1,4 @@
-"""Strategies that remember values: turns, ties, averages, draws, weights by size, and runs that value their rounds."""
+"""Strategies with values: first turns, ties, averages, draws, weights by size, and valued runs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Strategies and their parts are values: equal ones are equal and hash alike, and all print shortly."""
+"""Strategies and their parts are values: equal ones compare and hash equal, and print shortly."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A client of weight zero is there, and may be chosen by rules that do not draw by weight; who is absent has less."""
+"""Clients of weight zero are available, and are selected by rules that do not draw by weight."""
 
 from typing import Any
 

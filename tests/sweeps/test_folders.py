@@ -1,4 +1,4 @@
-"""A sweep in a folder reads what is there of the same function, values, seeds and versions, and nothing else."""
+"""A sweep in a folder reuses results of the same function, values, seeds and versions only."""
 
 import dataclasses
 import importlib

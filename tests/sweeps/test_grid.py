@@ -1,4 +1,4 @@
-"""A point's canonical form, and the seeds that follow from it."""
+"""Canonical form of a grid point, and the seeds that follow from it."""
 
 import hashlib
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What a sweep finds: one labelled data set, failures with their tracebacks, intervals, a table and a plot."""
+"""Results of a sweep: one labeled data set, failures with tracebacks, intervals, a table and a plot."""
 
 import contextlib
 import sys

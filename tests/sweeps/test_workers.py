@@ -1,4 +1,4 @@
-"""A sweep finds the same on every backend, and keeps what is finished whatever ends it."""
+"""A sweep has the same results on every backend, and keeps finished results after any interruption."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Functions to sweep, and a study; workers import them from here."""
+"""Functions and a study for sweeps, which workers import from here."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Shapley values are what players add on average over all orders, and the only ones that fulfill the axioms."""
+"""Shapley values are mean contributions over all orders, and the only values that fulfill the axioms."""
 
 import itertools
 from fractions import Fraction as Q

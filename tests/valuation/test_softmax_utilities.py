@@ -1,4 +1,4 @@
-"""The fast table of a softmax round equals one matrix product per coalition, and takes no nonsense."""
+"""The table of a softmax round equals one matrix product per coalition, and invalid arguments are rejected."""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
-"""False lemmas of several kinds beside their true twins, each as a person would write it in a file of claims.
+"""False lemmas of several kinds and their true versions, as a user would write them as claims.
 
-``LEMMAS`` has for each name a check that takes the random numbers, whether the error is planted, and whether what both
-sides share is given as a baseline; the last of each triple is whether the claim knows a bound or only a statement.
+For each name, ``LEMMAS`` has a check that takes the random numbers, whether the error is planted, and whether the
+common part of both sides is given as a baseline. The last entry of each triple is whether the claim has a bound or only
+a statement.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Claims and bounds are found by scanning, and named by keys, prefixes and patterns."""
+"""Claims and bounds are found by scanning, and selected by keys, prefixes and patterns."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Findings and claims: comparisons, ratios and what a claim must look like."""
+"""Findings and claims: comparisons, ratios, and the required form of a claim."""
 
 import math
 import operator

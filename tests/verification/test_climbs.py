@@ -1,4 +1,4 @@
-"""The score of an instance, its size, where climbs begin, and what other processes receive."""
+"""The score of an instance, its size, the start of hill climbing, and the data sent to other processes."""
 
 import signal
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Hunts find rare counterexamples, repeat themselves, end where they should, and what they find is small."""
+"""Searches find rare counterexamples, are reproducible, stop on time, and give small counterexamples."""
 
 import math
 import time

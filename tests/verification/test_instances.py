@@ -1,4 +1,4 @@
-"""Choice sequences: what a check reads of them, and that each method of a generator is replayed."""
+"""Choice sequences: the draws of a check, and their replay for each method of a generator."""
 
 import numpy as np
 import pytest

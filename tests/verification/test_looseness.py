@@ -1,4 +1,4 @@
-"""Tightening sharpens inequalities, either way, and nothing else; the least refuted factor is on a ladder."""
+"""Tightening sharpens inequalities of both directions only; the least refuted factor is on a grid."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""No more processes are started than there is work, and more than there are processors are mentioned."""
+"""There are at most as many processes as tasks, with a message if there are more than processors."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Claims from outside the package: found, refused in one sentence that names their source, checked again from there."""
+"""Claims from outside the package are found, replayed, or rejected in one sentence that names their source."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Planted errors in lemmas are found by the documented hunt, with a baseline and without; their true twins stand."""
+"""Planted errors in lemmas are found by the documented search, and the true versions are not refuted."""
 
 from collections import Counter
 

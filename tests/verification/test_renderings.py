@@ -1,4 +1,4 @@
-"""Rows are plain data, and console, description, Markdown and JSON are read off them."""
+"""Rows are plain data, from which console, description, Markdown and JSON are formatted."""
 
 import json
 import math

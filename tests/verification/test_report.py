@@ -1,4 +1,4 @@
-"""The page of verdicts: complete, self-contained, and text stays text; a browser, where there is one, tries it out."""
+"""The report of verdicts is complete, self-contained and escaped, and works in a browser."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What a verdict can be trusted for: nothing broken holds, jobs change nothing, false alarms are counted."""
+"""Reliability of verdicts: broken claims do not hold, jobs change nothing, false alarms are counted."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""The verdicts, how many instances they need, and instances that can be drawn again."""
+"""Verdicts, the number of instances that they need, and reproducible instances."""
 
 import itertools
 import math

@@ -1,8 +1,8 @@
-"""Whether what reaches the lower side of a worst case is made of functions of the classes, client by client.
+"""Whether the lower side of a worst case consists of functions of the classes, client by client.
 
-The Gram matrices of a proof are turned into vectors, one for each client and for each of some outcomes of the noises.
-Different outcomes are orthogonal, as they are in the limit of many. Then all points of a function, of all outcomes
-together, must fulfill the interpolation conditions of its class, which are written here a second time.
+The Gram matrices of a proof are converted to vectors, one for each client and for each of several outcomes of the
+noises. Different outcomes are orthogonal, as in the limit of many outcomes. All points of a function, over all
+outcomes, must fulfill the interpolation conditions of its class, which are implemented here independently.
 """
 
 from collections.abc import Iterator, Sequence

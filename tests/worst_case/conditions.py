@@ -1,4 +1,4 @@
-"""The conditions on points, gradients and values of one smooth, strongly convex function, for programs of tests."""
+"""The interpolation conditions of one smooth, strongly convex function, for programs of tests."""
 
 from collections.abc import Sequence
 from fractions import Fraction as Q

@@ -1,6 +1,6 @@
-"""Federations in one dimension with everything exact: members of classes, which no proof may refute.
+"""Exact one-dimensional federations, members of classes that no proof may refute.
 
-A client's gradient is piecewise linear: a parabola, or steeper near its minimizer than far from it, as the functions
+A client's gradient is linear, or piecewise linear and steeper near the minimizer than far from it, like the functions
 that are worst for long steps. Models, minimizers, gaps and losses are rationals.
 """
 

@@ -1,8 +1,8 @@
-"""Random members of every class of functions and operators, in plain NumPy: what a worst case speaks about.
+"""Random members of every class of functions and operators, in NumPy.
 
-A function is a sum over the coordinates of functions with a piecewise linear slope that may jump: parabolas, Huber's
-functions, hinges, indicators of boxes. Arrays have an axis for each source of variation (clients, noises), and the
-coordinates last.
+A function is a sum over the coordinates of functions whose derivative is piecewise linear and may be discontinuous:
+parabolas, Huber functions, hinges, and indicators of boxes. Arrays have an axis for each source of variation (clients,
+noises), and the coordinates last.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,9 @@
-"""A program run on real functions beside its recording: what the recorded program says must be true of the run.
+"""Comparison of a recorded program with a run on real functions.
 
-Every step is made twice, by the problem and in plain NumPy. Arrays have an axis for each group of clients and for each
-noise, and the coordinates last. A noise has two outcomes, one the negative of the other. What the problem makes is
-bound to what the run has. Then every vector, form and constraint of the recorded program is worked out from the parts
-that its blocks hold, and compared with the run.
+Every step is computed twice, by the problem and in NumPy. Arrays have an axis for each group of clients and for each
+noise, and the coordinates as last axis. A noise has two outcomes, which are the negatives of each other. Each vector of
+the problem is associated with an array of the run. Then every vector, form and constraint of the recorded program is
+computed from its parts in the blocks, and compared with the run.
 """
 
 from collections.abc import Sequence

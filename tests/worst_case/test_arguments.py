@@ -1,4 +1,4 @@
-"""Every public function of worst cases answers a wrong argument with one sentence that says what must hold."""
+"""Every public function of worst cases rejects a wrong argument in one sentence that says what must hold."""
 
 import inspect
 from collections.abc import Callable
@@ -123,7 +123,7 @@ IN_PROBLEMS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no variance": (lambda p: p.function(L=1).step(p.point(), 1, variance=None), "variance must be an int or a Fract"),
     "a division by 0": (lambda p: p.point() / 0, "a divisor must differ from 0"),
     "of a form": (lambda p: p.point().square / 0, "a divisor must differ from 0"),
-    "a vector for a form": (lambda p: p.maximize(p.point()), "got <vector>"),
+    "a vector for a form": (lambda p: p.maximize(p.point()), "got <vector v1>"),
     "a width": (lambda p: p.solve("narrow"), "narrow must contain real numbers, got .narrow."),
     "no objective": (lambda p: p.solve(), "a problem must maximize something"),
     "a square of 0": (lambda p: p.equal_to(p.point().square, 0), r"a square .* at most 0 \(.*minimizer\(at=x\)\)"),

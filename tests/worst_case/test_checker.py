@@ -1,4 +1,4 @@
-"""Certificates that are saved are checked by files that share nothing with the library, and forged ones are refused."""
+"""Saved certificates are checked by files that share no code with the library, and forged ones are rejected."""
 
 import contextlib
 import copy

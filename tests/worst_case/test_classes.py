@@ -1,4 +1,4 @@
-"""Classes and steps beside values in closed form, and beside what PEPit 0.5.1 with Clarabel answers."""
+"""Classes and steps against values in closed form, and against results of PEPit 0.5.1 with Clarabel."""
 
 import json
 from collections.abc import Callable

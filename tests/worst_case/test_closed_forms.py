@@ -1,4 +1,4 @@
-"""Multipliers in closed form prove the bounds they belong to, and wrong ones prove nothing."""
+"""Multipliers in closed form prove the bounds to which they belong, and wrong multipliers prove nothing."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""The worst round of SCAFFOLD, between rationals that were certified by another program."""
+"""The worst round of SCAFFOLD, against rational bounds that were certified by another program."""
 
 from fractions import Fraction as Q
 

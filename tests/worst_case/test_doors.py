@@ -1,4 +1,4 @@
-"""What the doors refuse, in one sentence; edges of their arguments; and laws that worst cases obey among each other."""
+"""Rejected arguments, edge cases, and relations between worst cases."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

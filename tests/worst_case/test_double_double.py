@@ -1,4 +1,4 @@
-"""Pairs of doubles compute as rationals do, to 30 digits, and solve what doubles cannot."""
+"""Pairs of doubles agree with rationals to 30 digits, and solve systems that doubles cannot solve."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""Edges that few programs reach: what is refused there, and laws that hold there as elsewhere."""
+"""Edge cases of programs: rejected ones, and laws that hold in all cases."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

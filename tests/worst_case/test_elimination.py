@@ -1,4 +1,4 @@
-"""Both ways to eliminate the unknowns of a step solve the same equations, and sparse forms equal arrays of them."""
+"""Both eliminations of a step solve the same equations, and sparse forms equal arrays."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Enclosures of worst cases contain what is known in closed form, and false certificates are refused."""
+"""Enclosures of worst cases contain known closed forms, and false certificates are rejected."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Clients, noise, states and comparisons of a problem of one's own: what the ready doors are written with."""
+"""Clients, noise, states and comparisons in user-defined problems."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

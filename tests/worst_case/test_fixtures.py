@@ -1,4 +1,4 @@
-"""Worst cases that were computed another way before lie in their enclosures; federations attain them."""
+"""Enclosures contain independently computed worst cases, and federations attain them."""
 
 import math
 from collections.abc import Callable

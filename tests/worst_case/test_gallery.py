@@ -1,4 +1,4 @@
-"""The gallery's enclosures hold what PEPit answers and what theory says, and are narrow."""
+"""The gallery's enclosures contain PEPit's results and theoretical values, and are narrow."""
 
 import pytest
 

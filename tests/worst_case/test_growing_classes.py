@@ -1,4 +1,4 @@
-"""A class that grows holds more: its worst case does not fall, and in other units it is the same."""
+"""The worst case of a larger class is not smaller, and does not depend on the units."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""Federations that attain worst cases, beside sums that are taken another way."""
+"""Federations that attain worst cases, against independently computed sums."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""The interior-point method leads to solutions that are known, and to what shows that there is none."""
+"""The interior-point method finds known solutions, or certificates that there are none."""
 
 from fractions import Fraction as Q
 

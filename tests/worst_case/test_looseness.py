@@ -1,4 +1,4 @@
-"""Bounds beside their worst cases at the constants of the page on loosenesses: no bound is below."""
+"""Bounds against their worst cases for the constants of the looseness page: no bound is below."""
 
 from fractions import Fraction as Q
 

@@ -1,4 +1,4 @@
-"""No proof says anything that a federation refutes, and no class that holds one is called empty."""
+"""No federation contradicts a proof, and no class with a federation is proved to be empty."""
 
 from collections.abc import Iterator
 from fractions import Fraction as Q

@@ -1,7 +1,7 @@
-"""Programs run on real functions: every step at points of every situation, for every class of functions.
+"""Recorded programs against runs on real functions of every class.
 
-What a recorded program says holds in the run. What is proved is not below what the run reaches. What reaches a lower
-side is made of functions of the classes.
+Every statement of a recorded program holds in the run. Proved upper sides are not below the value of the run. Lower
+sides are attained by functions of the classes.
 """
 
 import contextlib

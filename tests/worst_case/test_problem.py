@@ -1,4 +1,4 @@
-"""Methods of other people's papers, written in the language of problems, have the worst cases that are known."""
+"""Methods of the literature in the problem language have their known worst cases."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q
@@ -391,6 +391,7 @@ def too_large(p: Problem) -> Any:
     ("write", "error", "sentence"),
     [
         (halves, TypeError, "a factor must be an int or a Fraction, got 0.5"),
+        (lambda p: p.point() * p.point(), TypeError, "got <vector v2> .x @ y is the product of two vectors."),
         (lambda p: p.at_most(p.point().square, 0.5), TypeError, "bound must be an int or a Fraction, got 0.5"),
         (lambda p: p.at_most(1, 1), TypeError, "a form must be made of inner products and function values, got 1"),
         (lambda p: p.solve(), ValueError, "a problem must maximize something"),

@@ -1,4 +1,4 @@
-"""What a solution says: a proof that adds up, fewer conditions that suffice, and points that can be drawn."""
+"""Solutions: proofs that are consistent, subsets of conditions that suffice, and points that can be plotted."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Rates for all numbers of rounds: closed forms, the same rates by other proofs, runs on quadratics, and refusals."""
+"""Rates for all numbers of rounds: closed forms, other proofs of the same rates, runs on quadratics, and errors."""
 
 from fractions import Fraction as Q
 

@@ -1,4 +1,4 @@
-"""Rates of error feedback, FedProx and stochastic gradients: numbers of a program that knows neither bound nor door."""
+"""Rates of error feedback, FedProx and stochastic gradients, against an independent program."""
 
 from fractions import Fraction as Q
 from typing import Any

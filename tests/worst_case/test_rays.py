@@ -1,4 +1,4 @@
-"""A problem without an anchor has an infinite value, which a path of points proves."""
+"""A problem without an anchor has an infinite value, which a ray of points proves."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Inequalities that recession directions make slack are left out of a proof, and both sides hold with them."""
+"""Inequalities that become slack along recession directions are removed, and both sides remain valid."""
 
 from fractions import Fraction as Q
 

@@ -1,4 +1,4 @@
-"""A round written down once more in cvxpy, client by client, without blocks, means or deviations."""
+"""A round formulated in cvxpy, client by client, without blocks, means or deviations."""
 
 from fractions import Fraction as Q
 from itertools import combinations, permutations

@@ -1,4 +1,4 @@
-"""What a program states is what its lines say; what cannot be stated is refused in one sentence."""
+"""The text of a program states its record, and unknown parts are rejected in one sentence."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""In other units every door has the same worst case, the same lemma and the same federation."""
+"""Every worst case, lemma and federation is independent of the units."""
 
 from fractions import Fraction as Q
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ordinary training of a federation, through all outcomes of its selections: a second road to a worst case."""
+"""Training of a federation through all outcomes of its selections, as an independent check of worst cases."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Interpolation conditions: what must hold for a function or an operator of a class to take given values."""
+"""Interpolation conditions on the values of a function or an operator of a class."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -11,7 +11,7 @@ __all__: list[str] = []
 
 
 def of_function(one: Function, noises: Sequence[int], crossed: Sequence[tuple[int, int]] = ()) -> Iterator[Any]:
-    """Yield what must hold for a function of a class to take the values of its calls."""
+    """Yield the conditions on the calls of a function."""
     if "restricted_secant" in one.of:
         yield from of_secants(one)
         return
@@ -33,7 +33,7 @@ def of_function(one: Function, noises: Sequence[int], crossed: Sequence[tuple[in
 
 
 def of_pairs(one: Function) -> Iterator[Constraint]:
-    """Yield what ordered pairs of points demand, with their gradients and values."""
+    """Yield the conditions on ordered pairs of points with their gradients and values."""
     mu, L, diameter = one.of["mu"], one.number("L"), one.number("diameter")
     for (i, x), (j, y) in permutations(exact(one.calls), 2):
         apart = difference(x.at, y.at)
@@ -49,7 +49,7 @@ def of_pairs(one: Function) -> Iterator[Constraint]:
 
 
 def of_points(one: Function) -> Iterator[Constraint]:
-    """Yield the conditions on each point, alone or together with the minimizer."""
+    """Yield the conditions on single points, and on a point and the minimizer."""
     for i, x in exact(one.calls):
         if one.number("lipschitz") is not None:
             yield Constraint(Form([(Fraction(1), x.gradient, x.gradient)], []), one.of["lipschitz"] ** 2)
@@ -58,7 +58,7 @@ def of_points(one: Function) -> Iterator[Constraint]:
 
 
 def of_secants(one: Function) -> Iterator[Constraint]:
-    """Yield the restricted secant inequality and the error bound at each point, and what they say of its value."""
+    """Yield the restricted secant inequality and the error bound at each point, and the bounds of its value."""
     m, M = one.of["restricted_secant"], one.number("error_bound")
     for i, x in enumerate(one.calls) if one.minimum is not None else ():
         least = one.calls[one.minimum or 0]
@@ -72,7 +72,7 @@ def of_secants(one: Function) -> Iterator[Constraint]:
 
 
 def above_minorant(one: Function, minorant: Call) -> Iterator[Constraint]:
-    """Yield that a function is above what an epsilon-subgradient says, by a parabola where it is smooth."""
+    """Yield that a function is above an affine minorant of slope g, by at least a parabola if it is smooth."""
     L, lipschitz, g = one.number("L"), one.number("lipschitz"), minorant.gradient
     for _, x in exact(one.calls):
         turn = difference(x.gradient, g)
@@ -85,7 +85,7 @@ def above_minorant(one: Function, minorant: Call) -> Iterator[Constraint]:
 
 
 def of_pair(i: Call, j: Call, mu: Fraction, L: Any, seen: Call) -> Constraint:
-    """Return the condition of Taylor, Hendrickx and Glineur (2017); of i, ``seen`` has products with j."""
+    """Return the condition of Taylor, Hendrickx and Glineur (2017); only the part ``seen`` of i has products with j."""
     half = L / (2 * (L - mu))
     on_gradients, on_points, across = half / L, half * mu, half * 2 * mu / L
     terms = [
@@ -112,7 +112,7 @@ def above(one: Function, least: Call, call: Call) -> Iterator[Constraint]:
 
 
 def of_quadratic(one: Function) -> Iterator[Any]:
-    """Yield what must hold for one matrix with eigenvalues in [mu, L] (Bousselmi, Hendrickx, Glineur 2024)."""
+    """Yield the conditions on one matrix with eigenvalues in [mu, L] (Bousselmi, Hendrickx, Glineur 2024)."""
     half, mu, L = Fraction(1, 2), one.of["mu"], one.of["L"]
     first = one.calls[one.minimum or 0]
     others = [call for call in one.calls if call is not first]
@@ -128,7 +128,7 @@ def of_quadratic(one: Function) -> Iterator[Any]:
 def mapped_symmetrically(
     blocks: Sequence[int], pairs: list[tuple[Vector, Vector]], mu: Fraction, L: Fraction
 ) -> Iterator[Any]:
-    """Yield what pairs of vectors of some blocks demand of a symmetric matrix with eigenvalues in [mu, L]."""
+    """Yield the conditions on pairs of vectors in some blocks for a symmetric matrix with eigenvalues in [mu, L]."""
     half = Fraction(1, 2)
     xs, ys = ([within(vector, blocks) for vector in side] for side in zip(*pairs, strict=True))
     low = [difference(y, x, d=mu) for x, y in zip(xs, ys, strict=True)]
@@ -140,7 +140,7 @@ def mapped_symmetrically(
 
 
 def of_operator(one: Function, adjoint: Sequence[Call]) -> Iterator[Any]:
-    """Yield what must hold for an operator of a class to take the values of its calls."""
+    """Yield the conditions on the calls of an operator."""
     monotone, cocoercive = one.number("strongly_monotone"), one.number("cocoercive")
     lipschitz = one.number("lipschitz")
     if one.of["linear"] and "least" in one.of:
@@ -162,7 +162,7 @@ def of_operator(one: Function, adjoint: Sequence[Call]) -> Iterator[Any]:
 
 
 def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction) -> Iterator[Any]:
-    """Yield what must hold for one linear operator and its adjoint (Bousselmi, Hendrickx, Glineur 2024)."""
+    """Yield the conditions on one linear operator and its adjoint (Bousselmi, Hendrickx, Glineur 2024)."""
     known = [[(call.at, call.gradient) for call in some] for some in (calls, adjoint)]
     for pairs in known:
         for blocks, some in by_source(pairs, [], []):
@@ -177,7 +177,7 @@ def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction)
 
 
 def of_skew(calls: Sequence[Call]) -> Iterator[Constraint]:
-    """Yield that products of points with images change their sign when both are exchanged."""
+    """Yield that exchanging point and image in a product changes its sign."""
     for x, u in combinations_with_replacement(calls, 2):
         for block in sorted(blocks_of(x.at, x.gradient) & blocks_of(u.at, u.gradient)):
             parts = [within(vector, [block]) for vector in (x.at, u.gradient, x.gradient, u.at)]
@@ -188,7 +188,7 @@ def of_skew(calls: Sequence[Call]) -> Iterator[Constraint]:
 def by_source(
     pairs: list[tuple[Vector, Vector]], moved: list[tuple[Vector, Vector]], own: Sequence[int]
 ) -> Iterator[tuple[Sequence[int], list[tuple[Vector, Vector]]]]:
-    """Yield the own blocks with moved pairs, and each other block with the pairs that are not 0 there."""
+    """Yield the own blocks with the shifted pairs, and each other block with its nonzero pairs."""
     if moved:
         yield own, moved
     for block in sorted(blocks_of(*(vector for pair in pairs for vector in pair)) - {*own}):

@@ -14,7 +14,7 @@ Vector = dict[tuple[int, int], Fraction]
 """Coefficients of basis vectors (block, row)."""
 Terms = list[tuple[Fraction, Vector, Vector]]
 Levels = list[tuple[Fraction, int]]
-"""Coefficients of function values, of which -1 is a value that is 0."""
+"""Coefficients of function values; the number -1 is a value that is 0."""
 Matrix = list[list[int]]
 
 
@@ -47,7 +47,7 @@ class Call(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function, clients, or an operator: its class, and where it is called."""
+    """A function, clients, or an operator: its class and its calls."""
 
     name: str
     kind: str
@@ -60,32 +60,32 @@ class Function(NamedTuple):
     adjoint_of: str
 
     def number(self, name: str) -> Fraction | None:
-        """Return a constant of the class, if it has it."""
+        """Return a constant of the class, or None."""
         found: Fraction | None = self.of.get(name)
         return found
 
     @property
     def is_described(self) -> bool:
-        """Whether the conditions of the class are sufficient at points of one client and one outcome."""
+        """Whether the conditions are sufficient for points of one client and one outcome."""
         if self.kind == "operator":
             return self.of["linear"] or sum(self.number(name) is not None for name in NUMBERS["operator"]) == 1
         if "restricted_secant" in self.of:
             return self.minimum is not None
-        beside = sum(self.number(name) is not None for name in NUMBERS["function"][2:])
+        num_others = sum(self.number(name) is not None for name in NUMBERS["function"][2:])
         mu, L = self.of["mu"], self.number("L")
         has_minimizer = mu >= 0 or (L is not None and not self.of["quadratic"])
         needs_minimum = self.least or "quadratic_growth" in self.of or "polyak" in self.of
         if needs_minimum if self.minimum is None else not has_minimizer:
             return False
         if self.of["quadratic"]:
-            return not beside
+            return not num_others
         if L is not None:
-            return not beside and (mu >= 0 or mu == -L)
-        return "polyak" not in self.of and beside <= (1 if mu == 0 else 0)
+            return not num_others and (mu >= 0 or mu == -L)
+        return "polyak" not in self.of and num_others <= (1 if mu == 0 else 0)
 
 
 def exact(calls: list[Call]) -> list[tuple[int, Call]]:
-    """Return the numbered calls with gradients, not epsilon-subgradients."""
+    """Return the numbered calls with gradients, without epsilon-subgradients."""
     return [(number, call) for number, call in enumerate(calls) if not call.epsilon]
 
 

@@ -1,4 +1,4 @@
-"""A problem as it is written in a certificate, and its semidefinite program."""
+"""A problem of a certificate, and its semidefinite program."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -43,7 +43,7 @@ VERBS = {
 
 
 class Problem:
-    """A problem as it is written, and its semidefinite program."""
+    """A problem of a certificate, and its semidefinite program."""
 
     def __init__(self, written: Any) -> None:
         keys = ("sources", "vectors", "functions", "constraints", "objectives")
@@ -106,7 +106,7 @@ class Problem:
         self.sizes = [0] * len(written)
 
     def _read_differences(self, owner: str, block: int) -> None:
-        """Read a block of differences between clients, or of what a noise of the server adds to them."""
+        """Read a block of differences between clients, or of the effect of a server noise on them."""
         behind = self.behind[block]
         if not behind:
             if owner in self.differences:
@@ -121,7 +121,7 @@ class Problem:
         self.crossed[owner, noises[-1]] = block
 
     def closed(self, blocks: Iterable[int]) -> set[int]:
-        """Return the blocks of what depends on some."""
+        """Return the blocks of vectors that depend on the given blocks."""
         found = {*blocks}
         found = found.union(*(self.behind[block] for block in found))
         owners = {self.owners[block] for block in found} - {"", SERVER}
@@ -129,12 +129,12 @@ class Problem:
             raise Refused("a vector depends on two groups of clients")
         for owner in owners & self.differences.keys():
             for noise in [one for one in self.noises if one in found and self.owners[one] == SERVER]:
-                # A block is not behind itself, which is read only after all that is.
+                # the block that is being read is not yet in `crossed`
                 found |= {self.crossed[owner, noise]} if (owner, noise) in self.crossed else set()
         return found
 
     def complete(self, blocks: set[int]) -> bool:
-        """Whether all is there that noises of the server add to differences between clients."""
+        """Whether all effects of server noises on differences between clients are present."""
         owners = {self.owners[block] for block in blocks} & self.differences.keys()
         noises = [one for one in self.noises if one in blocks and self.owners[one] == SERVER]
         return all((owner, noise) in self.crossed for owner in owners for noise in noises)
@@ -176,7 +176,7 @@ class Problem:
             self._name(name, made)
 
     def _read_mean(self, block: int, told: list[Vector]) -> None:
-        """Read that a noise of the server is the mean over clients of a noise that each of them has drawn."""
+        """Read a server noise that is the mean over clients of a noise that each of them has drawn."""
         noise = next(iter(blocks_of(*told)), 0)
         if self.owners[block] != SERVER or len(told) != 1 or told[0] != {(noise, 0): 1} or noise in self.averaged:
             raise Refused("a mean over clients is not that of one noise")
@@ -185,7 +185,7 @@ class Problem:
         self.averaged[noise] = block
 
     def _check_means(self) -> None:
-        """Refuse a mean of noises whose products with these are asked for, or that has another length."""
+        """Reject a mean of noises that occurs in products with these noises, or that has another length."""
         forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
         products = [blocks_of(u, v) for form in forms for c, u, v in form.terms if c]
         called = {0}.union(*(blocks_of(call.at, call.gradient) for one in self.functions for call in one.calls))
@@ -202,12 +202,12 @@ class Problem:
                 raise Refused("a mean of noises is not made")
 
     def _name(self, name: str, vector: Vector) -> None:
-        """Let a name stand for one point, and a point have one name."""
+        """Assign a name to a point; both must be new."""
         if self.names.setdefault(name, vector) != vector or sum(one == vector for one in self.names.values()) > 1:
             raise Refused(f"the name {name} does not stand for one point")
 
     def vector(self, written: Any) -> Vector:
-        """Return a combination of vectors that were made, or of their parts in a block."""
+        """Return a combination of the vectors made so far, or of their parts in a block."""
         found: Vector = {}
         order: list[tuple[int, int]] = []
         for one in array(written, "a combination"):
@@ -272,13 +272,13 @@ class Problem:
         made = self.verbs[self.vectors.index(found.gradient)][0] if found.gradient in self.vectors else ""
         if (made == "epsilon-subgradient") != (epsilon > 0):
             raise Refused("an epsilon-subgradient is not made as one, or a gradient as one")
-        # A deviation is what clients have of a gradient whose mean is demanded to be 0.
+        # the differences of gradients whose mean is demanded to be 0
         if made not in {"", "deviation"} and not blocks_of(found.at) <= blocks_of(found.gradient):
             raise Refused("a gradient does not depend on all that its point depends on")
         return found
 
     def _check_function(self, one: Function) -> None:
-        """Refuse a class that is none, and values that are not what the class says."""
+        """Reject an unknown class, and values that contradict the class."""
         low, high = one.number("mu"), one.number("L")
         free = {"mu", "strongly_monotone", "cocoercive", "least", "most", *FLAGS[one.kind]}
         if any(c <= 0 for key, c in one.of.items() if key not in free):
@@ -306,11 +306,11 @@ class Problem:
                 raise Refused("an epsilon-subgradient is at a point without a value")
 
     def _check_kind(self, one: Function) -> None:
-        """Refuse a class whose parts do not belong together."""
+        """Reject a class with hypotheses that cannot be combined."""
         described = {key for key, c in one.of.items() if c is not False}
         alone = {"restricted_secant": {"error_bound"}, "support": {"lipschitz", "mu"}, "indicator": {"diameter", "mu"}}
-        for kind, beside in alone.items():
-            if kind in described and described - beside - {kind}:
+        for kind, allowed in alone.items():
+            if kind in described and described - allowed - {kind}:
                 raise Refused(f"a class has more than {kind}")
         if "error_bound" in described and "restricted_secant" not in described:
             raise Refused("an error bound has no restricted secant")
@@ -342,7 +342,7 @@ class Problem:
         return form
 
     def _read_constraint(self, written: Any) -> tuple[str, Constraint]:
-        """Return a constraint and the constant that its bound is a share of, as text."""
+        """Return a constraint, and the constant of which its bound is a share, as text."""
         keys = ("name", "form", "relation", "bound", "share")
         name, form, relation, bound, share = fields(written, "a constraint", keys)
         number, part = rational(bound, "a bound"), rational(share, "a share")
@@ -357,7 +357,7 @@ class Problem:
         )
 
     def _conditions(self, one: Function) -> Iterator[Constraint]:
-        """Yield the interpolation conditions of a class; a matrix of forms is the Gram matrix of a further block."""
+        """Yield the interpolation conditions of a class; a matrix of forms is the Gram matrix of another block."""
         if one.kind == "function":
             crossed = [(noise, block) for (_, noise), block in self.crossed.items()]
             found = of_function(one, self.noises, crossed)
@@ -375,7 +375,7 @@ class Problem:
                 yield Constraint(Form([*form.terms, (Fraction(-1), slack[0], slack[1])], form.levels), is_equality=True)
 
     def relaxed(self) -> str:
-        """Return what is demanded in part only, so that a lower side is none; empty if nothing is."""
+        """Return the parts with necessary conditions only, which rule out a proof of the lower side."""
         forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
         asked = {f for form in forms for c, f in form.levels if c}
         searched = {name for verb, of, _ in self.verbs if verb == "line search" for name in of}

@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 
 def upper_bound(problem: Problem, multipliers: Any, *, of_objective: bool = True) -> Fraction:
-    """Return the bound that multipliers prove, of the objective or of nothing."""
+    """Return the bound that multipliers prove for the objective, or for 0."""
     written = fields(multipliers, "its multipliers", ("equalities", "inequalities"))
     equalities, inequalities = (
         [one for one in problem.constraints if one.is_equality is kind] for kind in (True, False)
@@ -73,9 +73,9 @@ def lower_bound(problem: Problem, point: Any) -> Fraction:
     work = 0
 
     def at(form: Form) -> Fraction:
-        """Return what a form is."""
+        """Return the value of a form."""
         nonlocal work
-        kept.append(form)  # its vectors are named by their places in memory
+        kept.append(form)  # the form must be kept alive, since its vectors are identified by their memory addresses
         found = reduce(added, (c * numbers[f] for c, f in form.levels if f >= 0), Fraction(0))
         for c, u, v in form.terms:
             if c and (id(u), id(v)) not in products:
@@ -93,7 +93,7 @@ def lower_bound(problem: Problem, point: Any) -> Fraction:
 
 
 def inner(grams: Sequence[Matrix], u: Vector, v: Vector) -> Fraction:
-    """Return the product of two vectors, in whole numbers until the end."""
+    """Return the product of two vectors, with integer arithmetic."""
     left, right = common(u.values()), common(v.values())
     theirs = [(place, whole(d, right)) for place, d in v.items()]
     total = 0
@@ -104,9 +104,12 @@ def inner(grams: Sequence[Matrix], u: Vector, v: Vector) -> Fraction:
 
 
 def are_semidefinite(matrices: Sequence[Matrix]) -> bool:
-    """Eliminate in whole numbers, the largest diagonal entry first: none may be negative, and beside 0 all is 0."""
+    """Eliminate in integers, the largest diagonal entry first.
+
+    No pivot may be negative; a row with pivot 0 must be 0.
+    """
     longest = [max((entry.bit_length() for row in matrix for entry in row), default=0) for matrix in matrices]
-    # In the k-th step there are (n - k)^2 products of k times as many digits.
+    # The k-th step has (n - k)^2 products of numbers with k times as many digits.
     work = sum(bits**2 * len(matrix) ** 5 // 30 for bits, matrix in zip(longest, matrices, strict=True))
     limited(work, MOST_WORK, "steps, of some digits each, in the elimination of its blocks")
     for matrix in matrices:

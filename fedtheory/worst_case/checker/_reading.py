@@ -1,4 +1,4 @@
-"""Files of certificates as untrusted input: numbers, lists and objects with limits, and what is wrong with them."""
+"""Certificates as untrusted input: limits for numbers, lists and objects, and error messages."""
 
 import json
 import os
@@ -19,11 +19,11 @@ NAME = re.compile(r"[A-Za-z][\w .*'^+/-]{0,69}", re.ASCII)
 
 
 class Refused(Exception):
-    """The certificate proves nothing, for the reason that is said."""
+    """The certificate proves nothing; the message is the reason."""
 
 
 class NotRead(Exception):
-    """The file is no certificate, or more than is checked."""
+    """The file is not a certificate, or exceeds a limit."""
 
 
 def common(numbers: Iterable[Fraction]) -> int:
@@ -37,7 +37,7 @@ def common(numbers: Iterable[Fraction]) -> int:
 
 
 def added(total: Fraction, more: Fraction) -> Fraction:
-    """Return a sum whose denominator is not too long."""
+    """Return a sum with a limit on the length of its denominator."""
     found = total + more
     limited(found.denominator.bit_length(), 4 * LONGEST_DENOMINATOR, "binary digits in the denominator of a sum")
     return found
@@ -61,41 +61,41 @@ def rational(text: Any, what: str) -> Fraction:
 
 
 def limited(number: int, most: int, what: str) -> None:
-    """Refuse a certificate that is larger than what is checked."""
+    """Raise NotRead if a limit is exceeded."""
     if number > most:
         raise NotRead(f"it has {number} {what}, and at most {most} are checked")
 
 
 def count(number: Any, what: str, most: int | None = None) -> int:
-    """Return an integer from 0 to most."""
+    """Return an integer from 0 to ``most``."""
     if type(number) is not int or number < 0 or (most is not None and number > most):
         raise Refused(f"{what} is no number from 0 to {most}" if most is not None else f"{what} is no number from 0")
     return number
 
 
 def array(items: Any, what: str, length: int | None = None) -> list[Any]:
-    """Return a list, of some length."""
+    """Return a list with the given length."""
     if not isinstance(items, list) or (length is not None and len(items) != length):
         raise Refused(f"{what} is no list" + ("" if length is None else f" of {length}"))
     return items
 
 
 def fields(written: Any, what: str, keys: Sequence[str]) -> list[Any]:
-    """Return the parts of an object that has these and no others."""
+    """Return the values of an object that has exactly these keys."""
     if not isinstance(written, dict) or written.keys() != {*keys}:
         raise Refused(f"{what} does not consist of {', '.join(keys)}")
     return [written[key] for key in keys]
 
 
 def text(name: Any, what: str, *, empty: bool = False) -> str:
-    """Return a name that can be printed."""
+    """Return a printable name."""
     if not isinstance(name, str) or not (NAME.fullmatch(name) or (empty and not name)):
         raise Refused(f"{what} is no name")
     return name
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object whose keys occur once each."""
+    """Return an object after checking that no key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise NotRead("a key of an object occurs twice")
@@ -103,17 +103,17 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def place(text: str) -> int:
-    """Return a whole number of few digits."""
+    """Return an integer with few digits."""
     return int(text) if len(text) < 10 else no_number(text)
 
 
 def no_number(text: str) -> Any:
-    """Refuse what is written as a number and is none that a certificate has."""
+    """Raise NotRead for a number that cannot occur in a certificate."""
     raise NotRead(f"{text[:20]!r} is no number of a certificate: fractions are texts, and whole numbers are short")
 
 
 def read(path: str) -> Any:
-    """Return what a file says, if it is not too large to be understood."""
+    """Return the parsed content of a file."""
     try:
         size = os.path.getsize(path) if os.path.isfile(path) else 0  # noqa: PTH113, PTH202
         if size > LARGEST_FILE or (not size and os.path.exists(path)):  # noqa: PTH110

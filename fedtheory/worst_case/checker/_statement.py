@@ -1,4 +1,4 @@
-"""A problem as text, so that a person sees what is proved."""
+"""A problem as text, which states the theorem that is proved."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -10,7 +10,7 @@ __all__: list[str] = []
 
 
 class Writer:
-    """A problem as text."""
+    """Formatter of a problem."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -31,7 +31,7 @@ class Writer:
                 self.parts[place] = name if len(vector) == 1 else f"({name} in {source})"
 
     def vector(self, vector: Vector) -> str:
-        """Return the name of a vector, or what it is made of."""
+        """Return the name of a vector, or the combination that it is."""
         if found := self.words.get(frozenset(vector.items())):
             return found
         left, terms = dict(vector), list[tuple[Fraction, str]]()
@@ -43,7 +43,6 @@ class Writer:
         return summed([*terms, *((c, self.parts[place]) for place, c in left.items())])
 
     def form(self, form: Form) -> str:
-        """Return a form."""
         terms = [(c, self.values.get(f, f"t{f}")) for c, f in form.levels]
         for c, u, v in form.terms:
             one, other = self.vector(u), self.vector(v)
@@ -51,7 +50,7 @@ class Writer:
         return summed(terms)
 
     def lines(self) -> Iterator[str]:
-        """Yield what is given, what is demanded, and what is maximized."""
+        """Yield hypotheses, constraints and objective."""
         yield "For all"
         for one in self.problem.functions:
             what = ", ".join(f"{key}={c}" for key, c in one.of.items() if c is not False)
@@ -90,7 +89,7 @@ class Writer:
             yield f"  {self.form(form)}"
 
     def _sources(self) -> Iterator[str]:
-        """Yield what the blocks but the first belong to."""
+        """Yield the sources of the blocks after the first."""
         for block, (owner, behind) in enumerate(zip(self.problem.owners, self.problem.behind, strict=True)):
             if block:
                 what = f"a noise of {owner}" if block in self.problem.noises else f"differences of clients {owner}"
@@ -100,7 +99,7 @@ class Writer:
                 yield f"  source {block}: {what if owner else 'apart from all others'}{after}"
 
     def vector_of(self, call: Call) -> str:
-        """Return what the point of a call is made of."""
+        """Return the combination that the point of a call is."""
         known = self.words.pop(frozenset(call.at.items()), None)
         made = self.vector(call.at) if call.at not in self.problem.vectors else known or ""
         if known is not None:
@@ -109,7 +108,7 @@ class Writer:
 
 
 def summed(terms: Sequence[tuple[Fraction, str]]) -> str:
-    """Return a sum of numbers times terms."""
+    """Return a linear combination as text."""
     found = ""
     for c, term in terms:
         if c:

@@ -1,4 +1,4 @@
-"""What a certificate proves, in a sentence and as theorems."""
+"""The verdict on a certificate, as a sentence and as theorems."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 class Verdict(NamedTuple):
-    """What is proved of the largest value of all problems."""
+    """Proved bounds of the largest value of all problems."""
 
     lower: Fraction | None
     upper: Fraction | None
@@ -23,7 +23,7 @@ class Verdict(NamedTuple):
 
 
 def check(document: Any) -> Verdict:
-    """Return a lower and an upper bound that a certificate proves, None for a side of which it says nothing."""
+    """Return the lower and the upper bound that a certificate proves; a side without a proof is None."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise Refused(f"its format is not {FORMAT!r}")
     _, cases, checksum = fields(document, "a certificate", ("format", "cases", "checksum"))
@@ -43,7 +43,7 @@ def check(document: Any) -> Verdict:
 
 
 def check_case(case: Any) -> tuple[Fraction | None, Fraction | None, bool, list[str]]:
-    """Return the bounds of a problem, whether nothing fulfills it, and what it says."""
+    """Return the bounds of a problem, whether it is proved to be empty, and its theorem."""
     written, proof = fields(case, "a case", ("problem", "proof"))
     problem, lower, upper = Problem(written), None, None
     sides = {"upper", "multipliers"}, {"lower", "point"}, {"empty"}
@@ -66,7 +66,7 @@ def check_case(case: Any) -> tuple[Fraction | None, Fraction | None, bool, list[
 
 
 def between(lower: Fraction | None, upper: Fraction | None) -> str:
-    """Return between what a value lies."""
+    """Return the interval of a value as text."""
     least, most = digits(lower, ROUND_FLOOR), digits(upper, ROUND_CEILING)
     if least and most:
         return f"between {least} and {most}"
@@ -74,13 +74,13 @@ def between(lower: Fraction | None, upper: Fraction | None) -> str:
 
 
 def digits(number: Fraction | None, rounding: str) -> str:
-    """Return twelve digits of a number, rounded so that what is said of it is proved."""
+    """Return twelve digits of a number, rounded in the direction in which the statement remains true."""
     context = Context(prec=12, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
     return "" if number is None else f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)):g}"
 
 
 def main(arguments: list[str]) -> tuple[str, int]:
-    """Say of one file what it proves, and of what, or what is wrong with it, with an exit code."""
+    """Check a certificate; return the verdict or the error message, and the exit code."""
     if len(arguments) != 1:
         return f"usage: checker certificate.json, got {len(arguments)} arguments", 2
     try:

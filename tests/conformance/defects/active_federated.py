@@ -1,4 +1,4 @@
-"""Active federated learning as public code has it: it keeps what it should drop, and writes into its input."""
+"""Defects of active federated learning in public code: wrong clients are dropped, and inputs are overwritten."""
 
 import numpy as np
 

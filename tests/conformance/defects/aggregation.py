@@ -1,4 +1,4 @@
-"""Aggregation as public code has it: probabilities of other draws, forgotten weights, claims that are too good."""
+"""Defects of aggregation in public code: wrong probabilities, omitted weights, overstated claims."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Right-hand sides that promise too much, say nothing, or are no numbers."""
+"""Defective bounds: too small, infinite, or not numbers."""
 
 import itertools
 import math

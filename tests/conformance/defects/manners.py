@@ -1,4 +1,4 @@
-"""Selections with bad manners: global randomness, memory, shared answers, ties that hang, answers that are none."""
+"""Defective selections: global randomness, hidden state, shared results, infinite loops, invalid results."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""Methods with control variates as public code has them, and as one easily writes them."""
+"""Defects of methods with control variates in public code, and common mistakes."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Power-of-Choice as public code has it: places for clients, uniform candidates, and other near misses."""
+"""Defects of Power-of-Choice in public code: positions instead of clients, uniform candidates, and others."""
 
 import numpy as np
 

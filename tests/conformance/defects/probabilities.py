@@ -1,4 +1,4 @@
-"""Sampling probabilities as public code has them: off by one, capped without a second look, not for every norm."""
+"""Defects of sampling probabilities in public code: off by one, clipped only once, invalid for some norms."""
 
 import itertools
 from typing import Any

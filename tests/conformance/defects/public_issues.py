@@ -1,7 +1,7 @@
-"""Defects that issues and pull requests of public code tell of, each in ten lines after its description, and mended.
+"""Defects from issues and pull requests of public code, each with a description and a correction.
 
-Written anew from what the threads say, without the projects' code. Of rruisong's thread only the title of the fix is
-known here; what is enacted was read off the code around it.
+The code is written from the descriptions in the threads, without the projects' code. Of rruisong's thread, only the
+title of the fix is known; the defect is inferred from the code around it.
 """
 
 from collections.abc import Callable

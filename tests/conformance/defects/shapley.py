@@ -1,4 +1,4 @@
-"""Shapley values as public code has them: a size of coalitions never drawn, nobody's worth forgotten, early stops."""
+"""Defects of Shapley values in public code: omitted sizes, missing empty coalition, early stopping."""
 
 from itertools import combinations, permutations
 from math import comb

@@ -1,4 +1,4 @@
-"""Strategies of fedtheory's form that say one thing of themselves and do another."""
+"""Strategies of this package's form whose declarations contradict their behavior."""
 
 from dataclasses import dataclass
 

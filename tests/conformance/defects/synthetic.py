@@ -1,4 +1,4 @@
-"""Synthetic(alpha, beta) as public code has it: one reading of beta for the other, noise of another law, one model."""
+"""Defects of Synthetic(alpha, beta) in public code: other reading of beta, wrong noise, a single model."""
 
 import numpy as np
 

@@ -1,8 +1,9 @@
-"""PEPit's gallery in the language of problems: methods of the literature, what PEPit answers, and what theory says.
+"""PEPit's gallery in the problem language: methods of the literature, PEPit's results, and theory.
 
-Each example is written from the mathematics of its source. ``pepit`` is what PEPit 0.5.1 with Clarabel answers for the
-same constants, a float of which six digits or so are right; ``theory`` is the exact value and ``bound`` an upper bound
-where a paper has one. Irrational constants are replaced by ``near`` rationals, which moves values by less than 1e-10.
+Each example is written from the mathematics of its source. ``pepit`` is the result of PEPit 0.5.1 with Clarabel for the
+same constants, a float with about six correct digits. ``theory`` is the exact value, and ``bound`` is an upper bound
+from a paper, if there is one. Irrational constants are replaced by rationals (``near``), which changes values by less
+than 1e-10.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Continuous time: how fast a potential changes; where PEPit's answer is 0, a potential of 1 is added."""
+"""Continuous time: rates of change of a potential; if PEPit's result is 0, a potential of 1 is added."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q

@@ -1,4 +1,4 @@
-"""What an example of the gallery is, and how most of them begin."""
+"""The record of an example of the gallery, and common beginnings of examples."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

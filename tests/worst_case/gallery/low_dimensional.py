@@ -1,4 +1,4 @@
-"""Low-dimensional worst cases, of which PEPit looks for one of a small rank: the value is the same."""
+"""Worst cases of low rank, which PEPit searches for; the value is the same."""
 
 from fractions import Fraction as Q
 from typing import Any

@@ -1,4 +1,4 @@
-"""Potential functions: PEPit maximizes the growth, 0; here the potential after a step is asked for, from 1."""
+"""Potential functions: PEPit maximizes the growth, 0; here the potential after a step is maximized, from 1."""
 
 from fractions import Fraction as Q
 from typing import Any

@@ -1,0 +1,57 @@
+"""The conda recipe, the citation and the package state what pyproject.toml states."""
+
+import re
+import tomllib
+
+import pytest
+
+import fedtheory
+from fedtheory.__main__ import main
+from tests.environment import ROOT
+
+TOML = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = TOML["project"]
+RECIPE = (ROOT / "docs" / "conda" / "meta.yaml").read_text(encoding="utf-8")
+# conda's matplotlib also installs Qt.
+OTHER_NAMES = {"matplotlib": "matplotlib-base"}
+
+
+def entry(name: str) -> str:
+    """Return the one value of a key of the recipe."""
+    [value] = re.findall(rf"^ +{name}: (.+)$", RECIPE, re.MULTILINE)
+    return value.strip('"')
+
+
+def listed(name: str) -> list[str]:
+    """Return the items of a list of the recipe."""
+    [block] = re.findall(rf"^ +{name}:\n((?: +- .+\n)+)", RECIPE, re.MULTILINE)
+    return re.findall(r"- (.+)", block)
+
+
+def in_conda(requirement: str) -> str:
+    [(name, version)] = re.findall(r"^([\w-]+)(>=[\d.]+)$", requirement)
+    return f"{OTHER_NAMES.get(name, name)} {version}"
+
+
+def test_the_recipe_has_the_name_version_and_summary_of_the_project():
+    assert entry("name") == PROJECT["name"]
+    assert entry("version") == PROJECT["version"] == fedtheory.__version__
+    assert (entry("license"), entry("summary")) == (PROJECT["license"], PROJECT["description"])
+
+
+def test_the_recipe_requires_what_the_project_requires():
+    python = f"python {PROJECT['requires-python']}"
+    assert listed("run") == [python, *map(in_conda, PROJECT["dependencies"])]
+    assert listed("host") == [python, "pip", *map(in_conda, TOML["build-system"]["requires"])]
+    assert listed("entry_points") == [f"{name} = {place}" for name, place in PROJECT["scripts"].items()]
+
+
+def test_the_command_that_tests_the_conda_package_works(capsys: pytest.CaptureFixture[str]):
+    [command] = listed("commands")
+    main(command.split()[1:])
+    assert "12" in capsys.readouterr().out
+
+
+def test_the_citation_has_the_version_of_the_project():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {PROJECT['version']}\n" in citation
