@@ -124,9 +124,11 @@ EXAMPLES = {
     """,
     "methods": """
     >>> import numpy as np
-    >>> from fedtheory.methods import EF21, Compressed, ErrorFeedback, MethodRules, RandK, Scaffnew, Scaffold, TopK
+    >>> from fedtheory.methods import EF21, Compressed, ErrorFeedback, FedAvgM, FedDyn, MethodRules
+    >>> from fedtheory.methods import RandK, Scaffnew, Scaffold, TopK
     >>> _ = Scaffold(np.zeros((2, 1))), Scaffnew(0.5, np.zeros((2, 1))), ErrorFeedback(TopK(1)), EF21(RandK(1, True))
     >>> _ = MethodRules(state_size=1, states=np.zeros((2, 1)), table=np.zeros(1), max_local_steps=1)
+    >>> _ = MethodRules(proximal_weight=1.0), FedAvgM(0.5, 0.5, nesterov=True), FedDyn(1.0)
     """,
     "engine": """
     >>> import fedtheory as ft

@@ -9,6 +9,7 @@ from fedtheory.conformance.aggregation import aggregation_checks, check_aggregat
 from fedtheory.conformance.generators import check_generator, generator_checks
 from fedtheory.conformance.methods import check_method, method_checks
 from fedtheory.conformance.own_bounds import bound_checks, check_bound
+from fedtheory.conformance.partitions import check_partition, partition_checks
 from fedtheory.conformance.probabilities import check_probabilities, probability_checks
 from fedtheory.conformance.shapley import check_shapley, shapley_checks
 from fedtheory.conformance.strategies import check_strategy, strategy_checks
@@ -17,6 +18,7 @@ __all__ = [
     "check_aggregation",
     "check_generator",
     "check_method",
+    "check_partition",
     "check_probabilities",
     "check_shapley",
     "check_strategy",
@@ -45,7 +47,7 @@ def checks_of(
         Further arguments of ``by``, such as ``like``, ``rng``, or the claim of ``check_bound``.
     by
         ``check_strategy``, ``check_probabilities``, ``check_aggregation``, ``check_shapley``, ``check_generator``,
-        ``check_method`` or ``check_bound`` of ``fedtheory.verification``.
+        ``check_method``, ``check_partition`` or ``check_bound``.
     exceptions
         Names of checks to skip, each with the reason.
 
@@ -78,6 +80,7 @@ def checks_of(
         check_shapley: shapley_checks,
         check_generator: generator_checks,
         check_method: method_checks,
+        check_partition: partition_checks,
         check_bound: bound_checks,
     }
     make = next((maker for check, maker in makers.items() if by is check), None)

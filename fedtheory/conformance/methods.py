@@ -1,8 +1,12 @@
-"""Checks of methods with control variates, normalized averaging or random communication."""
+"""Checks of methods of local steps, with all clients or some of them."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (the selection rule is compiled)
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
 from fedtheory.conformance._checks import (
@@ -30,11 +35,14 @@ from fedtheory.exact.runs import for_run
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.compressed import EF21, ErrorFeedback
 from fedtheory.methods.compressors import TopK
+from fedtheory.methods.fedavgm import FedAvgM
+from fedtheory.methods.feddyn import FedDyn
 from fedtheory.methods.fednova import FedNova
 from fedtheory.methods.rules import Method
 from fedtheory.methods.scaffnew import Scaffnew
 from fedtheory.methods.scaffold import Scaffold
 from fedtheory.selection.full import Full
+from fedtheory.selection.rules import Rules
 
 __all__ = ["check_method"]
 
@@ -42,15 +50,17 @@ __all__ = ["check_method"]
 _ROUNDING = 1e-9
 _FIRST = (1, 2, 3, 7)
 _LONG = 400
+_LARGE = 1e3
 
 
 class _Case(NamedTuple):
-    """Parabolas, initial model, and the clients' numbers and size of local steps."""
+    """Parabolas, initial model, the clients' numbers and size of local steps, and how many take part in a round."""
 
     fed: QuadraticFederation
     initial: Array
     local_steps: tuple[int, ...]
     step_size: float
+    num_selected: int | None = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -58,6 +68,7 @@ class _Case(NamedTuple):
         return {
             "curvatures": self.fed.curvatures, "minimizers": self.fed.centers, "weights": self.fed.weights,
             "initial": self.initial, "local_steps": list(self.local_steps), "step_size": self.step_size,
+            **({} if self.num_selected is None else {"cohorts": self.cohorts(_FIRST[1]).tolist()}),
         }  # fmt: skip
 
     def arguments(self, num_rounds: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -65,8 +76,13 @@ class _Case(NamedTuple):
         return {
             "gradients": self.gradients, "weights": self.fed.weights.copy(), "initial": self.initial.copy(),
             "num_rounds": num_rounds, "local_steps": np.array(self.local_steps), "step_size": self.step_size,
-            "rng": rng,
+            "rng": rng, **({} if self.num_selected is None else {"cohorts": self.cohorts(num_rounds)}),
         }  # fmt: skip
+
+    def cohorts(self, num_rounds: int) -> npt.NDArray[np.int64]:
+        """Clients of the rounds, shape (num_rounds, m), the same at every call."""
+        clients = np.tile(np.arange(self.fed.num_clients), (num_rounds, 1))
+        return np.random.default_rng(1).permuted(clients, axis=1)[:, : self.num_selected].copy()
 
     @property
     def gradients(self) -> list[Callable[[Array], Array]]:
@@ -86,6 +102,7 @@ def check_method(
     rng: RNGLike = 0,
     *,
     proximal_weight: float = 0.0,
+    num_selected: int | None = None,
     exceptions: Mapping[str, str] | None = None,
 ) -> Conformance:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
@@ -98,14 +115,18 @@ def check_method(
         have shape (K,). It returns the server's model after the rounds, shape (v,). A round of Scaffnew is one local
         step. Alternatively an object with ``method_rules``, such as ``fedtheory.methods.Scaffold()``.
     like
-        The method that is expected: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``ErrorFeedback(TopK(1))`` or
-        ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for federated averaging. Control variates must start like
-        those of ``like``, and memories at 0.
+        The method that is expected: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``FedAvgM(beta)``,
+        ``FedDyn(alpha)``, ``ErrorFeedback(TopK(1))`` or ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for
+        federated averaging. Control variates must start like those of ``like``, and memories at 0.
     rng
         Seed or SeedSequence.
     proximal_weight
         mu of FedProx: the method should add ``mu (y - x)`` to the gradients, x being the server's model at the start of
         the round. With ``like=None`` only.
+    num_selected
+        Number m of the three clients that take part in each round, with equal objective weights; None for all. A
+        function is then called with an eighth argument ``cohorts``, shape (num_rounds, m), the clients of each round,
+        and takes the plain mean of their models. Not with Scaffnew.
     exceptions
         Names of checks to skip, each with the reason.
 
@@ -117,15 +138,17 @@ def check_method(
     Raises
     ------
     TypeError, ValueError
-        If ``like`` is none of these, or an argument is invalid. Errors of ``method`` are failures and do not raise.
+        If ``like`` is none of these or diverges on the parabolas, or an argument is invalid. Errors of ``method`` are
+        failures and do not raise.
 
     Notes
     -----
     The checks use parabolas with unequal curvatures and weights: ``runs``, ``shape``, ``inputs``, ``same generator``,
-    ``no rounds``, ``one local step`` (a round with one local step is a step of gradient descent, unless messages are
-    compressed), ``first rounds`` (equality with the models of ``like``, for methods without coins), ``limit``
-    (convergence to the minimizer or to the known stationary point; not for error feedback) and ``rate`` (Scaffnew, by
-    the refined bound; correct code fails with probability at most 1e-6).
+    ``no rounds``, ``one local step`` (a round with one local step is a step of gradient descent; not for compressed
+    messages, FedAvgM and FedDyn), ``first rounds`` (equality with the models of ``like``, for methods without coins),
+    ``limit`` (convergence to the minimizer or to the known stationary point; not for error feedback; with cohorts, the
+    model of ``like`` after 400 rounds) and ``rate`` (Scaffnew, by the refined bound; correct code fails with
+    probability at most 1e-6).
 
     Examples
     --------
@@ -149,11 +172,17 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    return conformance(named(method), method_checks(method, like, rng, proximal_weight=proximal_weight), exceptions)
+    checks = method_checks(method, like, rng, proximal_weight=proximal_weight, num_selected=num_selected)
+    return conformance(named(method), checks, exceptions)
 
 
 def method_checks(
-    method: Method | Callable[..., Any], like: Method | None, rng: RNGLike = 0, *, proximal_weight: float = 0.0
+    method: Method | Callable[..., Any],
+    like: Method | None,
+    rng: RNGLike = 0,
+    *,
+    proximal_weight: float = 0.0,
+    num_selected: int | None = None,
 ) -> list[Check]:
     """Return the checks of ``check_method``, to be run one by one; the arguments are the same.
 
@@ -161,10 +190,10 @@ def method_checks(
     >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]
     ['first rounds', 'limit']
     """
-    if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova) or _is_compressed(like)):
+    if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova | FedAvgM | FedDyn) or _is_compressed(like)):
         message = (
-            "like must be a Scaffold, Scaffnew or FedNova of fedtheory.methods, an ErrorFeedback or EF21 with TopK, or "
-            f"None, got {short(like)}"
+            "like must be a Scaffold, Scaffnew, FedNova, FedAvgM or FedDyn of fedtheory.methods, an ErrorFeedback or "
+            f"EF21 with TopK, or None, got {short(like)}"
         )
         raise TypeError(message)
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
@@ -174,9 +203,19 @@ def method_checks(
     if weight and like is not None:
         message = f"proximal_weight must be 0 unless like is None, got {weight} for {short(like)}"
         raise ValueError(message)
+    if num_selected is not None:
+        validate.count("num_selected", num_selected, 1, 3)
+        if isinstance(like, Scaffnew):
+            message = f"num_selected must be None with Scaffnew, in which all clients take part, got {num_selected}"
+            raise ValueError(message)
     seeds = validate.seed_sequence(rng)
     asked = _Asked(method if callable(method) else partial(_as_function, method), like, weight)
-    cases = [_case(like, 2), _case(like, 1)]
+    cases = [_case(like, 2, num_selected), _case(like, 1, num_selected)]
+    if isinstance(like, FedAvgM | FedDyn):
+        largest = max(float(np.abs(asked.reference(case, _LONG)).max()) for case in cases)
+        if not largest < _LARGE:
+            message = f"like must not diverge on parabolas of curvatures 1 to 4, got {like}"
+            raise ValueError(message)
     works: dict[str, Callable[[np.random.SeedSequence], Any]] = {
         "runs": lambda seeds: asked.raw(cases[0], 1, generator(seeds)),
         "shape": lambda seeds: asked.model(cases[0], 2, seeds),
@@ -184,7 +223,7 @@ def method_checks(
         "same generator": lambda seeds: _same(asked, cases[0], seeds),
         "no rounds": lambda seeds: _no_rounds(asked, cases[0], seeds),
     }
-    if not (isinstance(like, Scaffnew) or _is_compressed(like)):
+    if not (isinstance(like, Scaffnew | FedAvgM | FedDyn) or _is_compressed(like)):
         works["one local step"] = lambda seeds: _one_step(asked, cases[0], seeds)
     if not isinstance(like, Scaffnew):
         works["first rounds"] = lambda seeds: _first_rounds(asked, cases, seeds)
@@ -234,37 +273,64 @@ class _Asked(NamedTuple):
 
 
 def _trained(method: Method | None, case: _Case, num_rounds: int, rng: RNGLike = 0, **options: Any) -> Array:
+    strategy = Full() if case.num_selected is None else _Cohorts(case.cohorts(num_rounds))
     run = fedavg(
-        case.fed, Full(), method=method, num_rounds=num_rounds, local_steps=list(case.local_steps),
+        case.fed, strategy, method=method, num_rounds=num_rounds, local_steps=list(case.local_steps),
         step_size=case.step_size, initial=case.initial, record=("models",), rng=rng, **options,
     )  # fmt: skip
     models: Array = run.models[0]
     return models
 
 
+@dataclass(frozen=True, eq=False)
+class _Cohorts:
+    """A strategy that selects the given clients, a row for each round."""
+
+    cohorts: npt.NDArray[np.int64]
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rule."""
+        return Rules(
+            select=_select, max_selected=self.cohorts.shape[1], table=self.cohorts.ravel().astype(np.float64)
+        )  # fmt: skip
+
+
+@compiled
+def _select(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    for i in range(chosen.size):
+        chosen[i] = int(table[round_index * chosen.size + i])
+    return chosen.size
+
+
 def _as_function(
     method: Method, gradients: Sequence[Callable[[Array], Array]], weights: Array, initial: Array, num_rounds: int,
-    local_steps: Sequence[int], step_size: float, rng: np.random.Generator,
+    local_steps: Sequence[int], step_size: float, rng: np.random.Generator, cohorts: Any = None,
 ) -> Array:  # fmt: skip
     """Run a method of the engine on parabolas, which are reconstructed from their gradients."""
     zero, one = np.zeros_like(initial), np.ones_like(initial)
     at_zero = np.array([gradient(zero) for gradient in gradients])
     curvatures = np.array([gradient(one) for gradient in gradients]) - at_zero
     fed = QuadraticFederation(curvatures, -at_zero / curvatures, weights)
-    case = _Case(fed, initial, tuple(map(int, local_steps)), step_size)
+    num_selected = None if cohorts is None else np.shape(cohorts)[1]
+    case = _Case(fed, initial, tuple(map(int, local_steps)), step_size, num_selected)
     last: Array = _trained(method, case, num_rounds, rng)[-1]
     return last
 
 
-def _case(like: Method | None, dim: int) -> _Case:
+def _case(like: Method | None, dim: int, num_selected: int | None) -> _Case:
     """Return three clients of unequal curvatures and weights, with step sizes for which every method converges."""
     curvatures = np.array([[1.0, 4.0], [4.0, 2.0], [2.0, 1.0]])[:, :dim]
     centers = np.array([[0.0, 3.0], [5.0, -1.0], [-2.0, 1.0]])[:, :dim]
-    fed = QuadraticFederation(curvatures, centers, [0.5, 0.125, 0.375])
+    weights = [0.5, 0.125, 0.375] if num_selected is None else [1 / 3] * 3
+    fed = QuadraticFederation(curvatures, centers, weights)
+    if isinstance(like, FedDyn):  # with local problems that are almost solved
+        return _Case(
+            fed, np.array([1.0, -1.0])[:dim], (12,) * 3, 1 / (4 + like.proximal_weight), num_selected
+        )  # fmt: skip
     steps = {Scaffnew: (1, 1, 1), FedNova: (1, 3, 2), ErrorFeedback: (1, 1, 1), EF21: (1, 1, 1)}.get(
         type(like), (3, 3, 3)
     )
-    return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16)
+    return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16, num_selected)
 
 
 def _compare(found: Array, wanted: Array, what: str, case: _Case) -> None:
@@ -291,7 +357,9 @@ def _no_rounds(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> Non
 def _one_step(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     alone = case._replace(local_steps=(1,) * 3)
     slopes = np.array([gradient(case.initial) for gradient in case.gradients])
-    wanted = case.initial - case.step_size * case.fed.weights @ slopes
+    first = slice(None) if case.num_selected is None else case.cohorts(1)[0]
+    shares = case.fed.weights[first] / case.fed.weights[first].sum()
+    wanted = case.initial - case.step_size * shares @ slopes[first]
     _compare(asked.model(alone, 1, seeds), wanted, "take a step of gradient descent to", alone)
 
 
@@ -304,7 +372,7 @@ def _first_rounds(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSe
 
 def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:
     for case in cases:
-        is_controlled = isinstance(asked.like, Scaffold | Scaffnew | EF21)
+        is_controlled = isinstance(asked.like, Scaffold | Scaffnew | EF21) and case.num_selected is None
         wanted = case.fed.minimizer if is_controlled else asked.reference(case, _LONG)[-1]
         # With a small probability of communication many more steps are needed.
         rounds = _LONG if not isinstance(asked.like, Scaffnew) else int(_LONG / asked.like.probability**2)

@@ -5,6 +5,7 @@ Each file contains some of the users,
 with a row of numbers per sample. Nothing is downloaded, and invalid files are reported with the file and the position.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,7 +56,8 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
 
     Notes
     -----
-    Caldas et al. (2018), "LEAF: a benchmark for federated settings". Images nested as lists of rows are flattened.
+    Caldas et al. (2018), "LEAF: a benchmark for federated settings". Images nested as lists of rows are flattened. A
+    byte-order mark is skipped. Labels that begin at 1 leave the class 0 without samples.
 
     Examples
     --------
@@ -182,7 +184,7 @@ def _types(row: list[Any]) -> set[type]:
 
 def _parsed(file: Path) -> Any:
     try:
-        return parsed_json(regular(file).read_bytes())
+        return parsed_json(regular(file).read_bytes().removeprefix(BOM_UTF8))
     except OtherFileError as error:
         raise _broken(file, f"be a JSON file, got one {error}") from error
 

@@ -158,8 +158,11 @@ class Settings:
         )
 
     def _work(self, rules: Rules, methodical: MethodRules | None) -> LocalWork:
+        given = {name: getattr(self, name) for name in (*_NONNEGATIVE, "momentum")}
+        if methodical is not None and methodical.proximal_weight:
+            given["proximal_weight"] = float(methodical.proximal_weight)
         return LocalWork(
-            **{name: getattr(self, name) for name in (*_NONNEGATIVE, "momentum")},
+            **given,
             **{name: getattr(self, name) or 0 for name in _COUNTS},
             by_epoch=self.batches == "epoch" or self.num_batches is not None,
             track_losses=rules.observe is not None,
@@ -173,7 +176,8 @@ class Settings:
             message = f"local_steps must be at most {most} with {self.method}, got {tau}"
             raise ValueError(message)
         neutral = {field.name: field.default for field in fields(self)}
-        for name in (*methodical.options, *(("server_step_size",) if methodical.combine else ())):
+        taken = {"server_step_size": methodical.combine, "proximal_weight": methodical.proximal_weight}
+        for name in (*methodical.options, *(name for name, replaced in taken.items() if replaced)):
             if np.any(np.asarray(getattr(self, name)) != neutral[name]):
                 message = f"{name} must be {neutral[name]} with {self.method}, got {short(getattr(self, name))}"
                 raise ValueError(message)

@@ -20,7 +20,9 @@ from fedtheory._support.wording import short
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._arguments import known_law, quadratic
 from fedtheory.exact._local_moments import LocalMoments, Spectra, applied, rotated, spectra, works
+from fedtheory.exact._method_moments import method_gaps
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.methods.rules import Method
 from fedtheory.selection.laws import KnowsItsLaw, Moments
 
 __all__ = ["expected_gap"]
@@ -86,6 +88,7 @@ def expected_gap(
     relative_noise: float = 0.0,
     server_step_size: float = 1.0,
     aggregation: Literal["difference", "model"] = "difference",
+    method: Method | None = None,
 ) -> Array:
     r"""Return the expected gap ``E F(w_t) - F*`` after 0, 1, ..., num_rounds rounds, exact up to rounding.
 
@@ -109,6 +112,9 @@ def expected_gap(
     aggregation
         ``difference``: the server adds ``sum_k omega_k (w_k - w)``, as in the simulation; ``model``: it takes
         ``sum_k omega_k w_k``, which differs if the coefficients do not always sum to 1.
+    method
+        ``FedAvgM``, ``FedDyn`` or ``Scaffold`` of ``fedtheory.methods``, or None for federated averaging. With a method
+        ``relative_noise``, ``server_step_size`` and ``aggregation`` must have their default values.
 
     Returns
     -------
@@ -118,19 +124,21 @@ def expected_gap(
     Raises
     ------
     TypeError
-        If the federation is not quadratic or the strategy depends on the state.
+        If the federation is not quadratic, the strategy depends on the state, or the method is none of these.
     ValueError
-        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients.
+        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients or this method. With
+        ``Scaffold`` the strategy must select a fixed number of clients.
 
     Notes
     -----
     With ``E omega_k = u_k``, ``E omega_k omega_l = alpha u_k u_l``, ``E omega_k^2 = alpha u_k^2 + delta_k`` and
     ``y_k = D_k (c_k - w)``, ``y = sum_k u_k y_k``, the second moment is that of ``w + y`` plus
     ``(alpha - 1) E y y' + sum_k delta_k E y_k y_k' + sum_k kappa_k N_k``. The covariance N_k of the client's noise is a
-    constant plus, with relative noise, a linear function of ``E (w - c_k)(w - c_k)'``, so that the recursion stays
     constant plus, with relative noise, a linear function of ``E (w - c_k)(w - c_k)'``, so that the recursion is closed.
     A round costs O(K v^3) for full curvatures and O(K v tau) for diagonal ones, whose coordinates do not interact, or
-    O(v) while the step size does not change. With relative noise diagonal curvatures cost O(K v^2 tau).
+    O(v) while the step size does not change. With relative noise diagonal curvatures cost O(K v^2 tau). With a method
+    the same holds for its state of V vectors, V = 2 for FedAvgM and K + 2 otherwise, at a cost of O(V^3 v^3) for full
+    curvatures and O(V^3 v) for diagonal ones.
 
     Examples
     --------
@@ -145,6 +153,12 @@ def expected_gap(
 
     >>> expected_gap(fed, Full(), num_rounds=2, local_steps=1, step_size=0.5, initial=[1.0], relative_noise=1.0)
     array([0.5  , 0.25 , 0.125])
+
+    Server momentum of 1/2 moves from 1 to 1/2 and then to ``1/2 - 1/4 - 1/4 = 0``.
+
+    >>> from fedtheory.methods import FedAvgM
+    >>> expected_gap(fed, Full(), num_rounds=2, local_steps=1, step_size=0.5, initial=[1.0], method=FedAvgM(0.5))
+    array([0.5  , 0.125, 0.   ])
     """
     fed = quadratic(fed)
     moments = _moments(strategy, fed.weights)
@@ -161,9 +175,20 @@ def expected_gap(
     if by_model and scale != 1.0:
         message = f"server_step_size must be 1 when models are aggregated, got {scale}"
         raise ValueError(message)
+    if method is not None:
+        for name, value, default in (
+            ("relative_noise", noise.relative, 0.0), ("server_step_size", scale, 1.0),
+            ("aggregation", aggregation, "difference"),
+        ):  # fmt: skip
+            if value != default:
+                message = f"{name} must be {default} with {short(method)}, got {value}"
+                raise ValueError(message)
     rounds = _rounds(fed, _scaled(moments, scale), etas, noise, by_model=by_model)
     with np.errstate(over="ignore", invalid="ignore"):
-        gaps = _diagonal_gaps(fed, start, rounds) if fed.is_diagonal else _full_gaps(fed, start, rounds)
+        if method is not None:
+            gaps = method_gaps(fed, method, moments, etas, noise.sigma2, start)
+        else:
+            gaps = _diagonal_gaps(fed, start, rounds) if fed.is_diagonal else _full_gaps(fed, start, rounds)
     return np.where(np.isfinite(gaps), gaps, np.inf)
 
 

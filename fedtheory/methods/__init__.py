@@ -1,4 +1,4 @@
-"""Methods beyond averaging: control variates, error feedback, compressed messages, random communication."""
+"""Methods beyond averaging: control variates, server momentum, error feedback, compression, random communication."""
 
 from fedtheory.methods.compressed import EF21 as EF21
 from fedtheory.methods.compressed import Compressed as Compressed
@@ -7,6 +7,8 @@ from fedtheory.methods.compressors import Compressor as Compressor
 from fedtheory.methods.compressors import RandK as RandK
 from fedtheory.methods.compressors import ScaledSign as ScaledSign
 from fedtheory.methods.compressors import TopK as TopK
+from fedtheory.methods.fedavgm import FedAvgM as FedAvgM
+from fedtheory.methods.feddyn import FedDyn as FedDyn
 from fedtheory.methods.fednova import FedNova as FedNova
 from fedtheory.methods.rules import Method as Method
 from fedtheory.methods.rules import MethodRules as MethodRules

@@ -10,6 +10,8 @@ method            correct                   message                 compress    
 SCAFFOLD          adds c - c_k                                                      moves x, c and all c_k
 Scaffnew          starts at x_k, adds -h_k                                          draws a coin; moves x_k, h_k
 FedNova                                                                             weights 1/tau_k and tau_eff
+FedAvgM                                                                             moves x along a velocity v
+FedDyn            subtracts l_k                                                     moves x, h and all l_k
 compressed steps                                                    top-k, ...
 error feedback                              e_k minus the update    top-k, ...      moves x and the errors e_k
 EF21                                        g_k - d_k               top-k, ...      moves the d_k, and x along them
@@ -99,6 +101,9 @@ class MethodRules:
         Largest number of local steps in a round; 0 for any number.
     options
         Options of ``fedavg`` that the method does not allow, such as ``("momentum",)``.
+    proximal_weight
+        Weight alpha of the term ``alpha/2 |y - x|^2`` of every local loss. If it is positive, ``fedavg`` does not allow
+        a ``proximal_weight``.
 
     Raises
     ------
@@ -117,6 +122,7 @@ class MethodRules:
     compress_table: Array = field(default_factory=_nothing)
     max_local_steps: int = 0
     options: tuple[str, ...] = ()
+    proximal_weight: float = 0.0
 
     def __post_init__(self) -> None:
         for name, slot in METHOD_RULES.items():
@@ -126,6 +132,7 @@ class MethodRules:
                 raise TypeError(message)
         validate.count("state_size", self.state_size, 0)
         validate.count("max_local_steps", self.max_local_steps, 0)
+        validate.double("proximal_weight", validate.nonnegative("proximal_weight", self.proximal_weight))
         for name in ("table", "memory", "compress_table"):
             validate.array(name, getattr(self, name), ndim=1)
         if self.states is not None:

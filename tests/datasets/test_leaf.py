@@ -78,6 +78,18 @@ def test_the_largest_label_and_the_longest_number_are_read(tmp_path):
     assert data.client(0)[0][0, 0] == 1e17
 
 
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    write(tmp_path, train_a="\ufeff" + json.dumps(shard(anna=ANNA)))
+    np.testing.assert_array_equal(read_leaf(tmp_path).features, ANNA[0])
+
+
+def test_labels_that_begin_at_1_keep_their_numbers_and_do_not_fit_their_own_number_of_classes(tmp_path):
+    write(tmp_path, train_a=shard(anna=([[0.0], [1.0]], [1, 2])))
+    assert (read_leaf(tmp_path).labels.tolist(), read_leaf(tmp_path).num_classes) == ([1, 2], 3)
+    with pytest.raises(ValueError, match=r"labels must be in 0\.\.1, got 2"):
+        read_leaf(tmp_path, num_classes=2)
+
+
 GOOD = json.dumps(shard(anna=ANNA))
 
 

@@ -20,6 +20,8 @@ EVERY = {
     "scaffnew": ft.methods.Scaffnew(0.5),
     "error feedback": ft.methods.ErrorFeedback(ft.methods.RandK(1)),
     "EF21": ft.methods.EF21(ft.methods.RandK(1)),
+    "fedavgm": ft.methods.FedAvgM(0.5, 0.8, nesterov=True),
+    "feddyn": ft.methods.FedDyn(2.0),
 }
 
 
@@ -132,6 +134,37 @@ def test_equal_steps_make_fednova_federated_averaging() -> None:
     np.testing.assert_allclose(with_it.models, without.models, rtol=1e-12)
 
 
+def test_server_momentum_without_momentum_is_averaging_with_the_same_server_step_to_the_same_bits() -> None:
+    with_it = run(ft.methods.FedAvgM(0.0, 0.7), local_steps=3, record=("models", "uplink", "broadcasts"))
+    assert same(with_it, run(None, local_steps=3, server_step_size=0.7, record=("models", "uplink", "broadcasts")))
+
+
+@pytest.mark.parametrize(("nesterov", "wanted"), [(False, [1, Q(1, 2), 0, Q(-1, 4)]), (True, [1, Q(1, 4), Q(-1, 16)])])
+def test_server_momentum_is_what_a_parabola_gives_by_hand(nesterov: bool, wanted: Any) -> None:
+    # The updates are -w/2, and the velocities -1/2, -1/4 - 1/4, -1/4 - 0. Those of Nesterov are -1/2 and -1/4 - 1/8,
+    # and the steps -1/2 - 1/4 and -1/8 - 3/16.
+    fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
+    method = ft.methods.FedAvgM(0.5, nesterov=nesterov)
+    found = run(method, fed, num_rounds=3, step_size=0.5, initial=[1.0], gradient_noise=0.0, record=("models",))
+    assert [Q(number) for number in found.models[0, : len(wanted), 0]] == wanted
+
+
+def test_feddyn_is_what_two_scalar_clients_give_by_hand() -> None:
+    # alpha = 2, steps of 1/8 from 0. Client 2: 5/2, then 5/2 - (4 (5/2 - 5) + 2 * 5/2)/8 = 25/8; client 1 stays at 0.
+    # l_2 = -25/4 and h = -25/8, so that x = 25/16 + 25/16.
+    found = run(ft.methods.FedDyn(2.0), TWO, num_rounds=1, local_steps=2, step_size=1 / 8, gradient_noise=0.0)
+    assert Q(found.models[0, 1, 0]) == Q(25, 8)
+    assert states_of(found)[0, 1].tolist() == [[0.0], [-6.25]]
+    assert found.uplink[0].tolist() == [0, 2]
+
+
+def test_feddyn_comes_to_the_minimizer_with_all_clients_and_with_some() -> None:
+    for strategy in (Full(), Uniform(1)):
+        found = run(ft.methods.FedDyn(2.0), TWO, strategy, num_rounds=400, local_steps=5, step_size=1 / 8,
+                    gradient_noise=0.0)  # fmt: skip
+        assert abs(found.models[:, -1, 0] - 4.0).max() < 1e-9
+
+
 @pytest.mark.parametrize("kind", ["perceptron", "full", "softmax", "wells"])
 def test_every_family_takes_the_correction_of_gradients(kind: str) -> None:
     fed, rng = family(kind), np.random.default_rng(3)
@@ -193,6 +226,8 @@ def test_a_million_clients_have_control_variates_of_which_only_those_in_use_take
         (ft.methods.Scaffnew(0.5), {"momentum": 0.5}, "momentum must be 0.0 with Scaffnew"),
         (ft.methods.FedNova(), {"momentum": 0.5}, "momentum must be 0.0 with FedNova"),
         (ft.methods.Scaffold(), {"server_step_size": 0.5}, "server_step_size must be 1.0 with Scaffold"),
+        (ft.methods.FedAvgM(0.5), {"server_step_size": 0.5}, "server_step_size must be 1.0 with FedAvgM"),
+        (ft.methods.FedDyn(0.5), {"proximal_weight": 0.5}, "proximal_weight must be 0.0 with FedDyn"),
         (ft.methods.Scaffold([[1.0]]), {}, "control_variates must have shape"),
         (ft.methods.Scaffnew(0.5, [[1.0, 0.0], [1.0, 0.0]]), {}, "control_variates must have the weighted mean 0"),
         (ft.methods.Compressed(ft.methods.TopK(3)), {}, "k must be at most 2, the number of coordinates, got 3"),
@@ -208,6 +243,13 @@ def test_what_does_not_go_together_is_said_in_a_sentence(method: Any, changes: A
 def test_a_coin_that_never_falls_is_refused(probability: float) -> None:
     with pytest.raises(ValueError, match="probability must be"):
         ft.methods.Scaffnew(probability)
+
+
+@pytest.mark.parametrize("made", [lambda: ft.methods.FedAvgM(1.5), lambda: ft.methods.FedAvgM(0.5, 0.0),
+                                  lambda: ft.methods.FedDyn(0.0), lambda: ft.methods.FedDyn(float("nan"))])  # fmt: skip
+def test_impossible_weights_of_server_momentum_and_dynamic_regularization_are_refused(made: Any) -> None:
+    with pytest.raises(ValueError, match=r"momentum must be in|server_step_size must be|proximal_weight must be"):
+        made()
 
 
 def test_bounds_of_federated_averaging_refuse_runs_of_another_method() -> None:

@@ -97,6 +97,45 @@ def test_scaffold_contracts_as_gradient_descent_of_all_local_steps(option):
 
 
 @slow
+@pytest.mark.parametrize("alpha", [Q(1), Q(2), Q(6)])
+def test_feddyn_contracts_as_the_method_of_douglas_and_rachford(alpha):
+    p = Problem()
+    clients = p.clients(2, mu=1, L=4)
+    best, x, estimate = clients.minimizer(objective_gap=0), p.point(), clients.deviation()
+    y = clients.proximal(x + estimate, 1 / alpha)
+    after = clients.mean(2 * y - x - estimate) + x + estimate - y
+    mean = clients.mean(after)
+    exact = max(4 / (4 + alpha), alpha / (alpha + 1)) ** 2
+    value = rate(p, {"mean": (x - best, mean - best), "estimate": (estimate, after - mean)}).value
+    assert exact <= value <= exact * (1 + Q(WIDTH))
+
+
+def fedavgm(tau, eta, beta):
+    p = Problem()
+    clients = p.clients(2, mu=1, L=4)
+    best, x, velocity = clients.minimizer(objective_gap=0), p.point(), p.point()
+    y = x
+    for _ in range(tau):
+        y = y - eta * clients.gradient(y)
+    moved = beta * velocity + clients.mean(y) - x
+    state = {"x": (x - best, x + moved - best), "velocity": (velocity, moved)}
+    return p, state, {"gap": (gap(clients, x, best), gap(clients, x + moved, best))}
+
+
+@slow
+def test_server_momentum_with_one_local_step_has_the_rate_of_the_heavy_ball():
+    quarter = Q(1, 4)
+    assert float(found(*fedavgm(1, quarter, quarter)).value) == pytest.approx(
+        float(found(*heavy_ball()).value), rel=WIDTH
+    )
+
+
+@slow
+def test_server_momentum_contracts_faster_than_the_local_steps_of_averaging():
+    assert Q(44814, 100000) < found(*fedavgm(2, Q(1, 8), Q(1, 4))).value < Q(44815, 100000) < Q(7, 8) ** 4
+
+
+@slow
 def test_error_feedback_and_ef21_have_the_rate_of_the_published_potentials():
     eps, eta = Q(1, 2), Q(1, 8)
     published = ef.ef_round(1.0, step_size=float(eta), mu=1.0, L=2.0, compression_error=float(eps) ** 0.5)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.conformance import check_aggregation, check_method
-from fedtheory.methods import EF21, ErrorFeedback, FedNova, RandK, Scaffnew, Scaffold, TopK
+from fedtheory.methods import EF21, ErrorFeedback, FedAvgM, FedDyn, FedNova, RandK, Scaffnew, Scaffold, TopK
 
 
 def scaffold(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
@@ -107,7 +107,77 @@ def ef21(gradients, weights, initial, num_rounds, local_steps, step_size, rng, f
     return x
 
 
-def _faulty(function, fault):
+def scaffold_of_cohorts(gradients, weights, initial, num_rounds, local_steps, step_size, rng, cohorts, fault=""):
+    """Train as SCAFFOLD does with the clients of the cohorts, but for one fault."""
+    x, c, variates = initial.copy(), np.zeros_like(initial), np.zeros((len(weights), initial.size))
+    for cohort in cohorts:
+        updates, changes = [], []
+        for k in cohort:
+            y = x
+            for _ in range(local_steps[k]):
+                y = y - step_size * (gradients[k](y) + c - variates[k])
+            changes.append((x - y) / (local_steps[k] * step_size) - c)
+            updates.append(y - x)
+            variates[k] = variates[k] + changes[-1]
+        if fault == "variates of idle clients are lost":
+            variates[np.setdiff1d(np.arange(len(weights)), cohort)] = 0
+        x = x + np.mean(updates, axis=0)
+        c = c + np.sum(changes, axis=0) / len(cohort if fault == "c by 1/|S|" else weights)
+    return x
+
+
+def _ends(gradients, weights, x, local_steps, step_size, cohort, correct=lambda k, y: 0):
+    """Return the cohort's models after their local steps."""
+    ends = []
+    for k in cohort:
+        y = x
+        for _ in range(local_steps[k]):
+            y = y - step_size * (gradients[k](y) + correct(k, y))
+        ends.append(y)
+    return np.array(ends)
+
+
+def fedavgm(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault="", nesterov=False):
+    """Train as FedAvgM with beta = 1/2 and s = 3/4 does, but for one fault."""
+    beta, s, x, v = 0.5, 0.75, initial.copy(), np.zeros_like(initial)
+    for _ in range(num_rounds):
+        mean = weights @ _ends(gradients, weights, x, local_steps, step_size, range(len(weights)))
+        v = np.zeros_like(v) if fault == "velocity reset in every round" else v
+        v = beta * v + ((1 - beta) if fault == "damped" else s if fault == "s twice" else 1) * (mean - x)
+        if fault == "momentum of the models":
+            x = beta * x + (1 - beta) * mean
+        elif fault == "wrong sign":
+            x = x - s * v
+        else:
+            x = x + s * (mean - x + beta * v if nesterov else v)
+    return x
+
+
+def feddyn(gradients, weights, initial, num_rounds, local_steps, step_size, rng, cohorts=None, fault=""):
+    """Train as FedDyn with alpha = 2 does, with the clients of the cohorts or all, but for one fault."""
+    alpha, x, h, estimates = 2.0, initial.copy(), np.zeros_like(initial), np.zeros((len(weights), initial.size))
+    every = np.tile(np.arange(len(weights)), (num_rounds, 1))
+    sign = -1 if fault == "wrong sign" else 1
+    for cohort in every if cohorts is None else cohorts:
+
+        def correct(k, y, x=x):
+            return alpha * (y - x) - sign * estimates[k]
+
+        ends = _ends(gradients, weights, x, local_steps, step_size, cohort, correct)
+        if fault != "no estimates":
+            estimates[cohort] -= alpha * (ends - x)
+        if fault == "the sum minus one model":
+            h = h - alpha * (weights[cohort] @ ends - x / len(weights))
+        elif fault == "h by 1/|S|":
+            h = h - alpha * np.mean(ends - x, axis=0)
+        else:
+            h = h - alpha * weights[cohort] @ (ends - x)
+        mean = weights @ ends if cohorts is None else np.mean(ends, axis=0)
+        x = mean - (0 if fault == "h unused" else h if fault == "h without 1/alpha" else h / alpha)
+    return x
+
+
+def faulty(function, fault):
     one: Any = partial(function, fault=fault)
     one.__name__ = f"{function.__name__} {fault}"
     return one
@@ -123,30 +193,51 @@ def random_coordinates_without_scale(rng, vectors, weights):
 
 SCAFFOLD, SCAFFNEW, FEDNOVA = {"like": Scaffold()}, {"like": Scaffnew(0.5)}, {"like": FedNova()}
 EF, EF_21 = {"like": ErrorFeedback(TopK(1))}, {"like": EF21(TopK(1))}
+SOME_SCAFFOLD = {"like": Scaffold(), "num_selected": 2}
+FEDAVGM, NESTEROV = {"like": FedAvgM(0.5, 0.75)}, {"like": FedAvgM(0.5, 0.75, nesterov=True)}
+FEDDYN, SOME_FEDDYN = {"like": FedDyn(2.0)}, {"like": FedDyn(2.0), "num_selected": 2}
 CAUGHT = [
-    (_faulty(error_feedback, "wrong sign"), check_method, EF, "first rounds"),
-    (_faulty(error_feedback, "forgets"), check_method, EF, "first rounds"),
-    (_faulty(error_feedback, "sends the gradient"), check_method, EF, "first rounds"),
-    (_faulty(error_feedback, "remembers what was sent"), check_method, EF, "first rounds"),
-    (_faulty(error_feedback, "by 1/K"), check_method, EF, "first rounds"),
-    (_faulty(ef21, "wrong sign"), check_method, EF_21, "limit"),
-    (_faulty(ef21, "replaces"), check_method, EF_21, "limit"),
-    (_faulty(ef21, "by 1/K"), check_method, EF_21, "limit"),
-    (_faulty(scaffold, "wrong sign"), check_method, SCAFFOLD, "limit"),
-    (_faulty(scaffold, "divided by epochs"), check_method, SCAFFOLD, "first rounds"),
-    (_faulty(scaffold, "c not at the mean"), check_method, SCAFFOLD, "limit"),
-    (_faulty(scaffold, "c by 1/K"), check_method, SCAFFOLD, "limit"),
-    (_faulty(scaffold, "models by 1/K"), check_method, SCAFFOLD, "one local step"),
-    (_faulty(scaffold, "adds c_k+ itself"), check_method, SCAFFOLD, "first rounds"),
-    (_faulty(scaffold, "c of the clients before"), check_method, SCAFFOLD, "first rounds"),
-    (_faulty(scaffnew, "wrong sign"), check_method, SCAFFNEW, "limit"),
-    (_faulty(scaffnew, "gamma/p"), check_method, SCAFFNEW, "rate"),
-    (_faulty(scaffnew, "a coin each"), check_method, SCAFFNEW, "limit"),
-    (_faulty(scaffnew, "memory not at mean 0"), check_method, SCAFFNEW, "limit"),
-    (_faulty(fednova, "not normalized"), check_method, FEDNOVA, "limit"),
-    (_faulty(fednova, "without tau_eff"), check_method, FEDNOVA, "first rounds"),
+    (faulty(scaffold_of_cohorts, "c by 1/|S|"), check_method, SOME_SCAFFOLD, "first rounds"),
+    (faulty(scaffold_of_cohorts, "variates of idle clients are lost"), check_method, SOME_SCAFFOLD, "first rounds"),
+    (faulty(fedavgm, "velocity reset in every round"), check_method, FEDAVGM, "first rounds"),
+    (faulty(fedavgm, "damped"), check_method, FEDAVGM, "first rounds"),
+    (faulty(fedavgm, "s twice"), check_method, FEDAVGM, "first rounds"),
+    (faulty(fedavgm, "momentum of the models"), check_method, FEDAVGM, "first rounds"),
+    (faulty(fedavgm, "wrong sign"), check_method, FEDAVGM, "limit"),
+    (fedavgm, check_method, NESTEROV, "first rounds"),
+    (faulty(feddyn, "the sum minus one model"), check_method, FEDDYN, "limit"),
+    (faulty(feddyn, "the sum minus one model"), check_method, SOME_FEDDYN, "limit"),
+    (faulty(feddyn, "h by 1/|S|"), check_method, SOME_FEDDYN, "first rounds"),
+    (faulty(feddyn, "h unused"), check_method, FEDDYN, "first rounds"),
+    (faulty(feddyn, "h without 1/alpha"), check_method, FEDDYN, "first rounds"),
+    (faulty(feddyn, "no estimates"), check_method, FEDDYN, "first rounds"),
+    (faulty(feddyn, "wrong sign"), check_method, FEDDYN, "first rounds"),
+    (faulty(error_feedback, "wrong sign"), check_method, EF, "first rounds"),
+    (faulty(error_feedback, "forgets"), check_method, EF, "first rounds"),
+    (faulty(error_feedback, "sends the gradient"), check_method, EF, "first rounds"),
+    (faulty(error_feedback, "remembers what was sent"), check_method, EF, "first rounds"),
+    (faulty(error_feedback, "by 1/K"), check_method, EF, "first rounds"),
+    (faulty(ef21, "wrong sign"), check_method, EF_21, "limit"),
+    (faulty(ef21, "replaces"), check_method, EF_21, "limit"),
+    (faulty(ef21, "by 1/K"), check_method, EF_21, "limit"),
+    (faulty(scaffold, "wrong sign"), check_method, SCAFFOLD, "limit"),
+    (faulty(scaffold, "divided by epochs"), check_method, SCAFFOLD, "first rounds"),
+    (faulty(scaffold, "c not at the mean"), check_method, SCAFFOLD, "limit"),
+    (faulty(scaffold, "c by 1/K"), check_method, SCAFFOLD, "limit"),
+    (faulty(scaffold, "models by 1/K"), check_method, SCAFFOLD, "one local step"),
+    (faulty(scaffold, "adds c_k+ itself"), check_method, SCAFFOLD, "first rounds"),
+    (faulty(scaffold, "c of the clients before"), check_method, SCAFFOLD, "first rounds"),
+    (faulty(scaffnew, "wrong sign"), check_method, SCAFFNEW, "limit"),
+    (faulty(scaffnew, "gamma/p"), check_method, SCAFFNEW, "rate"),
+    (faulty(scaffnew, "a coin each"), check_method, SCAFFNEW, "limit"),
+    (faulty(scaffnew, "memory not at mean 0"), check_method, SCAFFNEW, "limit"),
+    (faulty(fednova, "not normalized"), check_method, FEDNOVA, "limit"),
+    (faulty(fednova, "without tau_eff"), check_method, FEDNOVA, "first rounds"),
     (random_coordinates_without_scale, check_aggregation, {}, "unbiased"),
 ]
 RIGHT = [(error_feedback, EF), (ef21, EF_21), (ErrorFeedback(TopK(1)), EF), (EF21(TopK(1)), EF_21),
          (scaffold, SCAFFOLD), (scaffnew, SCAFFNEW), (fednova, FEDNOVA), (Scaffold(), SCAFFOLD),
-         (Scaffnew(0.5), SCAFFNEW), (FedNova(), FEDNOVA)]  # fmt: skip
+         (Scaffnew(0.5), SCAFFNEW), (FedNova(), FEDNOVA),
+         (scaffold_of_cohorts, SOME_SCAFFOLD), (Scaffold(), SOME_SCAFFOLD), (fedavgm, FEDAVGM),
+         (partial(fedavgm, nesterov=True), NESTEROV), (feddyn, FEDDYN), (feddyn, SOME_FEDDYN),
+         (FedDyn(2.0), SOME_FEDDYN)]  # fmt: skip

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.conformance import check_aggregation, check_strategy
+from fedtheory.conformance import check_aggregation, check_method, check_strategy
+from fedtheory.methods import FedAvgM, FedDyn, Scaffold
 from fedtheory.selection.power_of_choice import PowerOfChoice
+from tests.conformance.defects.methods import faulty, fedavgm, feddyn, scaffold, scaffold_of_cohorts
 
 
 class Issue(NamedTuple):
@@ -112,6 +114,37 @@ def starts_from_nothing(rng, vectors, weights):
     return state
 
 
+def noise_for_the_root(rng, vectors, weights):
+    """Add noise of the scale of the largest norm, over the root of the number of clients, to the mean."""
+    scale = np.linalg.norm(vectors, axis=1).max() / np.sqrt(len(vectors))
+    return vectors.mean(axis=0) + scale * rng.standard_normal(vectors.shape[1])
+
+
+def noise_for_the_mean(rng, vectors, weights):
+    scale = np.linalg.norm(vectors, axis=1).max() / len(vectors)
+    return vectors.mean(axis=0) + scale * rng.standard_normal(vectors.shape[1])
+
+
+def variance_of_the_noise(vectors, weights):
+    return vectors.shape[1] * (np.linalg.norm(vectors, axis=1).max() / len(vectors)) ** 2
+
+
+def prox(term):
+    def method(gradients, weights, initial, num_rounds, local_steps, step_size, rng):
+        x = initial.copy()
+        for _ in range(num_rounds):
+            ends = []
+            for k, gradient in enumerate(gradients):
+                y, copy = x.copy(), x.copy()
+                for _ in range(local_steps[k]):
+                    y -= step_size * (gradient(y) + 0.5 * (y - term(y, copy)))
+                ends.append(y)
+            x = weights @ np.array(ends)
+        return x
+
+    return method
+
+
 EXACT: dict[str, Any] = {"exact": True}
 POW_D: dict[str, Any] = {"like": PowerOfChoice(2, 4)}
 # The utilities of this rule are no law that the kit knows.
@@ -148,6 +181,43 @@ ISSUES = [
         "pytorch_federated_learning", "https://github.com/rruisong/pytorch_federated_learning/pull/5",
         "the sum starts from a new random model unless the first client replies",
         starts_from_a_new_model, starts_from_nothing, check_aggregation, {}, "zero vectors",
+    ),
+    Issue(
+        "NIID-Bench", "https://github.com/Xtra-Computing/NIID-Bench/issues/12",
+        "SCAFFOLD: the change of c divided by the number of selected clients instead of all",
+        faulty(scaffold_of_cohorts, "c by 1/|S|"), scaffold_of_cohorts, check_method,
+        {"like": Scaffold(), "num_selected": 2}, "first rounds",
+    ),
+    Issue(
+        "Plato", "https://github.com/TL-System/plato/issues/382",
+        "SCAFFOLD: the server adds control variates instead of their changes",
+        faulty(scaffold, "adds c_k+ itself"), scaffold, check_method, {"like": Scaffold()}, "first rounds",
+    ),
+    Issue(
+        "Scaffold-Federated-Learning", "https://github.com/ki-ljl/Scaffold-Federated-Learning/issues/1",
+        "SCAFFOLD: a wrong number of local steps in the divisor of a control variate",
+        faulty(scaffold, "divided by epochs"), scaffold, check_method, {"like": Scaffold()}, "first rounds",
+    ),
+    Issue(
+        "APPFL", "https://github.com/APPFL/APPFL/issues/129", "FedAvgM: the update multiplied by 1 - beta",
+        faulty(fedavgm, "damped"), fedavgm, check_method, {"like": FedAvgM(0.5, 0.75)}, "first rounds",
+    ),
+    Issue(
+        "FedLab", "https://github.com/SMILELab-FL/FedLab/issues/319",
+        "FedDyn: the server state subtracts one model from the sum of all",
+        faulty(feddyn, "the sum minus one model"), feddyn, check_method, {"like": FedDyn(2.0)}, "limit",
+    ),
+    Issue(
+        "FL-bench", "https://github.com/KarhouTam/FL-bench/issues/165",
+        "FedProx: the proximal term compares the local model with itself",
+        prox(lambda y, x: y), prox(lambda y, x: x), check_method, {"like": None, "proximal_weight": 0.5},
+        "first rounds",
+    ),
+    Issue(
+        "Flower", "https://github.com/flwrlabs/flower/issues/1892",
+        "differential privacy: noise of the mean divided by the root of the number of clients",
+        noise_for_the_root, noise_for_the_mean, check_aggregation,
+        {"like": lambda vectors, weights: vectors.mean(axis=0), "variance": variance_of_the_noise}, "variance",
     ),
 ]  # fmt: skip
 CAUGHT = [

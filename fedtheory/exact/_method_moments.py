@@ -1,0 +1,209 @@
+r"""Exact moments of FedAvgM, FedDyn and SCAFFOLD on quadratics, whose rounds are affine in the state.
+
+The state z holds the model, the server's vector and the clients' vectors. A round is ``z+ = A z + sum_k omega_k (B_k z
++ b_k + noise_k)`` with the strategy's coefficients omega, so that the first two moments of z obey a closed recursion.
+Client k reads and writes at most three vectors: the model, the server's vector and its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
+from fedtheory.exact._local_moments import Spectra, rotated, spectra
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.methods.fedavgm import FedAvgM
+from fedtheory.methods.feddyn import FedDyn
+from fedtheory.methods.scaffold import Scaffold
+from fedtheory.selection.laws import Moments
+
+__all__ = ["method_gaps"]
+
+_ROUNDING = 1e-9
+
+
+class _Method(NamedTuple):
+    """A round as numbers that multiply vectors; rows and columns are the model, the server's vector, the client's own.
+
+    The round adds ``keeps z`` for the server's rows and ``omega_k (writes_k update_k + moves_k z)`` for each client,
+    whose gradients are corrected by ``corrects z`` and gain a proximal term.
+
+    Attributes
+    ----------
+    keeps, corrects
+        Shapes (2, 2) and (n,).
+    writes, moves
+        Shapes (K, n) and (K, n, n).
+    proximal_weight
+        Weight of the proximal term.
+    """
+
+    keeps: Array
+    corrects: Array
+    writes: Array
+    moves: Array
+    proximal_weight: float = 0.0
+
+
+class _Round(NamedTuple):
+    """A round in g blocks of coordinates that do not interact: ``total z + offset`` on average, z of shape (g, D).
+
+    ``drawn`` is the part of ``total`` that is multiplied by the omega_k. ``maps``, ``offsets`` and ``noise`` (a
+    covariance) are those of one client, shapes (g, K, d, d) and (g, K, d), at the entries ``places`` of z, (K, d).
+    """
+
+    total: Array
+    drawn: Array
+    offset: Array
+    maps: Array
+    offsets: Array
+    noise: Array
+    places: Array
+
+
+def method_gaps(
+    fed: QuadraticFederation, method: object, moments: Moments, step_sizes: Array, sigma2: float, initial: Array
+) -> Array:
+    """Return the expected gaps after 0, ..., T rounds with step sizes of shape (T, tau)."""
+    shares = _shares(method, moments)
+    eigen, mean = spectra(fed), _initial(fed, method, initial)
+    second = mean[:, :, None] * mean[:, None, :]
+    curvature = np.einsum("k,kgab->gab", fed.weights, _blocks(eigen, eigen.values))
+    block = curvature.shape[-1]
+    gaps = [0.5 * np.sum(curvature * second[:, :block, :block])]
+    known: Array | None = None
+    for etas in step_sizes:
+        if known is None or (etas != known).any():
+            known = etas
+            round_ = _round(fed, eigen, _written(method, fed.weights, moments, shares, etas), moments, etas, sigma2)
+        mean, second = _after(round_, moments, mean, second)
+        gaps.append(0.5 * np.sum(curvature * second[:, :block, :block]))
+    return np.array(gaps)
+
+
+def _shares(method: object, moments: Moments) -> Array:
+    """Return the values that the coefficients have if they are not 0; refuse strategies that select copies."""
+    mean, alpha, delta, noise = moments
+    second = alpha * mean**2 + delta
+    if not isinstance(method, FedAvgM | FedDyn | Scaffold):
+        message = f"method must be a FedAvgM, a FedDyn, a Scaffold or None, got {short(method)}"
+        raise TypeError(message)
+    if not isinstance(method, FedAvgM) and not np.allclose(noise, second, rtol=_ROUNDING, atol=0.0):
+        message = (
+            f"strategy must select different clients with {method}, whose clients have states, got one with copies"
+        )
+        raise ValueError(message)
+    return np.divide(second, mean, out=np.ones_like(mean), where=mean > 0)
+
+
+def _initial(fed: QuadraticFederation, method: Any, initial: Array) -> Array:
+    """Return the state before round 0, shape (g, D)."""
+    clients = np.zeros((0 if isinstance(method, FedAvgM) else fed.num_clients, fed.dim))
+    server = np.zeros(fed.dim)
+    if isinstance(method, Scaffold) and method.control_variates is not None:
+        clients = validate.array("control_variates", method.control_variates, shape=clients.shape)
+        server = fed.weights @ clients
+    z = np.stack([initial, server, *clients])
+    return z.T.copy() if fed.is_diagonal else z.reshape(1, -1)
+
+
+def _written(method: Any, weights: Array, moments: Moments, shares: Array, step_sizes: Array) -> _Method:
+    """Write a round of the method in numbers; client k takes part if its coefficient is ``shares[k]``, else it is 0."""
+    num_clients, taking_part = weights.size, 1 / shares
+    if isinstance(method, FedAvgM):
+        beta, s = method.momentum, method.server_step_size
+        moved, kept = (s * (1 + beta), s * beta**2) if method.nesterov else (s, s * beta)
+        return _Method(
+            np.array([[1.0, kept], [0.0, beta]]), np.zeros(2), np.tile([moved, 1.0], (num_clients, 1)),
+            np.zeros((num_clients, 2, 2)),
+        )  # fmt: skip
+    moves = np.zeros((num_clients, 3, 3))
+    if isinstance(method, FedDyn):
+        alpha, own = method.proximal_weight, weights * taking_part
+        writes = np.stack([1 + own, -alpha * own, -alpha * taking_part], axis=1)
+        keeps = np.array([[1.0, -1 / alpha], [0.0, 1.0]])
+        return _Method(keeps, np.array([0.0, 0.0, -1.0]), writes, moves, alpha)
+    participation = moments.mean * taking_part
+    size = participation.sum()
+    variance = moments.alpha * (size**2 - (participation**2).sum()) + size - size**2
+    if abs(variance) > _ROUNDING * size**2 or not moments.mean.all():
+        message = (
+            "strategy must select a fixed number of clients, and each client, with Scaffold, got one that does not"
+        )
+        raise ValueError(message)
+    share, elapsed = np.full(num_clients, size / num_clients), step_sizes.sum()
+    writes = np.stack([np.ones(num_clients), -share / elapsed, -taking_part / elapsed], axis=1)
+    moves[:, 1, 1], moves[:, 2, 1] = -share, -taking_part
+    return _Method(np.eye(2), np.array([0.0, 1.0, -1.0]), writes, moves)
+
+
+def _round(
+    fed: QuadraticFederation, eigen: Spectra, written: _Method, moments: Moments, step_sizes: Array, sigma2: float
+) -> _Round:
+    """Take all local steps, ``update_k = -reach_k (H_k (x - a_k) + correction_k) + noise_k``."""
+    kept, reach, variance = (
+        written.proximal_weight + eigen.values,
+        np.zeros_like(eigen.values),
+        np.zeros_like(eigen.values),
+    )
+    for eta in step_sizes:
+        variance = (1 - eta * kept) ** 2 * variance + sigma2 * eta**2 / fed.dim
+        reach = (1 - eta * kept) * reach + eta
+    pull, reach, covariance = (_blocks(eigen, found) for found in (reach * eigen.values, reach, variance))
+    groups, block = pull.shape[1], pull.shape[-1]
+    n, identity, model = written.corrects.size, np.eye(block), np.eye(written.corrects.size)[0]
+    centers = (fed.centers - fed.minimizer).reshape(-1, groups, block)
+    d, num_clients = n * block, fed.num_clients
+    maps = (
+        np.einsum("kij,ab->kiajb", written.moves, identity)
+        - np.einsum("ki,j,kgab->gkiajb", written.writes, model, pull)
+        - np.einsum("ki,j,kgab->gkiajb", written.writes, written.corrects, reach)
+    ).reshape(groups, num_clients, d, d)
+    offsets = np.einsum("ki,kgab,kgb->gkia", written.writes, pull, centers).reshape(groups, num_clients, d)
+    noise = np.einsum("k,ki,kj,kgab->gkiajb", moments.noise, written.writes, written.writes, covariance)
+    own = 2 + np.arange(num_clients)
+    vectors = np.stack([np.broadcast_to(i, own.shape) for i in (0, 1, own)[:n]], axis=1)
+    places = (vectors[:, :, None] * block + np.arange(block)).reshape(num_clients, d)
+    size = block * (2 if n == 2 else 2 + num_clients)
+    drawn, offset = np.zeros((groups, size, size)), np.zeros((groups, size))
+    np.add.at(drawn, _minors(places), moments.mean[:, None, None] * maps)
+    np.add.at(offset, _entries(places), moments.mean[:, None] * offsets)
+    total = np.eye(size) + drawn
+    total[:, : 2 * block, : 2 * block] += np.kron(written.keeps - np.eye(2), identity)
+    return _Round(total, drawn, offset, maps, offsets, noise.reshape(maps.shape), places)
+
+
+def _blocks(eigen: Spectra, values: Array) -> Array:
+    """Return the matrices with these eigenvalues (K, v) as blocks, (K, v, 1, 1) if diagonal and (K, 1, v, v) if not."""
+    return values[:, :, None, None] if eigen.vectors is None else rotated(values, eigen.vectors)[:, None]
+
+
+def _entries(places: Array) -> Any:
+    return slice(None), places
+
+
+def _minors(places: Array) -> Any:
+    return slice(None), places[:, :, None], places[:, None, :]
+
+
+def _after(round_: _Round, moments: Moments, mean: Array, second: Array) -> tuple[Array, Array]:
+    """Return the moments after a round."""
+    places, moved = round_.places, round_.offset
+    after = _image(round_.total, moved, mean, second)
+    if moments.alpha != 1.0:
+        after += (moments.alpha - 1) * _image(round_.drawn, moved, mean, second)
+    images = _image(round_.maps, round_.offsets, mean[_entries(places)], second[_minors(places)])
+    np.add.at(after, _minors(places), moments.delta[:, None, None] * images + round_.noise)
+    return (round_.total @ mean[..., None])[..., 0] + moved, after
+
+
+def _image(slope: Array, offset: Array, mean: Array, second: Array) -> Array:
+    """Return the second moments of ``slope z + offset``."""
+    transposed = np.swapaxes(slope, -1, -2)
+    cross = (slope @ mean[..., None]) * offset[..., None, :]
+    image: Array = slope @ second @ transposed + cross + np.swapaxes(cross, -1, -2)
+    return image + offset[..., :, None] * offset[..., None, :]

@@ -1,0 +1,90 @@
+"""FedAvgM: federated averaging with server momentum."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (methods/rules.py states the arguments of compiled rules)
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
+from fedtheory.methods.rules import MethodRules
+
+__all__ = ["FedAvgM"]
+
+
+@final
+@dataclass(frozen=True)
+class FedAvgM:
+    r"""Server momentum: the server moves along a decaying sum of the aggregated updates.
+
+    With the weighted sum Delta of the model differences of a round, the server sets ``v <- beta v + Delta`` and
+    ``x <- x + s v``, or ``x <- x + s (Delta + beta v)`` with Nesterov's momentum. The velocity v is 0 before round 0.
+
+    Parameters
+    ----------
+    momentum
+        beta, in [0, 1].
+    server_step_size
+        Server step size s.
+    nesterov
+        Whether the momentum is that of Nesterov.
+
+    Raises
+    ------
+    ValueError
+        If beta is outside [0, 1], or s is not positive.
+
+    Notes
+    -----
+    With one local step of size eta and all clients this is the heavy ball method, ``x+ = x - s eta grad F(x) + beta (x
+    - x_-)`` for the model x_- of the round before. With beta = 0 it is federated averaging.
+
+    References
+    ----------
+    Hsu, Qi and Brown (2019).
+
+    Examples
+    --------
+    On ``w^2 / 2`` the updates are -w/2. The first two rounds move by 1/2, then by ``1/2 * 1/2 + 1/4``.
+
+    >>> import fedtheory as ft
+    >>> fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
+    >>> run = {"num_rounds": 2, "step_size": 0.5, "initial": [1.0], "record": ("models",)}
+    >>> ft.fedavg(fed, ft.selection.Full(), method=FedAvgM(0.5), **run).models[0, :, 0]
+    array([1. , 0.5, 0. ])
+    """
+
+    momentum: float
+    server_step_size: float = 1.0
+    nesterov: bool = False
+
+    def __post_init__(self) -> None:
+        validate.fraction("momentum", self.momentum)
+        validate.double("server_step_size", validate.positive("server_step_size", self.server_step_size))
+        validate.boolean("nesterov", self.nesterov)
+
+    def method_rules(self, weights: Array, initial: Array) -> MethodRules:
+        """Return the compiled rules."""
+        table = np.array([self.momentum, self.server_step_size, self.nesterov], dtype=np.float64)
+        return MethodRules(combine=_combine, table=table, memory=np.zeros(initial.size))
+
+
+@compiled
+def _combine(
+    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
+    rng, model,
+):  # fmt: skip
+    beta, server_step_size, is_nesterov = table[0], table[1], table[2] != 0.0
+    change = np.zeros(model.size)
+    for i in range(chosen.size):
+        if coefficients[i] != 0.0:
+            for j in range(model.size):
+                change[j] += coefficients[i] * messages[i, j]
+    for j in range(model.size):
+        memory[j] = beta * memory[j] + change[j]
+        model[j] += server_step_size * (change[j] + beta * memory[j] if is_nesterov else memory[j])
+    return 1.0

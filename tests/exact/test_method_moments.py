@@ -1,0 +1,152 @@
+"""Expected errors of methods: enumerated in rationals from pseudocode, and compared with simulations."""
+
+from fractions import Fraction as Q
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.exact import expected_gap
+from fedtheory.methods import FedAvgM, FedDyn, FedNova, Scaffold
+from fedtheory.selection import Full, Independent, Proportional, Uniform
+
+# Dyadic numbers, so that floats and fractions are equal.
+CURVATURES, CENTERS, WEIGHTS = [Q(1), Q(4), Q(2)], [Q(0), Q(5), Q(-2)], [Q(1, 2), Q(1, 4), Q(1, 4)]
+START, ETA, TAU, ROUNDS = Q(3), Q(1, 8), 2, 3
+MOMENTUM, SERVER, ALPHA = Q(1, 2), Q(3, 4), Q(2)
+
+
+def local(k, x, correction=Q(0), alpha=Q(0)):
+    y = x
+    for _ in range(TAU):
+        y -= ETA * (CURVATURES[k] * (y - CENTERS[k]) + correction + alpha * (y - x))
+    return y
+
+
+def fedavgm(cohorts, share, nesterov=False):
+    x, v = START, Q(0)
+    for cohort in cohorts:
+        change = sum((share(k) * (local(k, x) - x) for k in cohort), Q(0))
+        v = MOMENTUM * v + change
+        x += SERVER * (change + MOMENTUM * v if nesterov else v)
+    return x
+
+
+def feddyn(cohorts, share):
+    x, h, estimates = START, Q(0), [Q(0)] * 3
+    for cohort in cohorts:
+        ends = {k: local(k, x, -estimates[k], ALPHA) for k in cohort}
+        for k, y in ends.items():
+            estimates[k] -= ALPHA * (y - x)
+        h -= ALPHA * sum(WEIGHTS[k] * (y - x) for k, y in ends.items())
+        x += sum(share(k) * (y - x) for k, y in ends.items()) - h / ALPHA
+    return x
+
+
+def scaffold(cohorts, share):
+    x, c, variates = START, Q(0), [Q(0)] * 3
+    for cohort in cohorts:
+        ends = {k: local(k, x, c - variates[k]) for k in cohort}
+        changes = {k: (x - y) / (TAU * ETA) - c for k, y in ends.items()}
+        for k, change in changes.items():
+            variates[k] += change
+        c += Q(len(cohort), 3) * sum(share(k) * change for k, change in changes.items())
+        x += sum(share(k) * (y - x) for k, y in ends.items())
+    return x
+
+
+def mean_gap(end, size, share, **options):
+    """Average over all sequences of cohorts of this size."""
+    minimizer = sum((p * h * a for p, h, a in zip(WEIGHTS, CURVATURES, CENTERS, strict=True)), Q(0))
+    curvature = sum((p * h for p, h in zip(WEIGHTS, CURVATURES, strict=True)), Q(0))
+    minimizer /= curvature
+    ends = [end(cohorts, share, **options) for cohorts in product(combinations(range(3), size), repeat=ROUNDS)]
+    return sum(curvature * (x - minimizer) ** 2 for x in ends) / (2 * len(ends))
+
+
+METHODS = {
+    "fedavgm": (FedAvgM(float(MOMENTUM), float(SERVER)), fedavgm, {}),
+    "nesterov": (FedAvgM(float(MOMENTUM), float(SERVER), nesterov=True), fedavgm, {"nesterov": True}),
+    "feddyn": (FedDyn(float(ALPHA)), feddyn, {}),
+    "scaffold": (Scaffold(), scaffold, {}),
+}
+STRATEGIES = {
+    "all": (Full(), 3, lambda k: WEIGHTS[k]),
+    "two": (Uniform(2), 2, lambda _: Q(1, 2)),
+    "two, weighted": (Uniform(2, "weighted"), 2, lambda k: WEIGHTS[k] * Q(3, 2)),
+}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", METHODS)
+def test_the_expected_gap_is_the_mean_over_all_cohorts_in_rational_arithmetic(name, strategy):
+    method, end, options = METHODS[name]
+    chosen, size, share = STRATEGIES[strategy]
+    fed = ft.QuadraticFederation(
+        [float(h) for h in CURVATURES], [[float(a)] for a in CENTERS], list(map(float, WEIGHTS))
+    )
+    found = expected_gap(fed, chosen, ROUNDS, TAU, float(ETA), [float(START)], method=method)
+    assert found[-1] == pytest.approx(float(mean_gap(end, size, share, **options)), rel=1e-12)
+
+
+rng = np.random.default_rng(0)
+ROOTS = rng.normal(size=(4, 2, 2))
+CENTERS_IN_THE_PLANE, SHARES = rng.normal(size=(4, 2)), [0.1, 0.2, 0.3, 0.4]
+FULL = ft.QuadraticFederation(ROOTS @ ROOTS.transpose(0, 2, 1) + 0.5 * np.eye(2), CENTERS_IN_THE_PLANE, SHARES)
+DIAGONAL = ft.QuadraticFederation(rng.uniform(0.5, 3, (4, 2)), CENTERS_IN_THE_PLANE, SHARES)
+RUN = {"num_rounds": 6, "local_steps": 3, "initial": [2.0, -1.0], "gradient_noise": 0.5}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", [Full(), Uniform(2), Independent(2.0, probabilities="uniform")], ids=repr)
+@pytest.mark.parametrize("fed", [DIAGONAL, FULL], ids=["diagonal", "full"])
+@pytest.mark.parametrize("name", METHODS)
+def test_simulations_with_noise_have_the_expected_gap_as_their_mean(name, fed, strategy):
+    if name == "scaffold" and isinstance(strategy, Independent):
+        pytest.skip("a random number of clients takes part")
+    known = {**RUN, "method": METHODS[name][0], "step_size": np.tile([0.05, 0.04, 0.06], 6)}
+    gaps = ft.fedavg(fed, strategy, num_replicates=4000, rng=1, **known).gap
+    errors = gaps.mean(axis=0) - expected_gap(fed, strategy, **known)
+    assert (abs(errors) <= 5 * gaps.std(axis=0) / np.sqrt(4000) + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_diagonal_curvatures_and_their_matrices_have_the_same_expected_gap(name):
+    whole = ft.QuadraticFederation(DIAGONAL.matrices, CENTERS_IN_THE_PLANE, SHARES)
+    one, other = (
+        expected_gap(fed, Uniform(2), step_size=0.05, method=METHODS[name][0], **RUN) for fed in (DIAGONAL, whole)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_without_momentum_the_expected_gap_is_that_of_averaging():
+    known = {**RUN, "step_size": 0.05}
+    wanted = expected_gap(FULL, Proportional(2), server_step_size=0.8, **known)
+    np.testing.assert_allclose(
+        expected_gap(FULL, Proportional(2), method=FedAvgM(0.0, 0.8), **known), wanted, rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "method", [one for one, *_ in METHODS.values()] + [Scaffold(np.arange(8.0).reshape(4, 2))], ids=repr
+)
+def test_a_simulation_without_randomness_has_the_expected_gap(method):
+    known = {**RUN, "step_size": 0.05, "gradient_noise": 0.0, "method": method}
+    np.testing.assert_allclose(expected_gap(FULL, Full(), **known), ft.fedavg(FULL, Full(), **known).gap[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options", "text"),
+    [
+        (Full(), {"method": FedNova()}, "method must be a FedAvgM, a FedDyn, a Scaffold or None, got FedNova"),
+        (Proportional(2), {"method": FedDyn(1.0)}, "strategy must select different clients with FedDyn"),
+        (Independent(2.0, probabilities="uniform"), {"method": Scaffold()}, "strategy must select a fixed number"),
+        (Full(), {"method": FedDyn(1.0), "relative_noise": 0.5}, "relative_noise must be 0.0 with FedDyn"),
+        (Full(), {"method": FedDyn(1.0), "server_step_size": 0.5}, "server_step_size must be 1.0 with FedDyn"),
+        (Full(), {"method": FedDyn(1.0), "aggregation": "model"}, "aggregation must be difference with FedDyn"),
+    ],
+)
+def test_what_has_no_closed_recursion_is_refused(strategy, options, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        expected_gap(FULL, strategy, step_size=0.05, **RUN, **options)
