@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "aligned_selection": ["fedalign"],
         "biased_selection": ["power_of_choice"],
+        "closed_forms": ["ClosedForm", "closed_form"],
         "comparisons": ["Comparison", "Sensitivity", "compare"],
         "compression": ["compressed_gradients", "ef21", "error_feedback"],
         "control_variates": ["scaffold"],
@@ -32,6 +33,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 if TYPE_CHECKING:
     from fedtheory.worst_case.aligned_selection import fedalign as fedalign
     from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
+    from fedtheory.worst_case.closed_forms import ClosedForm as ClosedForm
+    from fedtheory.worst_case.closed_forms import closed_form as closed_form
     from fedtheory.worst_case.comparisons import Comparison as Comparison
     from fedtheory.worst_case.comparisons import Sensitivity as Sensitivity
     from fedtheory.worst_case.comparisons import compare as compare

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import close_to, short, shown
-from fedtheory.worst_case._vectors import exact
+from fedtheory.worst_case._vectors import fraction
 
 __all__: list[str] = []
 
@@ -66,7 +66,7 @@ def listed(name: str, items: Any, what: str) -> list[Any]:
 
 def rational(name: str, value: Any, check: Any = validate.nonnegative) -> Fraction:
     """Return an argument as a rational that passes a check."""
-    number = Fraction(exact(name, value))
+    number = fraction(name, value)
     check(name, number)
     return number
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any
@@ -29,23 +29,8 @@ def document_of(cases: Iterable[dict[str, Any]]) -> str:
 
 def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, lower: bool) -> dict[str, Any]:
     """Return a problem and its proofs as lists, strings and integers; fractions are strings."""
-    write = _Writer(record)
-    problem = {
-        "sources": [{"owner": s.owner, "behind": sorted(s.behind), "noise": s.is_noise} for s in record.sources],
-        "vectors": [*map(write.step, record.steps)],
-        "functions": [*map(write.function, record.declared)],
-        "constraints": [
-            {
-                "name": one.name,
-                "form": write.form(one.form),
-                "relation": "=" if one.is_equality else "<=",
-                "bound": str(one.bound),
-                "share": str(one.share),
-            }
-            for one in record.constraints
-        ],
-        "objectives": [write.form(form) for form in objectives],
-    }
+    write = Writer(record)
+    problem = problem_document(record, objectives, write)
     # Constraints that were left out have the multiplier 0.
     labels = [one.label for one in semidefinite_program(record, objectives).inequalities]
     kept = [one.label for one in proof.program.inequalities]
@@ -67,11 +52,31 @@ def case_document(record: Record, objectives: Sequence[Form], proof: Proof, *, l
     return {"problem": problem, "proof": found}
 
 
-class _Writer:
-    """Numbering of a record's basis vectors and function values."""
+def problem_document(record: Record, objectives: Sequence[Form], write: Writer) -> dict[str, Any]:
+    """Return a problem as lists, strings and integers."""
+    return {
+        "sources": [{"owner": s.owner, "behind": sorted(s.behind), "noise": s.is_noise} for s in record.sources],
+        "vectors": [*map(write.step, record.steps)],
+        "functions": [*map(write.function, record.declared)],
+        "constraints": [
+            {
+                "name": one.name,
+                "form": write.form(one.form),
+                "relation": "=" if one.is_equality else "<=",
+                "bound": write.number(one.bound),
+                "share": write.number(one.share),
+            }
+            for one in record.constraints
+        ],
+        "objectives": [write.form(form) for form in objectives],
+    }
 
-    def __init__(self, record: Record) -> None:
-        self.record, self.names = record, record.point_names()
+
+class Writer:
+    """Numbering of a record's basis vectors and function values; ``number`` returns what a fraction is written as."""
+
+    def __init__(self, record: Record, number: Callable[[Fraction], Any] = str) -> None:
+        self.record, self.names, self.number = record, record.point_names(), number
         self.places: dict[Basis, int] = {
             place: number for number, step in enumerate(record.steps) for place in step.made.coordinates
         }
@@ -94,21 +99,21 @@ class _Writer:
             whole = {block for block, _ in self.record.steps[number].made.coordinates}
             same = own.keys() == whole and len({*own.values()}) == 1
             found += (
-                [[str(next(iter(own.values()))), number]]
+                [[self.number(next(iter(own.values()))), number]]
                 if same
-                else [[str(c), number, block] for block, c in sorted(own.items())]
+                else [[self.number(c), number, block] for block, c in sorted(own.items())]
             )
         return found
 
     def form(self, form: Form) -> dict[str, Any]:
         """Return the coefficients of products of vectors and of function values."""
         products = [
-            [str(c), self.vector(u), self.vector(v)]
+            [self.number(c), self.vector(u), self.vector(v)]
             for (u, v), c in form.products.items()
             if c and u.coordinates and v.coordinates
         ]
         values = [
-            [str(c), self.values.setdefault(value, len(self.values))]
+            [self.number(c), self.values.setdefault(value, len(self.values))]
             for value, c in form.values.items()
             if c and value not in self.record.zeros
         ]
@@ -119,14 +124,14 @@ class _Writer:
         of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
         if of.get("restricted_secant") is not None:  # which does not imply convexity
             del of["mu"]
-        kept = {name: c if isinstance(c, bool) else str(c) for name, c in of.items() if c is not None}
+        kept = {name: c if isinstance(c, bool) else self.number(c) for name, c in of.items() if c is not None}
         calls = [
             [
                 self.names.get(call.at.key, ""),
                 self.vector(call.at),
                 self.vector(call.gradient),
                 self.values.get(call.value, -1),
-                *([str(call.epsilon)] if call.epsilon else []),
+                *([self.number(call.epsilon)] if call.epsilon else []),
             ]
             for call in one.calls
         ]

@@ -124,9 +124,9 @@ class Statement:
         The vectors that differ among clients.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, taken: Sequence[str] = ()) -> None:
         self.problem = problem
-        self.taken = {*reserved()}
+        self.taken = {*reserved(), *taken}
         self.atoms: list[Vec] = []
         self.values: list[str] = []
         self.binders: list[str] = []

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from fedtheory.worst_case._constants import Constant
+from fedtheory.worst_case._coq_names import reserved
 
 __all__: list[str] = []
 
@@ -45,18 +49,59 @@ class Num(NamedTuple):
         return frozenset(self.products.items()), frozenset(self.values.items())
 
 
+def named(name: str) -> str:
+    """Return a constant's name, which is no word of Coq, no lemma and no name that a proof gives."""
+    return f"{name}_" if name in reserved() or re.fullmatch(r"[cdehkrst]\d*", name) else name
+
+
+def polynomial(p: Any) -> str:
+    """Return a polynomial as a real number of Coq."""
+    found = ""
+    for exponents, c in p.terms():
+        powers = [
+            f"{named(str(x))}^{n}" if n > 1 else named(str(x))
+            for x, n in zip(p.ring.symbols, exponents, strict=True)
+            if n
+        ]
+        size = [real(Fraction(abs(int(c.numerator)), int(c.denominator)))] if abs(c) != 1 or not powers else []
+        found += f"{' - ' if c < 0 else ' + '}{' * '.join([*size, *powers])}"
+    return (f"- {found[3:]}" if found.startswith(" - ") else found[3:]) or "0"
+
+
+def factored(p: Any) -> str:
+    """Return a polynomial as a product of its factors, each in parentheses unless it is one term."""
+    content, factors = p.factor_list()
+    words = [f"({text})" if " " in (text := polynomial(one)) else text for one, _ in factors]
+    powers = [f"{word}^{n}" if n > 1 else word for word, (_, n) in zip(words, factors, strict=True)]
+    c = Fraction(int(content.numerator), int(content.denominator))
+    return " * ".join(powers if c == 1 and powers else [f"({real(c)})" if c < 0 else real(c), *powers])
+
+
+def _of_constants(q: Constant) -> str:
+    above, below = (factored(part) for part in (q.function.numer, q.function.denom))
+    if below == "1":
+        return above if re.fullmatch(r"\w+|\([^()]*\)", above) else f"({above})"
+    return f"({above} / {below})" if below.isidentifier() or below.isdigit() else f"({above} / ({below}))"
+
+
 def real(q: Fraction) -> str:
-    """Return a rational as a real number in Coq."""
+    """Return a rational, or a rational function of named constants, as a real number of Coq."""
+    if isinstance(q, Constant):
+        return _of_constants(q)
     return str(q.numerator) if q.denominator == 1 else f"{q.numerator} / {q.denominator}"
 
 
 def tight(q: Fraction) -> str:
-    """Return a rational as a real number in Coq, in parentheses."""
+    """Return a rational as an argument that is a real number of Coq."""
+    if isinstance(q, Constant):
+        return _of_constants(q)
     return str(q.numerator) if q.denominator == 1 and q >= 0 else f"({real(q)})"
 
 
 def rational(q: Fraction) -> str:
-    """Return a rational number in Coq."""
+    """Return a rational of Coq; a function of named constants is no rational, and stays in braces."""
+    if isinstance(q, Constant):
+        return f"{{{_of_constants(q)}}}"
     if q.denominator == 1:
         return str(q.numerator) if q >= 0 else f"({q.numerator})"
     return f"({q.numerator} # {q.denominator})"

@@ -13,7 +13,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import short, shown
 from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared, Record
-from fedtheory.worst_case._vectors import Form, Key, Value, Vector, exact
+from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
 
 __all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "Term"]
 
@@ -22,14 +22,14 @@ _ZERO = Vector({})
 
 def positive_number(name: str, number: Any) -> Fraction:
     """Return a rational that is positive."""
-    found = Fraction(exact(name, number))
+    found = fraction(name, number)
     validate.positive(name, found)
     return found
 
 
 def nonnegative_number(name: str, number: Any) -> Fraction:
     """Return a rational that is not negative."""
-    found = Fraction(exact(name, number))
+    found = fraction(name, number)
     validate.nonnegative(name, found)
     return found
 
@@ -231,7 +231,7 @@ class Term(ABC):
         y = self.record.vector(way, verb="linear minimizer", of=self._of)
         *others, (last, closing) = self.parts()
         slope = reduce(add, (c * part.call(y).gradient for c, part in others), direction)
-        closing.call(y, -1 / Fraction(last) * slope)
+        closing.call(y, -1 / last * slope)
         return self.record.named(y, name)
 
     def balance(self, x: Vector, direction: Vector = _ZERO) -> Vector:
@@ -247,7 +247,7 @@ class Term(ABC):
             raise ValueError(message)
         for c, part in others:
             direction = direction + c * part.call(x).gradient
-        closing.call(x, -1 / Fraction(last) * direction.within((0,)) + closing.deviation())
+        closing.call(x, -1 / last * direction.within((0,)) + closing.deviation())
         return x
 
     def epsilon_subgradient(self, x: Vector, epsilon: Any, *, name: str = "") -> Vector:
@@ -317,7 +317,7 @@ class Term(ABC):
         return Sum([*self.parts(), *other.parts()])
 
     def __rmul__(self, factor: Any) -> Sum:
-        c = Fraction(exact("a factor", factor))
+        c = fraction("a factor", factor)
         return Sum([(c * one, part) for one, part in self.parts()])
 
     __mul__ = __rmul__
@@ -393,7 +393,7 @@ class Function(_Called, Term):
 
     def limit_excess(self, x: Vector, bound: Any, name: str = "", share: Any = 1) -> None:
         """Bound the excess at a point by a share of a bound; if the bound is 0, the point is the minimizer."""
-        number, part = Fraction(exact("bound", bound)), Fraction(exact("share", share))
+        number, part = fraction("bound", bound), fraction("share", share)
         least = self.local_minimizer(None if number * part else x)
         if number * part:
             self.record.at_most(self.value(x) - self.value(least), number, name, part)

@@ -494,6 +494,11 @@ def proof_of(
     """Return a theorem with its proof."""
     names = Names(record, LATEX if latex else TEXT)
     said, found = statement_of(record, objectives, names), _written(program, multipliers, names)
+    return text_of(record, said, found, names, latex=latex)
+
+
+def text_of(record: Record, said: Statement, found: Written, names: Names, *, latex: bool) -> str:
+    """Return a theorem with its proof, from their parts."""
     write = _as_latex if latex else _as_text
     return "\n".join(_folded(write(record, said, found, names)))
 

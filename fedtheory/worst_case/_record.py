@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, final
 
 from fedtheory._support.wording import short, shown
 from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise, OperatorClass
-from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
+from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector, fraction
 
 __all__: list[str] = []
 
@@ -295,14 +295,15 @@ class Record:
         self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1
     ) -> None:
         """Demand that a form is at most a constant or a share of it."""
-        name = self._constant(name, Fraction(constant))
-        bound = Fraction(share) * constant
-        self.constraints.append(Constraint(Form.of(form), bound, name, Fraction(share if name else 0)))
+        number, part = fraction("a bound", constant), fraction("a share", share)
+        name = self._constant(name, number)
+        self.constraints.append(Constraint(Form.of(form), part * number, name, part if name else Fraction(0)))
 
     def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
         """Demand that a form equals a number."""
-        name = self._constant(name, Fraction(bound))
-        one = Constraint(Form.of(form), Fraction(bound), name, Fraction(1 if name else 0), is_equality=True)
+        number = fraction("a bound", bound)
+        name = self._constant(name, number)
+        one = Constraint(Form.of(form), number, name, Fraction(1 if name else 0), is_equality=True)
         self.constraints.append(one)
 
     def _constant(self, name: str, number: Fraction) -> str:

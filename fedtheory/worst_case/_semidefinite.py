@@ -131,8 +131,13 @@ def completed(record: Record) -> Record:
 
 def semidefinite_program(record: Record, objectives: Sequence[Form]) -> Program:
     """Return the semidefinite program of a complete record that maximizes the minimum of some forms."""
-    found, names = record.copy(), record.point_names()
     asked = [*objectives, *(one.form for one in record.constraints)]
+    return replace(conditions_of(record, objectives), free=tuple(invariances(record.declared, asked)))
+
+
+def conditions_of(record: Record, objectives: Sequence[Form]) -> Program:
+    """Return the program of a complete record, without the directions that its solver leaves out."""
+    found, names = record.copy(), record.point_names()
     numbers = count(1)
     found.constraints = [
         one._replace(label=one.name or f"{'equality' if one.is_equality else 'constraint'} {next(numbers)}")
@@ -147,7 +152,7 @@ def semidefinite_program(record: Record, objectives: Sequence[Form]) -> Program:
             found.at_most(objective - form)
             found.constraints[-1] = found.constraints[-1]._replace(label=f"objective {number}")
     found.constraints = [*_with_labels_apart(found.constraints)]
-    return replace(program_of(found, objective), free=tuple(invariances(record.declared, asked)))
+    return program_of(found, objective)
 
 
 def relaxations(record: Record, program: Program) -> tuple[str, ...]:

@@ -114,9 +114,15 @@ def exact(name: str, number: Any) -> Fraction | int:
     raise TypeError(message)
 
 
+def fraction(name: str, number: Any) -> Fraction:
+    """Return a rational as a fraction."""
+    found = exact(name, number)
+    return found if isinstance(found, Fraction) else Fraction(found)
+
+
 def inverse_of(divisor: Any) -> Fraction:
     """Return the inverse of a nonzero rational."""
-    number = Fraction(exact("a divisor", divisor))
+    number = fraction("a divisor", divisor)
     if not number:
         message = "a divisor must differ from 0, got 0"
         raise ValueError(message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations
@@ -57,6 +57,8 @@ Require Import QArith List.
 Import ListNotations.
 Open Scope R_scope.
 """
+SIDES = ("equalities", "inequalities")
+Weighted = tuple[Fraction, Fact]
 _WIDTH = 118
 
 
@@ -70,14 +72,19 @@ def file_of(cases: Sequence[Any], name: str) -> str:
     ValueError
         If the name is not a Coq identifier.
     """
-    if not NAME.fullmatch(str(name)) or name in reserved():
-        message = f"a theorem must be named by a letter, then letters, digits and _ (60 at most), got {short(name)}"
-        raise ValueError(message)
-    names = [name] if len(cases) == 1 else [f"{name}_{number}" for number in range(1, len(cases) + 1)]
+    names = checked_names(name, len(cases))
     text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
     if len(text) > LONGEST_FILE:
         raise NotStated(f"a proof of {len(text)} characters, more than {LONGEST_FILE}")
     return text
+
+
+def checked_names(name: str, count: int) -> list[str]:
+    """Return names of theorems, numbered if there are several."""
+    if not NAME.fullmatch(str(name)) or name in reserved():
+        message = f"a theorem must be named by a letter, then letters, digits and _ (60 at most), got {short(name)}"
+        raise ValueError(message)
+    return [name] if count == 1 else [f"{name}_{number}" for number in range(1, count + 1)]
 
 
 def file_of_certificate(path: Path, name: str) -> str:
@@ -91,7 +98,7 @@ def _theorem(case: Any, name: str) -> str:
         raise NotStated("an upper side without a proof")
     stated, is_empty = Statement(problem), "empty" in proof
     multipliers = proof["empty" if is_empty else "multipliers"]
-    facts = _weighted(stated, multipliers)
+    facts = weighted(stated, {side: [*map(Fraction, multipliers[side])] for side in SIDES})
     if is_empty:
         claim = constant(sum((y * fact.says.constant for y, fact in facts), Fraction(0)))
         conclusion = "False"
@@ -104,6 +111,20 @@ def _theorem(case: Any, name: str) -> str:
             for k, (y, one) in enumerate(zip(last, stated.goals, strict=True)):
                 facts += [(y, Fact(less(goal, one), f"(call_at_most _ _ {_below(k, len(last))})"))] * bool(y)
         claim = less(goal, constant(upper))
+    facts, squares = balanced(stated, facts, claim)
+    return "\n".join([*_statement(stated, name, conclusion), *_proof(stated, claim, facts, squares, is_empty), ""])
+
+
+def balanced(
+    stated: Statement, facts: list[Weighted], claim: Num, squares_of: Callable[[Any], Any] = sum_of_squares
+) -> tuple[list[Weighted], list[Square]]:
+    """Return facts that add up to a claim and a sum of squares, with those that all statements have, and the squares.
+
+    Raises
+    ------
+    NotStated
+        If they do not.
+    """
     rest = total([*((y, fact.says) for y, fact in facts), (-ONE, claim)])
     for fact in (*stated.zeros, *stated.links.values()):
         [number] = fact.says.values
@@ -113,11 +134,10 @@ def _theorem(case: Any, name: str) -> str:
     across = [*_apart(stated, rest)]
     for y, fact in across:
         rest = add(rest, times(y, fact.says))
-    facts += across
-    squares = _squares(stated, rest)
+    squares = _squares(stated, rest, squares_of)
     if rest.values or rest.constant < 0 or squares is None:
         raise NotStated("multipliers that do not prove it")
-    return "\n".join([*_statement(stated, name, conclusion), *_proof(stated, claim, facts, squares, is_empty), ""])
+    return [*facts, *across], squares
 
 
 def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
@@ -140,7 +160,7 @@ def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
                 yield -c, Fact(product(shared, apart), proof, is_equality=True)
 
 
-def _squares(stated: Statement, rest: Num) -> list[Square] | None:
+def _squares(stated: Statement, rest: Num, squares_of: Callable[[Any], Any]) -> list[Square] | None:
     """Return a decomposition of a form into squares: of shared vectors, and of differences among clients."""
     size = len(stated.atoms)
     # Coordinates in which vectors of clients are replaced by their differences from their means.
@@ -153,7 +173,7 @@ def _squares(stated: Statement, rest: Num) -> list[Square] | None:
             for m, b in onto[j].items():
                 gram[k][m] += c * a * b / 2
                 gram[m][k] += c * a * b / 2
-    squares = sum_of_squares(gram)
+    squares: list[Square] | None = squares_of(gram)
     for one in stated.apart if squares else ():
         for _, row in squares or ():
             for number, x in one.mean.at.items():
@@ -179,11 +199,11 @@ def _below(number: int, count: int) -> str:
 # The facts to which the multipliers belong, in the order of the certificate.
 
 
-def _weighted(stated: Statement, multipliers: Any) -> list[tuple[Fraction, Fact]]:
+def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -> list[Weighted]:
     """Return the facts that a proof adds up, each with its multiplier."""
-    sides = {kind: map(Fraction, multipliers[side]) for kind, side in ((True, "equalities"), (False, "inequalities"))}
+    sides = dict(zip((True, False), (iter(multipliers[side]) for side in SIDES), strict=True))
     constraints = iter(stated.problem.constraints)
-    found: list[tuple[Fraction, Fact]] = []
+    found: list[Weighted] = []
 
     def following() -> tuple[Constraint, Fraction]:
         constraint = next(constraints)
@@ -419,7 +439,8 @@ def _of_matrix(one: Declared, multipliers: Mapping[tuple[int, int], Fraction]) -
 # Text of the theorem.
 
 
-def _folded(line: str, indent: int) -> list[str]:
+def folded(line: str, indent: int) -> list[str]:
+    """Return a line as lines of an editor's width."""
     return textwrap.wrap(
         line, _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
         break_long_words=False, break_on_hyphens=False,
@@ -428,10 +449,10 @@ def _folded(line: str, indent: int) -> list[str]:
 
 def _statement(stated: Statement, name: str, conclusion: str) -> Iterator[str]:
     points = [f"({' '.join(stated.free)} : V)"] * bool(stated.free)
-    yield from _folded(f"Theorem {name} {' '.join(['{V : space}', *stated.binders, *points])} :", 0)
+    yield from folded(f"Theorem {name} {' '.join(['{V : space}', *stated.binders, *points])} :", 0)
     for kind, what, text in stated.items:
-        yield from _folded(f"{text} ->" if kind == "hypothesis" else f"let {what} := ({text})%V in", 2)
-    yield from _folded(f"{conclusion}.", 2)
+        yield from folded(f"{text} ->" if kind == "hypothesis" else f"let {what} := ({text})%V in", 2)
+    yield from folded(f"{conclusion}.", 2)
 
 
 def _proof(
@@ -443,14 +464,14 @@ def _proof(
 ) -> Iterator[str]:
     yield "Proof."
     if stated.items:
-        yield from _folded(f"intros {' '.join(what for _, what, _ in stated.items)}.", 2)
+        yield from folded(f"intros {' '.join(what for _, what, _ in stated.items)}.", 2)
     for line in stated.before:
-        yield from _folded(line, 2)
+        yield from folded(line, 2)
     listed = "; ".join(stated.term(one) if stated.has_clients else one.text for one in stated.atoms)
     kind = "(L2 p V)" if stated.has_clients else "V"
-    yield from _folded(f"pose (vec := (fun i => nth i [{listed}] (@zero {kind})) : nat -> vec {kind}).", 2)
-    yield from _folded(f"pose (val := fun i => nth i [{'; '.join(stated.values)}] 0).", 2)
-    yield from _folded(" ".join(f"pose ({code} := {made})." for code, made in stated.codes), 2)
+    yield from folded(f"pose (vec := (fun i => nth i [{listed}] (@zero {kind})) : nat -> vec {kind}).", 2)
+    yield from folded(f"pose (val := fun i => nth i [{'; '.join(stated.values)}] 0).", 2)
+    yield from folded(" ".join(f"pose ({code} := {made})." for code, made in stated.codes), 2)
     yield f"  enough (small : {real(claim.constant)} <= 0) by lra." if is_empty else "  apply Rminus_le."
     yield f"  change (number vec val {claim.code} <= 0)."
     # A multiple with integer coefficients, so that the checker need not compute common denominators.
@@ -463,17 +484,17 @@ def _proof(
     yield f"  apply (check_sound_scaled vec val {unit} ["
     for k, (_, fact) in enumerate(facts):
         end = ";" if k + 1 < len(facts) else ""
-        yield from _folded(f"{'Zero' if fact.is_equality else 'AtMost'} {fact.says.code}{end}", 4)
+        yield from folded(f"{'Zero' if fact.is_equality else 'AtMost'} {fact.says.code}{end}", 4)
     yield f"    ] {claim.code}"
-    yield from _folded(f"[{'; '.join(rational(unit * y) for y, _ in facts)}]", 4)
+    yield from folded(f"[{'; '.join(rational(unit * y) for y, _ in facts)}]", 4)
     rows = [
         f"({rational(unit * d)}, [{'; '.join(rational(whole * c) for c in row)}])"
         for d, whole, (_, row) in zip(factors, wholes, squares, strict=True)
     ]
-    yield from _folded(f"[{'; '.join(rows)}])%Q.", 4)
+    yield from folded(f"[{'; '.join(rows)}])%Q.", 4)
     yield "  - vm_compute. reflexivity."
     for k, (_, fact) in enumerate(facts):
-        yield from _folded(f"{' ' if k else '-'} apply Forall_cons; [exact {fact.proof} |].", 2)
+        yield from folded(f"{' ' if k else '-'} apply Forall_cons; [exact {fact.proof} |].", 2)
     yield f"  {' ' if facts else '-'} apply Forall_nil."
     yield "Qed."
 

@@ -47,7 +47,7 @@ from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._readable_proofs import Names, class_text
 from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
-from fedtheory.worst_case._vectors import Form, Value, Vector, exact, one_owner
+from fedtheory.worst_case._vectors import Form, Value, Vector, exact, fraction, one_owner
 from fedtheory.worst_case.instances import is_attained
 from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
@@ -387,7 +387,7 @@ class Problem:
         if least is None:
             of = OperatorClass(lipschitz=positive_number("largest", largest), linear=True, skew=skew)
         else:
-            low, high = Fraction(exact("least", least)), Fraction(exact("largest", largest))
+            low, high = fraction("least", least), fraction("largest", largest)
             if low >= high or skew:
                 message = f"largest must be above least, and a symmetric operator not skew, got {low}, {high}, {skew}"
                 raise ValueError(message)
@@ -572,13 +572,13 @@ class Problem:
         share
             Factor of the bound: the form is at most ``share * bound``.
         """
-        number = Fraction(exact("bound", bound))
-        part = Fraction(exact("share", share))
+        number = fraction("bound", bound)
+        part = fraction("share", share)
         self.record.at_most(_not_null(self._own(form), number * part), number, name, part)
 
     def equal_to(self, form: Form | Value, bound: Any, name: str = "") -> None:
         """Demand that a form equals a number; the parameters are those of ``at_most``."""
-        number = Fraction(exact("bound", bound))
+        number = fraction("bound", bound)
         self.record.equal_to(_not_null(self._own(form), number), number, name)
 
     def maximize(self, *forms: Form | Value) -> None:
@@ -665,6 +665,11 @@ class Problem:
                 relaxed = ("a run that attains the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
+    @property
+    def objectives(self) -> tuple[Form, ...]:
+        """The forms of which the least is maximized."""
+        return tuple(self._objectives)
+
     def program(self) -> Program:
         """Return the semidefinite program."""
         return self._programmed()[1]
@@ -749,7 +754,7 @@ def _function_class(
             "them with at_most, of vectors that equal_to makes orthogonal)"
         )
         raise TypeError(message)
-    low = Fraction(exact("mu", mu))
+    low = fraction("mu", mu)
     high = _optional("L", L)
     of = FunctionClass(
         low, high, _optional("lipschitz", lipschitz), False, None,
@@ -778,8 +783,8 @@ def _optional(name: str, number: Any) -> Fraction | None:
 
 def _probabilities(weights: Iterable[Any], number: int) -> list[Fraction]:
     """Return probabilities as rationals."""
-    shares = [Fraction(exact("a weight", weight)) for weight in listed("weights", weights, "a list of numbers")]
-    if len(shares) != number or min(shares) < 0 or sum(shares) != 1:
+    shares = [fraction("a weight", weight) for weight in listed("weights", weights, "a list of numbers")]
+    if len(shares) != number or any(share < 0 for share in shares) or sum(shares) != 1:
         message = f"weights must be {number} numbers of at least 0 that sum to 1, got {[*map(str, shares)]}"
         raise ValueError(message)
     return shares

@@ -91,8 +91,8 @@ def exact(calls: list[Call]) -> list[tuple[int, Call]]:
 
 def difference(u: Vector, v: Vector, c: Fraction = Fraction(1), d: Fraction = Fraction(1)) -> Vector:
     """Return ``c u - d v``."""
-    found = {place: c * u.get(place, 0) - d * v.get(place, 0) for place in {**u, **v}}
-    return {place: Fraction(x) for place, x in found.items() if x}
+    found = {place: c * u.get(place, Fraction(0)) - d * v.get(place, Fraction(0)) for place in {**u, **v}}
+    return {place: x for place, x in found.items() if x}
 
 
 def within(u: Vector, blocks: Iterable[int]) -> Vector:

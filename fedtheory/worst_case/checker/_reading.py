@@ -49,7 +49,9 @@ def whole(number: Fraction, unit: int) -> int:
 
 
 def rational(text: Any, what: str) -> Fraction:
-    """Return the rational number in a string."""
+    """Return the number that a text says; a fraction, which no file has, is one."""
+    if isinstance(text, Fraction):
+        return text
     if not isinstance(text, str):
         raise Refused(f"{what} is no rational number")
     limited(len(text), LONGEST_NUMBER, "characters in a number")

@@ -1,0 +1,230 @@
+"""A closed form as a theorem in Coq whose constants are variables.
+
+A lemma says that the conditions, whatever they are about, add up to the claim: an identity of rational functions and
+inner products that ``field`` proves. The theorem applies it to the conditions of its functions and points.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from fedtheory.worst_case._certificate_files import Writer, problem_document
+from fedtheory.worst_case._constants import Combination, Constant, Domain, Sign
+from fedtheory.worst_case._coq_statement import Statement
+from fedtheory.worst_case._coq_terms import Num, constant, less, named, polynomial, real
+from fedtheory.worst_case.checker._problem import Problem
+from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, checked_names, folded, weighted
+
+__all__: list[str] = []
+
+HEAD = """From FedTheory Require Import Families.
+Open Scope R_scope.
+
+(** Conditions on constants: linear ones, nonlinear ones, and identities with denominators that are not 0. *)
+Ltac differs := repeat split; let h := fresh in intro h; first [lra | nra].
+Ltac side := first [lra | field; differs | nra].
+
+Lemma term_at_most y c r : 0 <= y -> c <= 0 -> r <= 0 -> y * c + r <= 0.
+Proof. intros. nra. Qed.
+Lemma term_zero y c r : c = 0 -> r <= 0 -> y * c + r <= 0.
+Proof. intros -> h. lra. Qed.
+Lemma term_square {V : space} d (x : V) r : 0 <= d -> r <= 0 -> r - d * sq x <= 0.
+Proof. intros h k. pose proof (Rmult_le_pos _ _ h (sq_pos x)). lra. Qed.
+"""
+
+
+def file_of(proofs: Sequence[Any], name: str) -> str:
+    """Return a file with a theorem for each piece of a closed form.
+
+    Raises
+    ------
+    NotStated
+        If a part of the problem has no formal statement.
+    ValueError
+        If the name is no identifier of Coq.
+    """
+    names = checked_names(name, len(proofs))
+    made = [(_collected(one), word) for one, word in zip(proofs, names, strict=True)]
+    return "\n".join([HEAD, *("\n".join([*_lemma(one, word), "", *_theorem(one, word), ""]) for one, word in made)])
+
+
+class _Parts(NamedTuple):
+    """What a theorem is made of; the domain's inequalities and the proofs of signs are text."""
+
+    stated: Statement
+    claim: Num
+    value: Constant
+    facts: Sequence[Weighted]
+    squares: Sequence[Any]
+    head: str
+    where: str
+    intros: list[str]
+    signs: _Signs
+
+
+def _collected(one: Any) -> _Parts:
+    domain, program = one.domain, one.program
+    constants = [named(x) for x in domain.names]
+    written = problem_document(one.record, [one.objective], Writer(one.record, lambda c: c))
+    stated, value = Statement(Problem(written), constants), one.constant(one.value)
+    factors = dict(zip(one.active, map(one.constant, one.multipliers), strict=True))
+    ys = [factors.get(k, Fraction(0)) for k in range(len(program.constraints))]
+    first = len(program.equalities)
+    claim = less(stated.goals[0], constant(value))
+    facts = weighted(stated, dict(zip(SIDES, (ys[:first], ys[first:]), strict=True)))
+    facts, squares = balanced(stated, facts, claim, one.squares_of)
+    where = " -> ".join(f"0 {'<' if strict else '<='} {polynomial(g)}" for g, strict in domain.inequalities)
+    intros = [f"d{k}" for k in range(len(domain.inequalities))]
+    signs = _Signs(domain, [y for y, _ in facts] + [d for d, _ in squares])
+    return _Parts(stated, claim, value, facts, squares, f"({' '.join(constants)} : R)", where, intros, signs)
+
+
+def _lemma(one: _Parts, name: str) -> Iterator[str]:
+    """Yield the lemma that conditions on vectors ``e0, e1, ...`` and numbers ``t0, ...`` add up to the claim."""
+    codes = dict(one.stated.codes)
+    vectors = f"({' '.join(f'e{k}' for k in range(len(one.stated.atoms)))} : V)"
+    numbers = f" ({' '.join(f't{k}' for k in range(len(one.stated.values)))} : R)" * bool(one.stated.values)
+    yield from folded(f"Lemma {name}_sum {one.head} {{V : space}} {vectors}{numbers} : {one.where} ->", 0)
+    bodies = [printed(fact.says.code, codes) for _, fact in one.facts]
+    for body, (_, fact) in zip(bodies, one.facts, strict=True):
+        yield from folded(f"{body} {'=' if fact.is_equality else '<='} 0 ->", 2)
+    claimed, cs = printed(one.claim.code, codes), [f"c{k}" for k in range(len(bodies))]
+    yield from folded(f"{claimed} <= 0.", 2)
+    yield "Proof."
+    yield from folded(f"intros {' '.join([*one.intros, *cs])}.", 2)
+    yield from one.signs.proofs()
+    total = "0"
+    for d, row in one.squares:
+        squared = " + ".join(f"{real(c)} * e{k}" for k, c in enumerate(row) if c)
+        total = f"({total} - {one.signs.text(d)} * sq ({squared})%V)"
+    for (y, _), body in reversed([*zip(one.facts, bodies, strict=True)]):
+        total = f"{one.signs.text(y)} * {body} + ({total})"
+    yield from folded(f"assert (e : {claimed} = {total}) by (ips; field; differs).", 2)
+    yield "  rewrite e."
+    for (_, fact), c in zip(one.facts, cs, strict=True):
+        yield f"  apply {'term_zero; [' if fact.is_equality else 'term_at_most; [pos | '}exact {c} |]."
+    yield from ["  apply term_square; [pos |]."] * len(one.squares)
+    yield "  lra."
+    yield "Qed."
+
+
+def _theorem(one: _Parts, name: str) -> Iterator[str]:
+    """Yield the theorem about functions and points, which applies the lemma."""
+    stated = one.stated
+    points = [f"({' '.join(stated.free)} : V)"] * bool(stated.free)
+    yield from folded(f"Theorem {name} {' '.join([one.head, '{V : space}', *stated.binders, *points])} :", 0)
+    yield from folded(f"{one.where} ->", 2)
+    for kind, what, text in stated.items:
+        yield from folded(f"{text} ->" if kind == "hypothesis" else f"let {what} := ({text})%V in", 2)
+    yield from folded(f"{stated.goals[0].text} <= {real(one.value)}.", 2)
+    yield "Proof."
+    yield from folded(f"intros {' '.join([*one.intros, *(what for _, what, _ in stated.items)])}.", 2)
+    yield from one.signs.proofs()
+    for line in stated.before:
+        yield from folded(_with_sides(line), 2)
+    yield "  apply Rminus_le."
+    vectors = " ".join(stated.term(v) for v in stated.atoms)
+    values = " ".join(f"({text})" for text in stated.values)
+    space = "L2 p V" if stated.has_clients else "V"
+    constants = one.head[1:].partition(" :")[0]
+    yield from folded(f"apply ({name}_sum {constants} (V := {space}) {vectors} {values}); try assumption.", 2)
+    for _, fact in one.facts:
+        yield from folded(f"- exact {_with_sides(fact.proof)}.", 2)
+    yield "Qed."
+
+
+def _with_sides(text: str) -> str:
+    """Let conditions on constants be proved by what proves those on named ones, too."""
+    return text.replace("ltac:(lra)", "ltac:(side)")
+
+
+class _Signs:
+    """Numbers as products of factors of known signs, and proofs of these signs."""
+
+    def __init__(self, domain: Domain, numbers: Sequence[Fraction]) -> None:
+        self.domain = domain
+        self.known: dict[Any, Sign] = {}
+        self.texts = {c.function: self._text(c.function) for c in numbers if isinstance(c, Constant)}
+
+    def _text(self, function: Any) -> str:
+        sides, total = [], 1
+        for part in (function.numer, function.denom):
+            signs = self.domain.signs(part)
+            if signs is None:
+                return ""  # the multiplier of an equality, which may have any sign
+            content, _ = part.factor_list()
+            total *= signs[0]
+            words = [real(Fraction(abs(int(content.numerator)), int(content.denominator)))]
+            for factor, sign, power in signs[1]:
+                if sign.total:
+                    self.known[factor] = sign
+                words.append(f"({polynomial(factor)})" + f"^{power}" * (power > 1))
+            sides.append(" * ".join(words[words[0] == "1" and len(words) > 1 :]))
+        quotient = sides[0] if sides[1] == "1" else f"({sides[0]}) / ({sides[1]})"
+        return f"({'- ' * (total < 0)}{f'({quotient})' if total < 0 else quotient})"
+
+    def text(self, number: Fraction) -> str:
+        """Return a number as a product of factors whose signs are known."""
+        known = self.texts.get(number.function) if isinstance(number, Constant) else None
+        return known or f"({real(number)})"
+
+    def proofs(self) -> Iterator[str]:
+        """Yield proofs that the factors are positive, or at least 0."""
+        for number, (factor, sign) in enumerate(self.known.items()):
+            text, relation = polynomial(factor), "<" if sign.is_strict else "<="
+            times, total = self._sum(sign.multiplier), self._sum(sign.total)
+            how = f"replace ({text}) with ({total}) by field; pos"
+            if times != "1":
+                lemma = f"Rmult_{'lt' if sign.is_strict else 'le'}_reg_l"
+                how = (
+                    f"apply {lemma} with ({times}); [pos |]; rewrite Rmult_0_r; "
+                    f"replace (({times}) * ({text})) with ({total}) by field; pos"
+                )
+            yield from folded(f"assert (s{number} : 0 {relation} {text}) by (first [lra | {how}]).", 2)
+
+    def _sum(self, products: Combination) -> str:
+        """Return a sum of products of the domain's inequalities."""
+        parts = ([real(c), *(f"({polynomial(self.domain.inequalities[k][0])})" for k in ks)] for c, ks in products)
+        return " + ".join(" * ".join(part[part[0] == "1" and len(part) > 1 :]) for part in parts)
+
+
+_TOKENS = re.compile(r"\{[^}]*\}|[()]|[^\s(){}]+")
+
+
+def printed(code: str, names: Mapping[str, str]) -> str:
+    """Return an expression of the checker as real numbers and vectors.
+
+    >>> printed("(Minus (Sq (VSub e2 e0)) (Times (1 # 2) (Value 1)))", {"e2": "VVar 3", "e0": "VVar 0"})
+    '(sq (e3 - e0)%V - ((1 / 2) * t1))'
+    """
+    return _written(_read(iter(_TOKENS.findall(code))), names)
+
+
+def _read(tokens: Iterator[str]) -> Any:
+    word = next(tokens)
+    if word != "(":
+        return word
+    found = []
+    while (part := _read(tokens)) != ")":
+        found.append(part)
+    return found
+
+
+def _written(tree: Any, names: Mapping[str, str]) -> str:
+    if isinstance(tree, str):
+        return printed(f"({names[tree]})", names) if tree in names else "zero"
+    if len(tree) == 1:
+        return _written(tree[0], names)
+    kind, *rest = tree
+    scope = "%V" * kind.startswith("V")
+    if kind in ("VVar", "Value"):
+        return f"{'e' if kind == 'VVar' else 't'}{rest[0]}"
+    if kind in ("Const", "Times", "VScale"):
+        number = str(rest[0]).strip("{}") if isinstance(rest[0], str) else f"({' '.join(rest[0]).replace('#', '/')})"
+        return f"({number} * {_written(rest[1], names)}){scope}" if rest[1:] else number
+    words = [_written(one, names) for one in rest]
+    sign = {"Plus": "+", "VAdd": "+", "Minus": "-", "VSub": "-"}.get(kind)
+    return " ".join([kind.lower(), *words]) if sign is None else f"({words[0]} {sign} {words[1]}){scope}"

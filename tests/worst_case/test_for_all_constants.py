@@ -1,0 +1,403 @@
+"""Closed forms: exact interpolation, certificates of signs, and theorems for all constants of a domain."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction as Q
+from itertools import islice, product
+from math import isqrt
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+from mpmath import mp, mpf, sqrt
+from sympy import QQ, symbols
+from sympy.polys.fields import field
+
+from fedtheory.errors import OracleError
+from fedtheory.worst_case import ClosedForm, Problem, closed_form, closed_forms
+from fedtheory.worst_case._constants import Constant, Domain
+from fedtheory.worst_case._coq_terms import named as coq_name
+from fedtheory.worst_case._exact_multipliers import _DIGITS, _rational, evaluate
+from fedtheory.worst_case._interpolated_multipliers import Samples, rational_function
+from tests.environment import ROOT
+from tests.worst_case.closed_form_methods import METHODS, Method, gradient_descent, sampled_client
+
+PAGE = ROOT / "docs" / "theory" / "closed_forms.md"
+
+
+def line(*relations: Callable[[Any], Any]) -> Domain:
+    return Domain(["x"], lambda x: [relation(x) for relation in relations])
+
+
+def triangle() -> Domain:
+    return Domain(["x", "y"], lambda x, y: [x > 0, y > 0, x + y < 1])
+
+
+# Exact interpolation
+
+
+def test_a_rational_function_is_found_from_its_values() -> None:
+    ring, x, y = field("x, y", QQ)
+    powers = [(i, j) for i in range(3) for j in range(2)]
+    points = [(Q(a, 7), Q(b, 5)) for a, b in product(range(1, 6), range(1, 4))]
+    samples = [((a, b), a**2 / (1 + a * b)) for a, b in points]
+    assert rational_function(samples, powers, powers, ring) == x**2 / (1 + x * y)
+
+
+def held_out(values: Callable[[Q], Q], degree: int) -> Any:
+    """What is interpolated on a line with all values known."""
+    samples: Any = object.__new__(Samples)
+    points = [(Q(k, 7),) for k in range(1, 30)]
+    samples.domain, samples.base, samples.known = line(lambda x: x > 0), points[0], [[]]
+    samples.lines, samples.cloud, samples.exact = (
+        [iter(points)],
+        iter(()),
+        {point: [values(*point)] for point in points},
+    )
+    powers = [(n,) for n in range(degree + 1)]
+    return samples._fitted(0, 0, powers, powers)
+
+
+def test_an_overfitted_function_is_refused_by_constants_that_were_held_out() -> None:
+    ring, _ = field("x", QQ)
+    line_points = [((Q(k, 7),), Q(k, 7) ** 5) for k in range(1, 4)]
+    assert rational_function(line_points, [(0,), (1,)], [(0,), (1,)], ring) is not None
+    assert held_out(lambda x: x**5, 1) is None
+    assert evaluate(held_out(lambda x: x**5, 5), (Q(2),)) == 32
+
+
+def test_a_square_root_is_interpolated_by_no_rational_function() -> None:
+    def root(x: Q) -> Q:
+        """The root of 1 + x to thirty digits, which is rational."""
+        return Q(isqrt(int((1 + x) * 10**60)), 10**30)
+
+    assert all(held_out(root, degree) is None for degree in range(6))
+
+
+def test_long_numbers_are_fractions_only_if_they_have_few_digits() -> None:
+    with mp.workdps(_DIGITS):
+        assert _rational(mpf(10609) / 14400) == Q(10609, 14400)
+        assert _rational(mpf(-3)) == -3
+        assert _rational(sqrt(2)) is None
+        assert _rational(+mp.pi) is None
+
+
+# Signs
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "expected"),
+    [
+        (lambda x, y: 1 - x * y, 1),
+        (lambda x, y: 2 - x - y, 1),
+        (lambda x, y: x * y - 1, -1),
+        (lambda x, y: 1 - x**2 - y**2 - x * y, 1),
+        pytest.param(lambda x, y: 3 * x - 3 * y, None, marks=pytest.mark.slow),
+        pytest.param(lambda x, y: x**2 + y**2 - Q(1, 10), None, marks=pytest.mark.slow),
+    ],
+)
+def test_a_sign_is_proved_unless_there_is_a_zero_inside(polynomial: Callable[..., Any], expected: int | None) -> None:
+    domain = triangle()
+    function = domain.field.from_expr(polynomial(*symbols("x y")))
+    assert domain.sign(function.numer) == expected
+
+
+def test_a_certificate_is_an_identity_with_positive_coefficients() -> None:
+    domain = line(lambda x: x > 0)
+    x = domain.constants[0].numer
+    for factor in (x**2 - x + 1, x + 2):
+        sign = domain.certificate(factor)
+        assert sign is not None
+        sides = [
+            sum((domain.rational(c) * x ** len(factors) for c, factors in side), x.ring.zero)
+            for side in (sign.multiplier, sign.total)
+        ]
+        assert sides[0] * factor == sides[1]
+        assert all(c > 0 for side in (sign.multiplier, sign.total) for c, _ in side)
+        assert sign.is_strict
+
+
+def test_a_solver_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = triangle()
+    x, y = (one.numer for one in domain.constants)
+
+    def all_positive(costs: Any, **_: Any) -> Any:
+        return SimpleNamespace(status=0, x=np.ones(len(costs)))
+
+    monkeypatch.setattr(scipy.optimize, "linprog", all_positive)
+    assert domain.sign(3 * x - 3 * y) is None
+
+
+@pytest.mark.slow
+def test_a_pole_inside_the_domain_is_no_positive_function() -> None:
+    domain = line(lambda x: x > 0, lambda x: x < 2)
+    [x] = domain.constants
+    assert domain.holds(1 / (x + 1))
+    assert not domain.holds(1 / (x - 1) ** 2)
+    assert not domain.holds(1 / (x - 1))
+
+
+def test_what_is_0_on_the_boundary_is_positive_where_the_boundary_is_left_out() -> None:
+    for relation, strict in ((lambda x: x > 0, True), (lambda x: x >= 0, False)):
+        domain = line(relation)
+        [x] = domain.constants
+        assert domain.holds(x)
+        assert domain.holds(x, strict=True) is strict
+        assert domain.holds(1 / x) is strict
+
+
+@pytest.mark.slow
+def test_an_even_power_is_at_least_0_and_not_above_it() -> None:
+    domain = line(lambda x: x > 0, lambda x: x < 2)
+    [x] = domain.constants
+    assert domain.holds((x - 1) ** 2)
+    assert not domain.holds((x - 1) ** 2, strict=True)
+    assert not domain.holds((x - 1) ** 3)
+
+
+@pytest.mark.slow
+def test_random_polynomials_that_are_negative_somewhere_have_no_certificate() -> None:
+    domain = triangle()
+    x, y = (one.numer for one in domain.constants)
+    points = [*islice(domain.points(), 40)]
+    for a, b, c in product((-2, 1, 3), (-3, 2), (-1, 1)):
+        polynomial = 1 + a * x + b * y + c * x * y
+        values = [evaluate(domain.field(polynomial), point) for point in points]
+        if min(values) < 0 < max(values):
+            assert domain.sign(polynomial) is None
+        elif domain.sign(polynomial) == 1:
+            assert min(values) > 0
+
+
+@pytest.mark.parametrize(
+    "relations",
+    [lambda x: [0 < x < 1], lambda x: [], lambda x: [x], lambda x: x > 0, lambda x: [1 / (x - 2) > 0]],
+)
+def test_a_domain_that_is_no_list_of_inequalities_is_refused_in_a_sentence(relations: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match=r"\A[^\n]*(domain|inequality) must [^\n]+\Z"):
+        Domain(["x"], relations)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "relations",
+    [
+        lambda x: [x > 0, x < 1, x / (1 - x) > 2],
+        lambda x: [x > 0, x < 1, 1 / (x - 2) < -Q(3, 5)],
+        lambda x: [x > 0, x < 3, -x / 2 >= -Q(3, 7)],
+    ],
+)
+def test_inequalities_with_denominators_hold_where_their_polynomials_do(relations: Callable[[Any], Any]) -> None:
+    domain = Domain(["x"], relations)
+    found = {domain.contains((Q(k, 20),)) for k in range(1, 20)}
+    assert found == {True, False}
+    assert all(domain.contains((Q(k, 20),)) == all(relations(Q(k, 20))) for k in range(1, 20))
+
+
+# Constants
+
+
+def named(*values: Q) -> tuple[list[Constant], set[Any]]:
+    _, *functions = field([f"c{k}" for k in range(len(values))], QQ)
+    compared: set[Any] = set()
+    return [Constant(c, x, compared) for c, x in zip(values, functions, strict=True)], compared
+
+
+def test_a_constant_has_the_number_and_the_function_of_each_expression() -> None:
+    point = (Q(2, 3), Q(5, 7))
+    (mu, eta), _ = named(*point)
+    for expression in (
+        lambda a, b: (1 - a * b) ** 2 / (2 - a) + 3,
+        lambda a, b: 1 / b - Q(1, 2) * -a + abs(a - b) * 4,
+        lambda a, b: (3 - b) ** -2 * +a - 1,
+    ):
+        found = expression(mu, eta)
+        assert isinstance(found, Constant)
+        assert found.number == evaluate(found.function, point) == expression(*point)
+
+
+def test_comparisons_and_divisions_of_constants_are_written_down() -> None:
+    (mu, eta), compared = named(Q(2, 3), Q(5, 7))
+    assert mu < 1
+    assert not eta <= mu
+    assert mu >= 0
+    assert 1 / (mu - eta) < 0
+    assert {(str(apart), strict) for apart, strict in compared} == {
+        ("-c0 + 1", True), ("-c0 + c1", True), ("c0", False), ("-1/(c0 - c1)", True),
+    }  # fmt: skip
+
+
+def test_constants_are_equal_if_their_functions_are() -> None:
+    (mu, eta), _ = named(Q(1, 2), Q(1, 2))
+    assert mu != eta
+    assert mu != Q(1, 2)
+    assert mu + eta - mu == eta
+    assert not mu - mu
+    assert mu - eta
+    assert mu / mu == 1
+
+
+def test_the_number_alone_of_a_constant_is_refused() -> None:
+    """A program that rounds a constant has no conditions that hold for others."""
+    (eta,), _ = named(Q(5, 7))
+    uses: list[Callable[[Any], Any]] = [
+        float, int, round, Q, lambda c: c // 1, lambda c: 1 % c, lambda c: c.numerator, lambda c: c + 0.5,
+        lambda c: c**0.5, range, lambda c: c < 0.5,
+    ]  # fmt: skip
+    for use in uses:
+        with pytest.raises(TypeError):
+            use(eta)
+
+
+# Theorems
+
+
+def test_names_of_constants_are_no_names_of_a_proof() -> None:
+    assert [coq_name(name) for name in ("mu", "eta", "p", "e", "c0", "t12", "forall")] == [
+        "mu", "eta", "p_", "e_", "c0_", "t12_", "forall_",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
+def test_a_closed_form_is_found_without_the_answer(name: str) -> None:
+    method = METHODS[name]
+    found = closed_form(method.program, method.domain)
+    for point in islice(Domain(parameters(method), method.domain).points(), 6):
+        assert found(**dict(zip(parameters(method), point, strict=True))) == method.value(*point)
+
+
+def parameters(method: Method) -> list[str]:
+    code: Any = method.domain.__code__
+    return [*code.co_varnames[: code.co_argcount]]
+
+
+@pytest.mark.slow
+def test_the_page_lists_these_closed_forms() -> None:
+    assert set(re.findall(r"^\| ([^|]+?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) >= {*METHODS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*METHODS} - {"objective gap"}))  # whose enclosure takes long, and is wider
+def test_at_numbers_the_worst_case_is_the_closed_form(name: str) -> None:
+    method = METHODS[name]
+    for point in islice(Domain(parameters(method), method.domain).points(), 2):
+        worst = method.program(*point).solve()
+        lower, upper = worst.enclosure
+        assert lower <= method.value(*point) <= upper
+        assert upper - lower < 1e-6
+
+
+@pytest.fixture(scope="module")
+def descent() -> ClosedForm:
+    return closed_form(gradient_descent, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) <= 2])
+
+
+@pytest.mark.slow
+def test_a_closed_form_says_what_it_proves(descent: ClosedForm) -> None:
+    mu, eta = symbols("mu eta")
+    assert descent.value.equals((1 - eta * mu) ** 2)
+    assert repr(descent) == "<closed form (eta*mu - 1)**2 where mu > 0, mu < 1, eta > 0, eta*(mu + 1) <= 2>"
+    assert {*descent.multipliers} == {"distance2", "f0: x*, x", "f0: x, x*"}
+    [(coefficient, vector)] = descent.squares
+    assert coefficient.equals(eta * (2 - eta * (1 + mu)) / (1 - mu))
+    assert vector == "-mu x + mu x* + f0'(x)"
+    proof = descent.proof()
+    assert "constants with mu > 0, mu < 1, eta > 0, eta*(mu + 1) <= 2" in proof
+    assert "it holds that |x - x* - eta f0'(x)|^2 <= (eta*mu - 1)**2." in proof
+    assert "\\begin{align*}" in descent.proof(latex=True)
+    assert descent(mu=Q(1, 10), eta=1) == Q(81, 100)
+    with pytest.raises(ValueError, match="constants must fulfill"):
+        descent(mu=Q(1, 2), eta=2)
+
+
+@pytest.mark.slow
+def test_a_value_that_is_a_square_root_has_no_closed_form() -> None:
+    def heterogeneous_step(mu: Any, eta: Any) -> Problem:
+        """Have two constraints with constants, for which the bound is the square of a sum with a root."""
+        p = Problem()
+        c = p.clients(2, mu, 1)
+        best, w = c.minimizer(), p.point("w")
+        p.at_most((w - best).square, 1)
+        c.heterogeneity(zeta2=1)
+        p.maximize(c.sample(1, "independent").square(c.step(w, eta) - best))
+        return p
+
+    with pytest.raises(OracleError, match=r"multipliers must be rational numbers.*the value is about"):
+        closed_form(heterogeneous_step, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta < 1])
+
+
+@pytest.mark.slow
+def test_a_domain_that_is_too_large_is_refused_with_constants_at_which_the_proof_fails() -> None:
+    with pytest.raises(OracleError, match=r"square, which is not proved where .*\(it is negative at mu=.*, theta="):
+        closed_form(sampled_client, lambda mu, eta, theta: [mu > 0, mu < 1, eta > 0, eta < 1, theta > 1])
+
+
+@pytest.mark.slow
+def test_a_program_that_takes_another_branch_on_the_domain_is_refused() -> None:
+    def with_a_branch(mu: Any, eta: Any) -> Problem:
+        return gradient_descent(mu, eta if eta < 1 else eta / 2)
+
+    with pytest.raises(OracleError, match=r"a comparison of the program must have one outcome, got .*eta"):
+        closed_form(with_a_branch, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) < 2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [0, 1])
+def test_another_multiplier_is_not_proved(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    piece: Any = closed_forms._Search.piece
+
+    def changed(*given: Any) -> Any:
+        guess = piece(*given)
+        multipliers = [*guess.multipliers]
+        multipliers[number] *= Q(999, 1000).numerator / given[0].domain.field(1000)
+        bounds = zip(guess.active, multipliers, strict=True)
+        value = sum((y * given[0].family.bounds[k] for k, y in bounds), given[0].domain.field.zero)
+        return closed_forms._Guess(guess.base, guess.active, tuple(multipliers), value)
+
+    monkeypatch.setattr(closed_forms._Search, "piece", changed)
+    with pytest.raises(OracleError, match=r"function values cancel|sum of squares"):
+        closed_form(gradient_descent, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) < 2])
+
+
+@pytest.mark.slow
+def test_a_domain_without_a_point_is_refused() -> None:
+    with pytest.raises(ValueError, match="domain must have positive constants"):
+        closed_form(gradient_descent, lambda mu, eta: [mu > 1, mu < 1, eta > 0])
+
+
+@pytest.mark.slow
+def test_an_infinite_worst_case_has_no_closed_form() -> None:
+    def without_a_start(eta: Any) -> Problem:
+        p = Problem()
+        f, x = p.function(L=1), p.point("x")
+        p.at_most(f.gradient(x).square, 1)
+        p.maximize((x - eta * f.gradient(x)).square)
+        return p
+
+    with pytest.raises(OracleError, match=r"\Aa worst case must have a finite value, got none at eta="):
+        closed_form(without_a_start, lambda eta: [eta > 0, eta < 1])
+
+
+def test_arguments_of_a_closed_form_are_checked() -> None:
+    nothing: Any = lambda x: x and None  # noqa: E731
+    with pytest.raises(ValueError, match="named constants, got one without an argument"):
+        closed_form(Problem, list)
+    with pytest.raises(TypeError, match="a function that returns a Problem"):
+        closed_form(nothing, lambda x: [x > 0, x < 1])
+
+
+@pytest.mark.slow
+def test_a_theorem_is_written_to_a_new_file_only(descent: ClosedForm, tmp_path: Path) -> None:
+    descent.coq(tmp_path / "descent.v")
+    text = (tmp_path / "descent.v").read_text(encoding="utf-8")
+    assert "Theorem closed_form (mu eta : R) {V : space} (f0 : V -> R) (grad_f0 : V -> V) (xs x : V) :" in text
+    assert "sq (x - xs - eta * grad_f0 x)%V <= ((mu * eta - 1)^2)." in text
+    for path in (tmp_path / "descent.v", tmp_path / "descent.txt"):
+        with pytest.raises(ValueError, match="path must be a new file"):
+            descent.coq(path)
+    with pytest.raises(ValueError, match="a theorem must be named"):
+        descent.coq(tmp_path / "other.v", "forall")
