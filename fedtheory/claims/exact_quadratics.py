@@ -95,13 +95,13 @@ def inclusion(rng: np.random.Generator) -> Finding:
 
 def polytope_findings(drawn: _Ranked, inclusion: Sequence[Any]) -> list[Finding]:
     """Compare ``sum_U pi_k`` with ``f(U) = E min(m, candidates in U)`` for every U, with equality for all clients."""
-    m, everybody = drawn.num_selected, range(len(drawn.weights))
+    m, all_clients = drawn.num_selected, range(len(drawn.weights))
     candidates = successive(drawn.weights, drawn.num_candidates)
 
     def rank(members: tuple[int, ...]) -> Fraction:
         return Fraction(candidates.mean(lambda drawn_set: min(m, len(set(drawn_set) & set(members)))))
 
-    subsets = chain.from_iterable(combinations(everybody, size) for size in range(1, len(everybody)))
+    subsets = chain.from_iterable(combinations(all_clients, size) for size in range(1, len(all_clients)))
     findings = [
         at_most(
             sum((inclusion[k] for k in members), start=Fraction(0)),

@@ -192,8 +192,8 @@ def bound_help(command: str, name: str, bound: Bound) -> int:
 
 
 def _write_parameters(group: Sequence[Symbol], required: Sequence[str]) -> None:
-    for kind, alike in groupby(group, key=lambda one: one.kind + ("" if one.name in required else ", optional")):
-        names = ", ".join(_option(one.name) for one in alike)
+    for kind, same_kind in groupby(group, key=lambda one: one.kind + ("" if one.name in required else ", optional")):
+        names = ", ".join(_option(one.name) for one in same_kind)
         say(f"  {names}  ({kind})")
     # Code markup of the pages is removed on a terminal.
     say(_indented(group[0].meaning.replace("``", ""), 6))

@@ -80,13 +80,13 @@ def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
 
     shares = made.shares(seeds, _SMALL, made.num_clients)
     allowed = 2 * (_NUM_CLASSES - 1) * _SMALL / (_NUM_CLASSES * _SMALL + 1)
-    spread, alike = (shares.max(axis=1) <= 0.5).sum(), (np.ptp(shares, axis=1) == 0).sum()
+    spread, equal = (shares.max(axis=1) <= 0.5).sum(), (np.ptp(shares, axis=1) == 0).sum()
     if binom.sf(spread - 1, len(shares), allowed) > level:
         return
     why = (
-        f"; {alike} have equal shares of all classes, since gamma variables of such a small shape underflow (draw "
+        f"; {equal} have equal shares of all classes, since gamma variables of such a small shape underflow (draw "
         "their logarithms, or break a stick)"
-        if alike
+        if equal
         else ""
     )
     raise Failed(

@@ -117,9 +117,9 @@ def _of_a_run(rng: Random, tau: int, m: int, kappa: Q, G2: Q, eta: Q) -> World:
 
 def fedavg(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
     """Draw constants for the bounds of Li et al.."""
-    everybody = num_selected == "all"
-    world = power_of_choice(rng, local_steps=local_steps, num_selected=None if everybody else num_selected)
-    left_out = 0 if everybody else rng.randint(1, 9)
+    all_clients = num_selected == "all"
+    world = power_of_choice(rng, local_steps=local_steps, num_selected=None if all_clients else num_selected)
+    left_out = 0 if all_clients else rng.randint(1, 9)
     return world | {
         "num_clients": world["num_selected"] + left_out,
         "weighted_sigma2": world["sigma2"] * share(rng),
@@ -239,9 +239,9 @@ def _of_the_clients(rng: Random, weights: list[Q], Z: list[Q], gradients: list[Q
 
 def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
     """Draw constants for the bounds on clients that differ at w*, with rational roots."""
-    everybody = num_selected == "all"
-    m = rng.randint(2, 6) if everybody else num_selected or rng.randint(2, 6)
-    num_clients = m + (0 if everybody else rng.randint(1, 9))
+    all_clients = num_selected == "all"
+    m = rng.randint(2, 6) if all_clients else num_selected or rng.randint(2, 6)
+    num_clients = m + (0 if all_clients else rng.randint(1, 9))
     mu, kappa, distance = positive(rng, 4), 1 + positive(rng, 6), positive(rng)
     L = mu * kappa
     eta = 2 * share(rng) / (L + mu) * Q(19, 20)

@@ -79,14 +79,14 @@ def drawn_games(rng: np.random.Generator) -> list[Game]:
     gloves = tuple(int(a & 1 and a & 6 and 1) for a in range(8))
     base = drawn(3)
     idle = tuple(base[(a & 1) | (a >> 1 & 6)] for a in range(16))
-    alike = tuple(Fraction(a.bit_count() ** 2, 2) for a in range(16))
+    by_size = tuple(Fraction(a.bit_count() ** 2, 2) for a in range(16))
     return [
         Game("two players", (0, 1, 3, 10)),
         Game("two players, empty coalition worth 5", (5, 6, 8, 15)),
         Game("gloves", gloves),
         Game("three players with losses", tuple(-abs(value) - 1 for value in drawn(3))),
         Game("three players, empty coalition not worth 0", drawn(3)),
-        Game("squared sizes", alike),
+        Game("squared sizes", by_size),
         Game("player 1 adds nothing", idle),
         Game("four players", drawn(4)),
         Game("five players", drawn(5)),

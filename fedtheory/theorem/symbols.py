@@ -68,8 +68,8 @@ def _plain(letter: str) -> str:
     >>> [_plain(letter) for letter in (r"\bar\rho", r"\sigma^2", r"\|w_0-w^*\|^2", r"\eta_g")]
     ['rho_bar', 'sigma^2', '|w_0 - w*|^2', 'eta_g']
     """
-    beside = re.sub(r"\\(bar|tilde)\s*\\?(\w+)", r"\2_\1", letter)
-    return beside.replace("\\", "").replace("^*", "*").replace("-", " - ")
+    plain = re.sub(r"\\(bar|tilde)\s*\\?(\w+)", r"\2_\1", letter)
+    return plain.replace("\\", "").replace("^*", "*").replace("-", " - ")
 
 
 SYMBOLS: dict[str, Symbol] = {

@@ -2,7 +2,7 @@
 
 from fedtheory.arithmetic.functions import geometric, short_of_one, square_root
 from fedtheory.bounds.average_drift.paper import PAPER
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -16,7 +16,7 @@ __all__ = ["fixed_step_distance"]
     equation="convergence in terms of the average drift at the optimum",
     form="derived",
     assumes=(*ASSUMES, STABLE),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
 )
 def fixed_step_distance(
     num_rounds: Scalar,

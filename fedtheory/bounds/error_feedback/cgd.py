@@ -3,7 +3,7 @@ r"""Compressed gradient descent of one client, without error feedback."""
 from fedtheory.arithmetic.functions import geometric, maximum
 from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -27,7 +27,7 @@ _SHORT = Hypothesis(
     equation="for every step size",
     form="derived",
     assumes=(*ASSUMES, _METHOD, _ONE, _SHORT),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.GAP,
 )

@@ -3,7 +3,7 @@ r"""Error feedback: compression errors are stored and sent later."""
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -29,7 +29,7 @@ COMMON_MINIMIZER = Hypothesis("w* minimizes every F_k", of_run=_apart)
     equation="for every step size",
     form="derived",
     assumes=(*ASSUMES, _METHOD, COMMON_MINIMIZER),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )
@@ -75,7 +75,7 @@ def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, com
     equation="the distance, for every step size",
     form="derived",
     assumes=(*ASSUMES, _METHOD, COMMON_MINIMIZER),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
 )
 def ef_distance(

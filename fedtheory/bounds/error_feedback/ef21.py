@@ -3,7 +3,7 @@ r"""EF21: clients send compressed changes of their gradients."""
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.bound import Scalar, Summands, states
 
@@ -18,7 +18,7 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
     equation="for every step size",
     form="derived",
     assumes=(*ASSUMES, _METHOD),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )
@@ -64,7 +64,7 @@ def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, c
     equation="the gradient, for every step size",
     form="derived",
     assumes=(*ASSUMES, _METHOD),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
 )
 def ef21_gradient2(

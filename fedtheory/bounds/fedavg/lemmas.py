@@ -3,7 +3,7 @@ r"""Li et al.: one step with all clients, and the variance of a selection."""
 from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     DRAWS,
-    EVERYBODY,
+    FULL_PARTICIPATION,
     FUNCTIONS,
     GRADIENTS,
     HALVING,
@@ -29,7 +29,7 @@ _SHORT_STEPS = Hypothesis(
     PAPER,
     "Lemmas 1 to 3",
     assumes=(*FUNCTIONS, NOISE, GRADIENTS, HALVING, _SHORT_STEPS),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ONE_STEP,
 )
 def one_step(

@@ -21,7 +21,7 @@ from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 __all__ = [
     "BALANCED",
     "DRAWS",
-    "EVERYBODY",
+    "FULL_PARTICIPATION",
     "FUNCTIONS",
     "GRADIENTS",
     "HALVING",
@@ -60,7 +60,7 @@ PAPER = Paper(
     ),
 )
 
-EVERYBODY = (Scheme("all", "weighted"),)
+FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 WITH_REPLACEMENT = (Scheme("multinomial", "mean"),)
 # With equal p_k the paper's weights N/K p_k are those of the mean.
 SUBSETS = (Scheme("uniform without replacement", "mean"), Scheme("uniform without replacement", "weighted"))

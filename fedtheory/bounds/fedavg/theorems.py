@@ -13,7 +13,7 @@ from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     DRAWS,
-    EVERYBODY,
+    FULL_PARTICIPATION,
     FUNCTIONS,
     GRADIENTS,
     NOISE,
@@ -72,7 +72,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     PAPER,
     "Theorem 1",
     assumes=_THEOREM,
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     step_sizes=decaying_step_sizes,
     worst_case=_worst_cases.FULL_PARTICIPATION,
 )
@@ -147,7 +147,7 @@ def with_replacement_gap(
     ...                      objective_gap=11.0, initial_distance2=13.0) == (5 + 198 + 135200 + 11200 + 182) / 14
     True
     """
-    everybody = _with_all_clients(
+    with_all = _with_all_clients(
         num_steps,
         mu=mu,
         L=L,
@@ -158,7 +158,7 @@ def with_replacement_gap(
         initial_distance2=initial_distance2,
     )
     C = 4 * local_steps**2 * G2 / num_selected
-    return {**everybody, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+    return {**with_all, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
 
 
 @states(
@@ -197,7 +197,7 @@ def without_replacement_gap(
     ...                         initial_distance2=13.0) == (5 + 198 + 135200 + 4480 + 182) / 14
     True
     """
-    everybody = _with_all_clients(
+    with_all = _with_all_clients(
         num_steps,
         mu=mu,
         L=L,
@@ -208,7 +208,7 @@ def without_replacement_gap(
         initial_distance2=initial_distance2,
     )
     C = 4 * (num_clients - num_selected) * local_steps**2 * G2 / ((num_clients - 1) * num_selected)
-    return {**everybody, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+    return {**with_all, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
 
 
 def _with_all_clients(

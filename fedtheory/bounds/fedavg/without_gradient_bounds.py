@@ -10,7 +10,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
-    EVERYBODY,
+    FULL_PARTICIPATION,
     FUNCTIONS,
     PAPER,
     SEVERAL_CLIENTS,
@@ -40,7 +40,7 @@ def _per_round(step_size, *, mu, L, local_steps):
     equation="a round, without Assumption 4",
     form="derived",
     assumes=_ASSUMES,
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ONE_ROUND,
 )
 def one_round(
@@ -88,7 +88,7 @@ def one_round(
     equation="for a fixed step size, without Assumption 4",
     form="derived",
     assumes=_ASSUMES,
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
@@ -195,7 +195,7 @@ def sampled_step(
     equation="the loss after one local step, without Assumption 4",
     form="derived",
     assumes=_ASSUMES,
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.GAP_AFTER_STEP,
 )
 def gap_after_step(distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar) -> Summands:

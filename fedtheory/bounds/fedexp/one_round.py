@@ -2,7 +2,7 @@
 
 from fedtheory.arithmetic.functions import short_of_one
 from fedtheory.bounds.error_feedback.ef import COMMON_MINIMIZER
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.fedexp.paper import PAPER
 from fedtheory.bounds.sgd.paper import CONVERGENT_STEPS
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth
@@ -29,7 +29,7 @@ _NEAR = Hypothesis(
     equation="extrapolation in the overparameterized convex regime",
     form="derived",
     assumes=(Smooth(), Convex(of="F_k"), EXACT_GRADIENTS, COMMON_MINIMIZER, CONVERGENT_STEPS, _JENSEN, _NEAR),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
 )
 def one_round(
     distance2: Scalar,

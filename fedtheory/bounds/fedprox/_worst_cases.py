@@ -13,13 +13,15 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
 
-_EVERYBODY = "all clients take part in the worst case; the bound also covers drawn clients, whose mean moves farther"
+_FULL_PARTICIPATION = (
+    "all clients take part in the worst case; the bound also covers drawn clients, whose mean moves farther"
+)
 
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     require_0(given, "inexactness", "negative_curvature", of="a round that is proved from both sides")
     known = {name: value for name, value in given.items() if name != "inexactness"}
-    return worst_case.Comparison(bound(**given), worst_case.fedprox(**known), _EVERYBODY)
+    return worst_case.Comparison(bound(**given), worst_case.fedprox(**known), _FULL_PARTICIPATION)
 
 
 def _draw(rng: np.random.Generator) -> dict[str, Any]:

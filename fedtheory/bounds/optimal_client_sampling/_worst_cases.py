@@ -14,7 +14,7 @@ from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 __all__: list[str] = []
 
 _LEFT = "descent is on the left-hand side; optimal sampling has the worst case of uniform sampling"
-_EVERYBODY = "all clients take part; descent, if the bound has any, is on the left-hand side"
+_FULL_PARTICIPATION = "all clients take part; descent, if the bound has any, is on the left-hand side"
 
 
 def _equal(given: Mapping[str, Any]) -> tuple[int, Fraction]:
@@ -60,7 +60,7 @@ def _round(bound: Bound, given: Mapping[str, Any]) -> Any:
         message = f"gamma must be 1, and weights equal in per_client_gap, got {gamma} and {per_client}"
         raise ValueError(message)
     value, descent = _left(bound, given)
-    return worst_case.Comparison(value, accelerated_round(given, descent).solve(), _EVERYBODY)
+    return worst_case.Comparison(value, accelerated_round(given, descent).solve(), _FULL_PARTICIPATION)
 
 
 def accelerated_round(given: Mapping[str, Any], descent: Fraction) -> Any:
@@ -126,14 +126,14 @@ def _draw_contraction(rng: np.random.Generator) -> dict[str, Any]:
     return given | {"step_size": step_size(rng, gamma / given["L"])}
 
 
-def _draw_everybody(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_all_clients(rng: np.random.Generator) -> dict[str, Any]:
     given, _ = _draw_equal(rng)
     kept = {name: given[name] for name in ("mu", "L", "distance2", "sum_squared_weights")}
     return kept | {"sigma2": tenths(rng, 0, 30), "step_size": step_size(rng, 1 / given["L"])}
 
 
 def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_everybody(rng) | {"sigma2": Fraction(0), "num_rounds": whole(rng, 1, 3)}
+    given = _draw_all_clients(rng) | {"sigma2": Fraction(0), "num_rounds": whole(rng, 1, 3)}
     return given | {"initial_distance2": given.pop("distance2")}
 
 
@@ -162,7 +162,7 @@ def _draw_round_contraction(rng: np.random.Generator) -> dict[str, Any]:
 STEP = WorstCaseProblem(_step, _draw_step)
 CONVEX_STEP = WorstCaseProblem(_step, _draw_convex_step)
 CONTRACTION = WorstCaseProblem(_step, _draw_contraction)
-ALL_CLIENTS = WorstCaseProblem(_all_clients, _draw_everybody)
+ALL_CLIENTS = WorstCaseProblem(_all_clients, _draw_all_clients)
 ALL_CLIENTS_ROUNDS = WorstCaseProblem(_all_clients, _draw_rounds, name="eq-22")
 ROUND = WorstCaseProblem(_round, _draw_round)
 ROUND_PER_CLIENT = WorstCaseProblem(_round, _draw_per_client, name="theorem-17-per-client")

@@ -46,7 +46,7 @@ _FULL = (
     Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
     Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=ROUNDING),
 )
-_EVERYBODY = (Scheme("all", "weighted"),)
+_FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 
 
 @states(
@@ -269,7 +269,7 @@ def fedavg_average_gradient(
     "Corollary of Theorem 13",
     equation="eq. (21)",
     assumes=_FULL,
-    schemes=_EVERYBODY,
+    schemes=_FULL_PARTICIPATION,
     worst_case=_worst_cases.ALL_CLIENTS,
 )
 def full_participation(
@@ -298,7 +298,7 @@ def full_participation(
     "Corollary of Theorem 13",
     equation="eq. (22)",
     assumes=_FULL,
-    schemes=_EVERYBODY,
+    schemes=_FULL_PARTICIPATION,
     worst_case=_worst_cases.ALL_CLIENTS_ROUNDS,
 )
 def full_participation_distance(

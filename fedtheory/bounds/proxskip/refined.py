@@ -1,7 +1,7 @@
 """ProxSkip with the exact contraction of gradient steps: a sharper bound for every step size."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -15,7 +15,7 @@ __all__ = ["refined_fixed_step_potential"]
     equation="any step size",
     form="refined",
     assumes=ASSUMES,
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.REFINED,
 )

@@ -1,7 +1,7 @@
 """ProxSkip's theorem as printed."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -13,7 +13,7 @@ __all__ = ["fixed_step_potential"]
     PAPER,
     "Theorem 3.6",
     assumes=(*ASSUMES, SHORT_STEPS),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.THEOREM,
 )

@@ -4,7 +4,7 @@ It is not in the paper, whose theorems are in O-notation.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -18,7 +18,7 @@ __all__ = ["one_round"]
     equation="a round of all clients, Option II",
     form="derived",
     assumes=(*CONTROL, STABLE),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )

@@ -1,7 +1,7 @@
 """SCAFFOLD over many rounds with step sizes up to 1/(tau L)."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
 from fedtheory.theorem.assumptions import Hypothesis
@@ -22,7 +22,7 @@ SHORT_ROUNDS = Hypothesis(
     equation="R rounds of all clients, Option II",
     form="derived",
     assumes=(*CONTROL, SHORT_ROUNDS),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.ROUNDS,
 )

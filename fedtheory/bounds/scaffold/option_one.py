@@ -1,7 +1,7 @@
 """One round of SCAFFOLD with Option I: control variates are gradients at the server's model."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
@@ -19,7 +19,7 @@ CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
     equation="a round of all clients, Option I",
     form="derived",
     assumes=(*FUNCTIONS, EXACT_GRADIENTS, METHOD, STABLE, CURVED),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ROUND,
 )
 def option_one_round(

@@ -1,7 +1,7 @@
 r"""Local steps of all clients with bounded heterogeneity at the minimizer."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE, drift_of_a_round
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
@@ -16,7 +16,7 @@ __all__ = ["local_steps_round"]
     equation="a round of local steps of all clients",
     form="derived",
     assumes=(*ASSUMES, STABLE),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ROUND,
 )
 def local_steps_round(

@@ -1,7 +1,7 @@
 """Linear convergence of federated averaging with a fixed step size to its stationary point."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -15,7 +15,7 @@ __all__ = ["averaging_distance"]
     equation="federated averaging",
     form="derived",
     assumes=(*ASSUMES, CONVERGENT_STEPS),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
 )
 def averaging_distance(
     num_rounds: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, stationary_distance2: Scalar

@@ -1,7 +1,7 @@
 """Linear convergence of normalized averaging on quadratics to its stationary point."""
 
 from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
-from fedtheory.bounds.fedavg.paper import EVERYBODY, SHORT_STEPS
+from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem.assumptions import Hypothesis, knows, method_is
@@ -28,7 +28,7 @@ _MEAN = Hypothesis(
     equation="a round of normalized averaging of quadratics",
     form="derived",
     assumes=(*ASSUMES, _METHOD, _QUADRATIC, SHORT_STEPS, _SHORT_ROUNDS, _MEAN),
-    schemes=EVERYBODY,
+    schemes=FULL_PARTICIPATION,
     options=("method",),
 )
 def normalized_round(
