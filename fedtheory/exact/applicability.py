@@ -151,7 +151,7 @@ def applicable(
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> rows = applicable(fed, Full(), num_rounds=50, step_size=0.2, initial=[3.0])
     >>> [(row.name, float(f"{row.value:.3g}")) for row in rows if row.verdict == "applies"][:2]
-    [('fedavg.fixed_step_distance', 1.83e-09), ('optimal_client_sampling.full_participation_distance', 0.000128)]
+    [('fedavg.fixed_step_distance', 1.83e-09), ('average_drift.fixed_step_distance', 1.83e-09)]
     >>> {row.name: row.result for row in rows}["fedavg.full_participation_gap"]
     'Theorem 1 prescribes the step size 0.25 at step 0, got 0.2'
     """

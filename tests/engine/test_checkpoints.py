@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import numba
@@ -364,7 +365,7 @@ def in_step(monkeypatch):
 def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
     run(progress=True)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_execution, "_QUIET", 0.0)
+    monkeypatch.setattr(_execution, "reported", partial(_execution.reported, delay=0.0))
     in_step(monkeypatch)
     run(progress=True, num_threads=1)
     lines = capsys.readouterr().err.splitlines()
@@ -373,7 +374,7 @@ def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
 
 
 def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
-    monkeypatch.setattr(_execution, "_QUIET", 0.0)
+    monkeypatch.setattr(_execution, "reported", partial(_execution.reported, delay=0.0))
     monkeypatch.setattr(_execution, "_POLL", 1e-3)
     run(1, num_rounds=1_000_000, record_every=1_000_000, progress=True)
     lines = capsys.readouterr().err.splitlines()
