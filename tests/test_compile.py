@@ -84,7 +84,7 @@ def rewrite_unseen(file: Path, text: str) -> None:
 def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_only_then(tmp_path):
     package = tmp_path / "fedtheory"
     (package / "_support").mkdir(parents=True)
-    for name in ("_support/compiling.py", "_support/__init__.py", "errors.py"):
+    for name in ("_support/compiling.py", "_support/progress.py", "_support/__init__.py", "errors.py"):
         shutil.copy(Path(fedtheory.__file__).parent / name, package / name)
     (package / "outer.py").write_text(CALLER)
     (package / "inner.py").write_text(INNER.format("NUMBER"))
@@ -108,7 +108,7 @@ def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_o
 def test_cached_code_loads_without_what_only_a_compiler_needs_and_goes_into_other_code(tmp_path):
     package = tmp_path / "fedtheory"
     (package / "_support").mkdir(parents=True)
-    for name in ("_support/compiling.py", "_support/__init__.py", "errors.py"):
+    for name in ("_support/compiling.py", "_support/progress.py", "_support/__init__.py", "errors.py"):
         shutil.copy(Path(fedtheory.__file__).parent / name, package / name)
     (package / "outer.py").write_text(WITH_ARRAYS)
     (package / "__init__.py").write_text("")
