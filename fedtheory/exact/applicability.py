@@ -13,14 +13,14 @@ from fedtheory import bounds
 from fedtheory._support.discover import members
 from fedtheory._support.summary import html_table
 from fedtheory._support.wording import close_to
-from fedtheory.engine.schedule import Schedule
+from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.runs import OPTIONS, UnknownConstant, described, made_with, refusal, wanted
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.formal import REFUTED
-from fedtheory.selection.rules import Strategy
+from fedtheory.selection.rules import Strategy, checked_strategy
 from fedtheory.theorem.bound import Bound, is_bound
 
 __all__ = ["Applicability", "ApplicableBounds", "applicable"]
@@ -164,10 +164,15 @@ def applicable(
         close = close_to(unknown, [*OPTIONS, *constants])
         message = f"settings must be options of fedavg or constants of a bound, got {unknown}{close}"
         raise TypeError(message)
+    if strategy is not None:
+        checked_strategy(strategy)
+    if step_size is not None and num_rounds is not None:
+        step_sizes(step_size, num_rounds, settings.get("local_steps", 1))
     federation, run = federation_given(fed), {"num_rounds": num_rounds, "step_size": step_size, **settings}
-    return ApplicableBounds(
-        [_applicability(_short(name), bound, federation, strategy, run) for name, bound in known.items()]
-    )
+    with np.errstate(over="ignore"):
+        return ApplicableBounds(
+            [_applicability(_short(name), bound, federation, strategy, run) for name, bound in known.items()]
+        )
 
 
 def _short(name: str) -> str:

@@ -13,6 +13,9 @@ from fedtheory.exact._arguments import quadratic
 from fedtheory.exact._local_moments import applied, local_moments, rotated, spectra
 from fedtheory.federation.quadratic import QuadraticFederation
 
+# Local steps that are computed one by one within seconds.
+_MOST_STEPS = 10**6
+
 __all__ = ["StationaryError", "average_drift", "extrapolated_error", "stationary_error"]
 
 
@@ -66,7 +69,7 @@ def stationary_error(
     AssumptionViolated
         If the step size is not less than 2/L.
     ValueError
-        If a number is not positive, or the noise is negative.
+        If a number is not positive, there are more than 10^6 local steps, or the noise is negative or too large.
 
     Notes
     -----
@@ -84,8 +87,8 @@ def stationary_error(
     ([0.0], 0.333333333333)
     """
     fed = quadratic(fed)
-    tau, eta = validate.count("local_steps", local_steps), validate.positive("step_size", step_size)
-    sigma2 = validate.nonnegative("gradient_noise", gradient_noise)
+    tau, eta = _steps(local_steps, step_size)
+    sigma2 = validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise))
     if eta * fed.smoothness >= 2:
         message = f"step_size must be less than 2/L = {shown(2 / fed.smoothness)}, got {shown(eta)}"
         raise AssumptionViolated(message)
@@ -101,8 +104,21 @@ def stationary_error(
     moved = vectors.T @ average_drift(fed, tau, eta) * (eta * tau)
     # 1 - m_i m_j with m = 1 - d is d_i + d_j - d_i d_j.
     left = values[:, None] + values - values[:, None] * values
-    covariance = vectors @ (vectors.T @ noise @ vectors / left) @ vectors.T
-    return StationaryError(-vectors @ (moved / values), (covariance + covariance.T) / 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = vectors @ (vectors.T @ noise @ vectors / left) @ vectors.T
+        return _finite(-vectors @ (moved / values), covariance / 2 + covariance.T / 2, gradient_noise)
+
+
+def _steps(local_steps: int, step_size: float) -> tuple[int, float]:
+    tau = validate.count("local_steps", local_steps, high=_MOST_STEPS)
+    return tau, validate.double("step_size", validate.positive("step_size", step_size))
+
+
+def _finite(bias: Array, covariance: Array, gradient_noise: float) -> StationaryError:
+    if not np.isfinite(covariance).all():
+        message = f"gradient_noise must give a finite covariance, got {shown(gradient_noise)}"
+        raise ValueError(message)
+    return StationaryError(bias, covariance)
 
 
 def extrapolated_error(
@@ -138,9 +154,11 @@ def extrapolated_error(
     >>> round(extrapolated_error(fed, 1, 0.5, gradient_noise=1.0).distance2, 12)
     2.333333333333
     """
-    one = stationary_error(fed, local_steps, step_size, gradient_noise)
-    other = stationary_error(fed, local_steps, 2 * step_size, gradient_noise)
-    return StationaryError(2 * one.bias - other.bias, 4 * one.covariance + other.covariance)
+    _, eta = _steps(local_steps, step_size)
+    one = stationary_error(fed, local_steps, eta, gradient_noise)
+    other = stationary_error(fed, local_steps, 2 * eta, gradient_noise)
+    with np.errstate(over="ignore"):
+        return _finite(2 * one.bias - other.bias, 4 * one.covariance + other.covariance, gradient_noise)
 
 
 @pinned
@@ -184,7 +202,7 @@ def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) 
     ([0.208333333333], [0.0])
     """
     fed = quadratic(fed)
-    tau, eta = validate.count("local_steps", local_steps), validate.positive("step_size", step_size)
+    tau, eta = _steps(local_steps, step_size)
     curvatures = fed.diagonals if fed.is_diagonal else fed.matrices
     first = fed.gradients(fed.minimizer)
     lost, total = np.zeros_like(first), np.zeros(fed.dim)

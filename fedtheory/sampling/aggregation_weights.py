@@ -13,6 +13,9 @@ from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.sampling._arguments import Numbers, numbers
 
+# Entries of the distributions that are returned.
+_MOST_ENTRIES = 10**7
+
 __all__ = ["clustered_covariance", "clustered_distributions", "multinomial_covariance", "uniform_covariance"]
 
 
@@ -140,7 +143,8 @@ def clustered_distributions(weights: Numbers, num_selected: int) -> Any:
     array([[Fraction(0, 1), Fraction(1, 1), Fraction(0, 1)],
            [Fraction(2, 3), Fraction(0, 1), Fraction(1, 3)]], dtype=object)
     """
-    p, m = _weights(weights), validate.count("num_selected", num_selected)
+    p = _weights(weights)
+    m = validate.size("num_selected", num_selected, high=max(1, _MOST_ENTRIES // p.size))
     exact = [Fraction(weight) for weight in p]
     found = np.full((m, p.size), Fraction(0), dtype=object)
     row, room = 0, Fraction(1)
