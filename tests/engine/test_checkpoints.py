@@ -18,6 +18,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._storage.netcdf import netcdf_bytes, netcdf_content
+from fedtheory._support import progress
 from fedtheory.engine import Interrupted, _checkpoints, _execution, _replicates
 from tests.environment import PLAIN_PYTHON, ROOT
 
@@ -365,7 +366,7 @@ def in_step(monkeypatch):
 def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
     run(progress=True)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_execution, "reported", partial(_execution.reported, delay=0.0))
+    monkeypatch.setattr(_execution, "reported", partial(progress.reported, delay=0.0))
     in_step(monkeypatch)
     run(progress=True, num_threads=1)
     lines = capsys.readouterr().err.splitlines()
@@ -374,7 +375,7 @@ def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
 
 
 def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
-    monkeypatch.setattr(_execution, "reported", partial(_execution.reported, delay=0.0))
+    monkeypatch.setattr(_execution, "reported", partial(progress.reported, delay=0.0))
     monkeypatch.setattr(_execution, "_POLL", 1e-3)
     run(1, num_rounds=1_000_000, record_every=1_000_000, progress=True)
     lines = capsys.readouterr().err.splitlines()
