@@ -40,8 +40,8 @@ class FedAvgM:
 
     Notes
     -----
-    With one local step of size eta and all clients this is the heavy ball method, ``x+ = x - s eta grad F(x) + beta (x
-    - x_-)`` for the model x_- of the round before. With beta = 0 it is federated averaging.
+    With one local step of size eta and all clients this is the heavy ball method,
+    ``x_next = x - s eta grad F(x) + beta (x - x_before)``. With beta = 0 it is federated averaging.
 
     References
     ----------
