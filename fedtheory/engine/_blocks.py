@@ -115,6 +115,7 @@ def written(record: Any, kind: Block) -> Any:
 
 
 def address(words: Any) -> int:
+    """Return the address of an array's memory."""
     return int(words.__array_interface__["data"][0])
 
 

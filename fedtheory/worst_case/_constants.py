@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
@@ -30,8 +31,9 @@ _DEGREES = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0))
 class Constant(Fraction):
     """A rational number with the rational function whose value it is.
 
-    Two constants are equal if their functions are. An order is that of the numbers, and is added to ``compared``. All
-    that would use the number alone, such as ``float`` and ``numerator``, raises a TypeError.
+    Two constants are equal if their functions are. An order is that of the numbers, and is added to ``compared``. So is
+    that two constants differ, or that one is not 0, if a user's program asks. All that would use the number alone, such
+    as ``float`` and ``numerator``, raises a TypeError, and so do ``hash`` and ``str`` in a user's program.
     """
 
     __slots__ = ("compared", "function", "number")
@@ -48,14 +50,33 @@ class Constant(Fraction):
         return f"Constant({self})"
 
     def __str__(self) -> str:
+        if _is_asked_by_a_program():
+            _refuse(self)
         return str(self.function.as_expr())
 
-    __hash__ = Fraction.__hash__
+    def __format__(self, _: str) -> str:
+        if _is_asked_by_a_program():
+            _refuse(self)
+        return str(self.function.as_expr())
+
+    def __hash__(self) -> int:  # type: ignore[override] # of numbers.Complex, which has None
+        # The hash is that of the number: a dictionary would find it there, and nowhere else.
+        if _is_asked_by_a_program():
+            _refuse(self)
+        return Fraction.__hash__(self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, int | Fraction) and bool(self.function == function_of(other, self.function.field))
+        if not isinstance(other, int | Fraction):
+            return False
+        function = function_of(other, self.function.field)
+        # Caches of the library may hold constants of an earlier call, which belong to another field.
+        if function.field == self.function.field and _is_asked_by_a_program():
+            self._compare(self.function - function, self.number - number_of(other))
+        return bool(self.function == function)
 
     def __bool__(self) -> bool:
+        if _is_asked_by_a_program():
+            self._compare(self.function, self.number)
         return bool(self.function)
 
     def __pow__(self, power: Any, modulo: Any = None) -> Any:
@@ -80,6 +101,14 @@ class Constant(Fraction):
             self.compared.add((apart if number > 0 else -apart, is_strict))
 
 
+def _is_asked_by_a_program() -> bool:
+    """Whether a method of a constant is called from outside of this library, where a branch may depend on the answer.
+
+    Inside, terms with the coefficient 0 are left out, which changes nothing at constants where others become 0.
+    """
+    return not str(sys._getframe(2).f_globals.get("__name__", "")).startswith("fedtheory.")
+
+
 def function_of(number: Fraction | int, field: Any) -> Any:
     """Return a number as a rational function."""
     if isinstance(number, Constant):
@@ -88,7 +117,7 @@ def function_of(number: Fraction | int, field: Any) -> Any:
 
 
 def number_of(number: Fraction | int) -> Fraction:
-    """Return the value of a constant, or a number as it is."""
+    """Return the value of a constant, or an ordinary number unchanged."""
     return number.number if isinstance(number, Constant) else Fraction(number)
 
 
@@ -119,7 +148,9 @@ def _order(name: str, work: Callable[[Any, Any], bool]) -> None:
 
 
 def _refuse(self: Constant, *_: Any) -> Any:
-    message = f"a named constant must be added, multiplied, divided or compared, got another use of {self}"
+    message = (
+        f"a named constant must be added, multiplied, divided or compared, got another use of {self.function.as_expr()}"
+    )
     raise TypeError(message)
 
 

@@ -111,12 +111,14 @@ ZERO = Vec("zero", "VZero", {})
 
 
 def scaled(c: Fraction, v: Vec) -> Vec:
+    """Return a multiple of a vector."""
     inner = f"({v.text})" if v.is_sum else v.text
     at = {place: c * x for place, x in v.at.items() if c * x}
     return Vec(f"{real(c)} * {inner}", f"(VScale {rational(c)} {v.code})", at, is_of_client=v.is_of_client)
 
 
 def plus(u: Vec, v: Vec, sign: str = "+") -> Vec:
+    """Return the sum of two vectors, or their difference."""
     s = ONE if sign == "+" else -ONE
     at = {place: u.at.get(place, Fraction(0)) + s * v.at.get(place, Fraction(0)) for place in {**u.at, **v.at}}
     right = f"({v.text})" if v.is_sum else v.text
@@ -126,6 +128,7 @@ def plus(u: Vec, v: Vec, sign: str = "+") -> Vec:
 
 
 def minus(u: Vec, v: Vec) -> Vec:
+    """Return the difference of two vectors."""
     return plus(u, v, "-")
 
 
@@ -152,6 +155,7 @@ def value(text: str, number: int) -> Num:
 
 
 def product(u: Vec, v: Vec) -> Num:
+    """Return the inner product of two vectors, or its mean over clients."""
     products: dict[tuple[int, int], Fraction] = {}
     for i, a in u.at.items():
         for j, b in v.at.items():
@@ -165,10 +169,12 @@ def product(u: Vec, v: Vec) -> Num:
 
 
 def square(u: Vec) -> Num:
+    """Return the squared norm of a vector."""
     return product(u, u)
 
 
 def times(c: Fraction, a: Num) -> Num:
+    """Return a multiple of a number."""
     inner = f"({a.text})" if a.is_sum else a.text
     return Num(
         f"{real(c)} * {inner}",
@@ -180,6 +186,7 @@ def times(c: Fraction, a: Num) -> Num:
 
 
 def add(a: Num, b: Num, sign: str = "+") -> Num:
+    """Return the sum of two numbers, or their difference."""
     s = ONE if sign == "+" else -ONE
     products, values = dict(a.products), dict(a.values)
     for key, x in b.products.items():
@@ -197,6 +204,7 @@ def add(a: Num, b: Num, sign: str = "+") -> Num:
 
 
 def less(a: Num, b: Num) -> Num:
+    """Return the difference of two numbers."""
     return add(a, b, "-")
 
 

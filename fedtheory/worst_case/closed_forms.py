@@ -163,8 +163,8 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
     ----------
     program
         A function of named constants that returns a ``Problem``. It is called once, with constants that may be added,
-        multiplied, divided and compared as fractions. Each comparison has to have one outcome on the domain; two
-        constants are equal if they are the same function.
+        multiplied, divided and compared as fractions. Each comparison, also ``==``, has to have one outcome on the
+        domain.
     domain
         A function of the same constants that returns a list of inequalities, such as ``[0 < eta, eta * L < 2]``.
     largest_degree

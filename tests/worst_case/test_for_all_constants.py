@@ -336,6 +336,39 @@ def test_a_domain_that_is_too_large_is_refused_with_constants_at_which_the_proof
         closed_form(sampled_client, lambda mu, eta, theta: [mu > 0, mu < 1, eta > 0, eta < 1, theta > 1])
 
 
+def at_one_half(mu: Any, eta: Any) -> Problem:
+    return gradient_descent(mu, Q(3) if eta == Q(1, 2) else eta)
+
+
+def where_it_is_not_one_half(mu: Any, eta: Any) -> Problem:
+    return gradient_descent(mu, eta if eta - Q(1, 2) else Q(3))
+
+
+def of_a_dictionary(mu: Any, eta: Any) -> Problem:
+    return gradient_descent(mu, {Q(1, 2): Q(3)}.get(eta, eta))
+
+
+def of_a_text(mu: Any, eta: Any) -> Problem:
+    return gradient_descent(mu, Q(3) if f"{eta}" == "1/2" else eta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [at_one_half, where_it_is_not_one_half, of_a_dictionary, of_a_text])
+def test_a_program_with_another_step_at_a_single_number_is_refused(program: Any) -> None:
+    """Its worst case at eta = 1/2 is (1 - 3)^2 at least, which is more than the closed form of the others."""
+    with pytest.raises((OracleError, TypeError), match=r"must have one outcome, got .*eta|got another use of eta"):
+        closed_form(program, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) < 2])
+
+
+@pytest.mark.slow
+def test_a_question_that_has_one_answer_on_the_domain_is_allowed() -> None:
+    def different(mu: Any, eta: Any) -> Problem:
+        return gradient_descent(mu, eta if eta != 2 and mu else Q(3))
+
+    found = closed_form(different, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) < 2, eta < 2])
+    assert found(mu=Q(1, 10), eta=1) == Q(81, 100)
+
+
 @pytest.mark.slow
 def test_a_program_that_takes_another_branch_on_the_domain_is_refused() -> None:
     def with_a_branch(mu: Any, eta: Any) -> Problem:
