@@ -2,7 +2,6 @@
 
 # mypy: allow-untyped-calls
 
-import inspect
 from fractions import Fraction as Q
 from typing import Any
 
@@ -17,6 +16,7 @@ from fedtheory.bounds.recursion import unroll, unrolled_gap
 from fedtheory.conformance import rationals
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.scheme import Scheme
+from tests.bounds.worlds import by_form, pick
 
 THEOREMS = [
     fa.full_participation_gap,
@@ -54,14 +54,6 @@ WORLD: dict[str, Any] = {
     "included_gap": Q(3),
     "squared_weights": Q(1, 3),
 }
-
-
-def named(bound):
-    return f"{bound.__name__}-{bound.statement.form}"
-
-
-def pick(bound, world):
-    return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
 
 
 @st.composite
@@ -105,7 +97,7 @@ def per_step(world):
     return {name: repeated(name) for name in ("priority_weights", "included_gaps")}
 
 
-@pytest.mark.parametrize("bound", SCALARS, ids=named)
+@pytest.mark.parametrize("bound", SCALARS, ids=by_form)
 @settings(max_examples=25)
 @given(factor=rationals(1, 3), data=st.data())
 def test_bounds_rise_with_each_constant_and_fall_with_draws_and_the_horizon(bound, factor, data):

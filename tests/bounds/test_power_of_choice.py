@@ -2,9 +2,7 @@
 
 # mypy: allow-untyped-calls
 
-import inspect
 from fractions import Fraction as Q
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,16 +13,13 @@ from hypothesis import strategies as st
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.conformance import rationals
 from fedtheory.theorem.scheme import Scheme
+from tests.bounds.worlds import WORLD, by_form, pick
 
 DECAYING = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap]
 FIXED = [poc.fixed_step_gap, poc.fixed_step_gap.printed, poc.refined_fixed_step_gap]
 THEOREMS = DECAYING + FIXED
 RISING = ("L", "local_steps", "G2", "sigma2", "objective_gap", "rho_tilde", "initial_distance2", "initial_gap")
 FALLING = ("mu", "num_selected", "rho_diagonal", "rho_bar")
-
-
-def named(bound):
-    return f"{bound.__name__}-{bound.statement.form}"
 
 
 @st.composite
@@ -51,29 +46,7 @@ def worlds(draw):
     }
 
 
-def pick(bound, world):
-    return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
-
-
-WORLD: dict[str, Any] = {
-    "num_steps": 40,
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "local_steps": 4,
-    "num_selected": 2,
-    "G2": Q(17),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "rho_diagonal": Q(3, 2),
-    "rho_bar": Q(3, 2),
-    "rho_tilde": Q(9, 4),
-    "initial_distance2": Q(11),
-    "initial_gap": Q(9),
-    "step_size": Q(1, 16),
-}
-
-
-@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+@pytest.mark.parametrize("bound", THEOREMS, ids=by_form)
 @settings(max_examples=30)
 @given(world=worlds(), factor=rationals(1, 3), data=st.data())
 def test_bounds_rise_and_fall_with_each_constant(bound, world, factor, data):
@@ -129,7 +102,7 @@ def test_over_a_short_horizon_the_refined_fixed_step_bound_may_rise_with_the_ske
     assert poc.refined_fixed_step_gap(**common, rho_diagonal=Q(1, 40)) == Q(1, 800) * (Q(67, 32) + Q(3, 160))
 
 
-@pytest.mark.parametrize("bound", DECAYING, ids=named)
+@pytest.mark.parametrize("bound", DECAYING, ids=by_form)
 @settings(max_examples=30)
 @given(world=worlds(), later=st.integers(1, 1000))
 def test_decaying_bounds_fall_with_the_horizon(bound, world, later):
@@ -137,7 +110,7 @@ def test_decaying_bounds_fall_with_the_horizon(bound, world, later):
     assert bound(**{**arguments, "num_steps": world["num_steps"] + later}) <= bound(**arguments)
 
 
-@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+@pytest.mark.parametrize("bound", THEOREMS, ids=by_form)
 def test_an_array_of_horizons_gives_the_array_of_bounds(bound):
     arguments = {n: float(v) if isinstance(v, Q) else v for n, v in pick(bound, WORLD).items()}
     horizons = np.array([0, 1, 10, 1000])
@@ -155,18 +128,23 @@ def test_constants_may_be_arrays_too():
     assert together.tolist() == [poc.decaying_steps_gap(**{**arguments, "rho_diagonal": float(r)}) for r in skews]
 
 
-@pytest.mark.parametrize("bound", DECAYING, ids=named)
+@pytest.mark.parametrize("bound", DECAYING, ids=by_form)
 def test_the_limit_of_decaying_steps_is_the_bias(bound):
     expression = bound.symbolic()
     horizon = next(symbol for symbol in expression.free_symbols if symbol.name == "num_steps")
-    L, mu, rho, more = WORLD["L"], WORLD["mu"], WORLD["rho_bar"], WORLD["rho_tilde"]
+    L, mu, rho, more = (
+        WORLD["L"],
+        WORLD["mu"],
+        WORLD["rho_bar"],
+        WORLD["rho_tilde"],
+    )
     biases = {"printed": (more / rho - 1) / 3, "corrected": (more - rho) / (8 + 3 * rho)}
     bias = 8 * L * WORLD["objective_gap"] / mu * biases.get(bound.statement.form, biases["corrected"])
     exact = {symbol: sympy.Rational(WORLD[symbol.name]) for symbol in expression.free_symbols if symbol != horizon}
     assert sympy.limit(expression.subs(exact), horizon, sympy.oo) == sympy.Rational(bias)
 
 
-@pytest.mark.parametrize("bound", FIXED, ids=named)
+@pytest.mark.parametrize("bound", FIXED, ids=by_form)
 def test_the_limit_of_a_fixed_step_is_its_floor_and_bias(bound):
     # The fixed point of Delta = (1 - eta mu B) Delta + eta^2 C + eta D is (eta C + D)/(mu B), with B = 1 + 3 rho/8.
     w = {**WORLD, "sigma2": Q(0)}
@@ -182,7 +160,7 @@ def test_the_limit_of_a_fixed_step_is_its_floor_and_bias(bound):
     assert far == pytest.approx(float(limit), rel=1e-12)
 
 
-@pytest.mark.parametrize("bound", DECAYING, ids=named)
+@pytest.mark.parametrize("bound", DECAYING, ids=by_form)
 def test_without_bias_the_slope_in_log_log_is_minus_one(bound):
     arguments = {n: float(v) if isinstance(v, Q) else v for n, v in pick(bound, WORLD).items()}
     arguments["rho_tilde"] = 1.5
@@ -216,19 +194,19 @@ def test_refined_bounds_are_at_most_the_repaired_ones(world):
     )
 
 
-@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+@pytest.mark.parametrize("bound", THEOREMS, ids=by_form)
 def test_unbiased_selection_has_no_bias(bound):
     unbiased = {**WORLD, "rho_bar": Q(1), "rho_diagonal": Q(1), "rho_tilde": Q(1)}
     assert bound.terms(**pick(bound, unbiased))["bias"] == 0
 
 
-@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+@pytest.mark.parametrize("bound", THEOREMS, ids=by_form)
 def test_identical_clients_have_no_bias_whatever_rho_tilde(bound):
     homogeneous = {**WORLD, "objective_gap": Q(0), "rho_tilde": Q(1000)}
     assert bound.terms(**pick(bound, homogeneous))["bias"] == 0
 
 
-@pytest.mark.parametrize("bound", [poc.fixed_step_gap, poc.refined_fixed_step_gap], ids=named)
+@pytest.mark.parametrize("bound", [poc.fixed_step_gap, poc.refined_fixed_step_gap], ids=by_form)
 def test_the_repaired_fixed_step_bound_is_finite_at_skew_zero(bound):
     # 8 L Gamma rho_tilde / (8 mu) = 3 * 2 * (9/4) / (1/2) = 27, approached from below.
     bias = bound.terms(**{**pick(bound, WORLD), "rho_diagonal": Q(0), "num_steps": 2000, "step_size": 1 / 16.0})["bias"]

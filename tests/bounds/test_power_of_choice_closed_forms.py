@@ -2,36 +2,13 @@
 
 # mypy: allow-untyped-calls
 
-import importlib
-import inspect
-import types
 from fractions import Fraction as Q
-from typing import Any
 
 import numpy as np
 import pytest
 
 from fedtheory.bounds import power_of_choice as poc
-
-WORLD: dict[str, Any] = {
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "local_steps": 4,
-    "num_selected": 2,
-    "G2": Q(17),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "rho_diagonal": Q(3, 2),
-    "rho_tilde": Q(9, 4),
-    "initial_distance2": Q(11),
-    "initial_gap": Q(9),
-    "step_size": Q(1, 16),
-}
-
-
-def pick(bound, world):
-    return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
-
+from tests.bounds.worlds import WORLD, mutated, pick
 
 # Eq. (65), written here from the paper: Delta_{t+1} = (1 - eta mu B) Delta_t + eta^2 C + eta D. For decaying steps the
 # closed form dominates it and is asymptotically equal to it; for a fixed step it is the same number.
@@ -89,14 +66,6 @@ def test_the_fixed_closed_form_solves_the_printed_recursion():
     check_fixed(poc.fixed_step_gap, WORLD)
 
 
-def mutated(module, old, new):
-    source = inspect.getsource(module)
-    assert old in source
-    variant = types.ModuleType(module.__name__)
-    exec(compile(source.replace(old, new), "<mutant>", "exec"), vars(variant))
-    return variant
-
-
 DECAYING_MUTANTS = [
     ("drift = 32 * G2", "drift = 16 * G2"),
     ("4 * L * variance / (3 *", "4 * L * variance / (8 *"),
@@ -117,13 +86,13 @@ FIXED_MUTANTS = [
 
 @pytest.mark.parametrize(("old", "new"), DECAYING_MUTANTS)
 def test_a_wrong_constant_in_the_decaying_bound_is_caught(old, new):
-    mutant = mutated(importlib.import_module("fedtheory.bounds.power_of_choice.decaying_steps"), old, new)
+    mutant = mutated("power_of_choice.decaying_steps", old, new)
     with pytest.raises(AssertionError):
         check_decaying_everywhere(mutant.decaying_steps_gap)
 
 
 @pytest.mark.parametrize(("old", "new"), FIXED_MUTANTS)
 def test_a_wrong_constant_in_the_fixed_step_bound_is_caught(old, new):
-    mutant = mutated(importlib.import_module("fedtheory.bounds.power_of_choice.fixed_step"), old, new)
+    mutant = mutated("power_of_choice.fixed_step", old, new)
     with pytest.raises(AssertionError):
         check_fixed(mutant.fixed_step_gap, WORLD)

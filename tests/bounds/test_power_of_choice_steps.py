@@ -2,12 +2,8 @@
 
 # mypy: allow-untyped-calls
 
-import importlib
-import inspect
 import itertools
-import types
 from fractions import Fraction as Q
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,45 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
+from tests.bounds.worlds import WORLD, by_form, mutated, pick
 
 STEPS = [poc.one_step, poc.one_step.printed, poc.weighted_one_step, poc.weighted_one_step.printed]
 LEMMAS = [poc.gradient_norm, poc.client_drift, poc.client_drift.printed]
-WORLD: dict[str, Any] = {
-    "distance2": Q(13),
-    "excess": Q(4),
-    "step_size": Q(1, 40),
-    "elapsed_step_size": Q(3, 40),
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "local_steps": 4,
-    "num_selected": 2,
-    "G2": Q(17),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "rho_diagonal": Q(3, 2),
-    "rho_bar": Q(3, 2),
-    "rho_tilde": Q(9, 4),
-    "squared_weights": Q(1, 2),
-}
+STEP = WORLD | {"distance2": Q(13), "excess": Q(4), "step_size": Q(1, 40), "elapsed_step_size": Q(3, 40)}
 
 
-def named(bound):
-    return f"{bound.__name__}-{bound.statement.form}"
-
-
-def pick(bound, world):
-    return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
-
-
-@pytest.mark.parametrize("bound", STEPS + LEMMAS, ids=named)
+@pytest.mark.parametrize("bound", STEPS + LEMMAS, ids=by_form)
 @settings(max_examples=25)
 @given(factor=st.fractions(1, 3, max_denominator=10), data=st.data())
 def test_steps_and_lemmas_rise_with_each_constant(bound, factor, data):
     falling = ("mu", "rho_diagonal", "rho_bar", "num_selected")
-    rising = [name for name in pick(bound, WORLD) if name not in (*falling, "step_size")]
+    rising = [name for name in pick(bound, STEP) if name not in (*falling, "step_size")]
     name = data.draw(st.sampled_from(rising))
-    moved = WORLD[name] + 1 if isinstance(WORLD[name], int) else WORLD[name] * factor
-    assert bound(**{**pick(bound, WORLD), name: moved}, strict=False)[0] >= bound(**pick(bound, WORLD))
+    moved = STEP[name] + 1 if isinstance(STEP[name], int) else STEP[name] * factor
+    assert bound(**{**pick(bound, STEP), name: moved}, strict=False)[0] >= bound(**pick(bound, STEP))
 
 
 def test_averaged_distance_is_the_mean_over_the_last_axis():
@@ -143,11 +116,7 @@ def test_the_recursion_is_what_its_proof_gives():
     ],
 )
 def test_a_wrong_constant_in_the_recursion_is_caught(old, new):
-    module = importlib.import_module("fedtheory.bounds.power_of_choice.recursions")
-    source = inspect.getsource(module)
-    assert old in source
-    mutant = types.ModuleType(module.__name__)
-    exec(compile(source.replace(old, new), "<mutant>", "exec"), vars(mutant))
+    mutant = mutated("power_of_choice.recursions", old, new)
     with pytest.raises(AssertionError):
         check_proof(mutant.one_step)
 
@@ -164,8 +133,8 @@ def test_the_recursion_equals_the_truth_for_one_quadratic_and_one_local_step_up_
 
 
 def test_a_plain_mean_is_the_weighted_average_with_squares_one_over_m():
-    arguments = pick(poc.one_step, WORLD)
-    weighted = {**pick(poc.weighted_one_step, WORLD), "squared_weights": Q(1, 2)}
+    arguments = pick(poc.one_step, STEP)
+    weighted = {**pick(poc.weighted_one_step, STEP), "squared_weights": Q(1, 2)}
     assert poc.weighted_one_step(**weighted) == poc.one_step(**arguments)
 
 
@@ -179,10 +148,10 @@ def test_weighted_forms_bound_the_weighted_mean_of_gradients():
 def test_printed_forms_that_do_not_divide_by_the_skew_accept_zero():
     zero = {"rho_bar": Q(0), "rho_tilde": Q(2)}
     # (64)-(65): 13 (1 - 1/80) + (32 * 16 * 17 + 5/2)/1600 + 2 (1/40) 2 * 2.
-    value = poc.one_step.printed(**{**pick(poc.one_step.printed, WORLD), **zero})
+    value = poc.one_step.printed(**{**pick(poc.one_step.printed, STEP), **zero})
     assert value == Q(13 * 79, 80) + (Q(32 * 16 * 17) + Q(5, 2)) / 1600 + Q(1, 5)
     # (81), m = 2: 13 (1 - 1/160) + (32 * 4 * 16 * 17 + 10)/1600 + 1/5.
-    value = poc.weighted_one_step.printed(**{**pick(poc.weighted_one_step.printed, WORLD), **zero})
+    value = poc.weighted_one_step.printed(**{**pick(poc.weighted_one_step.printed, STEP), **zero})
     assert value == Q(13 * 159, 160) + Q(32 * 4 * 16 * 17 + 10, 1600) + Q(1, 5)
     for bound in (poc.one_step.printed, poc.weighted_one_step.printed, poc.client_drift.printed):
         assert any("halve" in hypothesis.text for hypothesis in bound.hypotheses)

@@ -2,9 +2,6 @@
 
 # mypy: allow-untyped-calls
 
-import importlib
-import inspect
-import types
 from fractions import Fraction as Q
 from typing import Any
 
@@ -16,23 +13,9 @@ from hypothesis import strategies as st
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.scheme import Scheme
+from tests.bounds.worlds import WORLD, by_form, mutated, pick
 
 BOUNDS = [poc.weighted_average_gap, poc.weighted_average_gap.printed, poc.derived_weighted_average_gap]
-WORLD: dict[str, Any] = {
-    "num_steps": 40,
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "local_steps": 4,
-    "num_selected": 2,
-    "G2": Q(17),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "rho_diagonal": Q(3, 2),
-    "rho_bar": Q(3, 2),
-    "rho_tilde": Q(9, 4),
-    "initial_distance2": Q(11),
-    "squared_weights": Q(1, 2),
-}
 OPPOSITE: dict[str, Any] = {
     "mu": Q(1),
     "L": Q(1),
@@ -41,14 +24,6 @@ OPPOSITE: dict[str, Any] = {
     "G2": Q(4),
     "objective_gap": Q(1, 2),
 }
-
-
-def named(bound):
-    return f"{bound.__name__}-{bound.statement.form}"
-
-
-def pick(bound, world):
-    return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
 
 
 def error_of_opposite_clients(num_steps, local_steps):
@@ -137,7 +112,7 @@ def test_the_printed_bias_is_the_derived_one_over_rho_bar():
     assert sympy.simplify(sympy.limit(printed, T, sympy.oo) / sympy.limit(derived, T, sympy.oo)) == 1 / rho_bar
 
 
-@pytest.mark.parametrize("bound", BOUNDS, ids=named)
+@pytest.mark.parametrize("bound", BOUNDS, ids=by_form)
 @settings(max_examples=30)
 @given(factor=st.fractions(1, 3, max_denominator=10), data=st.data())
 def test_bounds_rise_with_constants_and_fall_with_time(bound, factor, data):
@@ -149,7 +124,7 @@ def test_bounds_rise_with_constants_and_fall_with_time(bound, factor, data):
     assert bound(**{**pick(bound, WORLD), name: moved}, strict=False)[0] >= bound(**pick(bound, WORLD))
 
 
-@pytest.mark.parametrize("bound", BOUNDS, ids=named)
+@pytest.mark.parametrize("bound", BOUNDS, ids=by_form)
 def test_unbiased_averages_have_no_bias(bound):
     one = {"rho_bar": Q(1), "rho_diagonal": Q(1), "rho_tilde": Q(1)}
     assert bound.terms(**pick(bound, {**WORLD, **one}))["bias"] == 0
@@ -204,11 +179,7 @@ def test_the_repaired_closed_form_solves_its_recursion():
     ],
 )
 def test_a_wrong_constant_in_the_repaired_weighted_bound_is_caught(old, new):
-    module = importlib.import_module("fedtheory.bounds.power_of_choice.weighted")
-    source = inspect.getsource(module)
-    assert old in source
-    mutant = types.ModuleType(module.__name__)
-    exec(compile(source.replace(old, new), "<mutant>", "exec"), vars(mutant))
+    mutant = mutated("power_of_choice.weighted", old, new)
     with pytest.raises(AssertionError):
         check_weighted_everywhere(mutant.weighted_average_gap)
 

@@ -1,9 +1,12 @@
 """Random constants as arguments of bounds, and the hypotheses that they violate."""
 
 import functools
+import importlib
 import inspect
+import types
 from collections.abc import Callable
 from fractions import Fraction as Q
+from typing import Any
 
 import pytest
 
@@ -25,7 +28,9 @@ from fedtheory.conformance.constants import control_variates as scaffold
 from fedtheory.conformance.constants import control_variates as stationary
 
 __all__ = [
+    "WORLD",
     "average_drift",
+    "by_form",
     "client_sampling",
     "contradictions",
     "draw",
@@ -34,6 +39,7 @@ __all__ = [
     "fedavg",
     "fedexp",
     "fedprox",
+    "mutated",
     "named",
     "optimal_client_sampling",
     "pick",
@@ -44,6 +50,24 @@ __all__ = [
     "sgd",
     "stationary",
 ]
+# Constants that meet the hypotheses of all bounds of Power-of-Choice.
+WORLD: dict[str, Any] = {
+    "num_steps": 40,
+    "step_size": Q(1, 16),
+    "mu": Q(1, 2),
+    "L": Q(3),
+    "local_steps": 4,
+    "num_selected": 2,
+    "G2": Q(17),
+    "sigma2": Q(5),
+    "objective_gap": Q(2),
+    "rho_diagonal": Q(3, 2),
+    "rho_bar": Q(3, 2),
+    "rho_tilde": Q(9, 4),
+    "initial_distance2": Q(11),
+    "initial_gap": Q(9),
+    "squared_weights": Q(1, 2),
+}
 
 
 @functools.cache
@@ -66,6 +90,21 @@ def draw(name, bound, rng, **edge):
     if missing:
         pytest.skip(f"{name} has no constants in fedtheory/conformance/constants.py: {', '.join(missing)}")
     return world
+
+
+def by_form(bound):
+    """The identifier of a bound and of one of its forms."""
+    return f"{bound.__name__}-{bound.statement.form}"
+
+
+def mutated(name, old, new):
+    """A module of ``fedtheory.bounds`` in which a text is replaced."""
+    module = importlib.import_module(f"fedtheory.bounds.{name}")
+    source = inspect.getsource(module)
+    assert old in source
+    mutant = types.ModuleType(module.__name__)
+    exec(compile(source.replace(old, new), "<mutant>", "exec"), vars(mutant))
+    return mutant
 
 
 def named(bound, first, rest):
