@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.federation._models import models_of
 from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["accuracy", "at_each", "checked_data", "checked_weights", "client_means", "with_constant"]
@@ -50,12 +51,9 @@ def client_means(data: FederatedData, values: Array) -> Array:
 
 def at_each(w: npt.ArrayLike, dim: int, function: Callable[[Array], Any], shape: tuple[int, ...]) -> Array:
     """Apply a function of one model to models of shape (..., v); its values have the given shape."""
-    model = validate.array("w", w)
-    if model.ndim == 0 or model.shape[-1] != dim:
-        message = f"w must have shape (..., {dim}), got {model.shape}"
-        raise ValueError(message)
-    values = [function(one) for one in model.reshape(-1, dim)]
-    return np.array(values, dtype=np.float64).reshape((*model.shape[:-1], *shape))
+    models = models_of(w, dim)
+    values = [function(one) for one in models.reshape(-1, dim)]
+    return np.array(values, dtype=np.float64).reshape((*models.shape[:-1], *shape))
 
 
 def accuracy(

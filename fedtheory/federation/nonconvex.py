@@ -14,6 +14,7 @@ from fedtheory._support.cached import cached_property
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._models import models_of
 
 __all__ = ["NonconvexFederation"]
 
@@ -119,7 +120,7 @@ class NonconvexFederation:
 
     def losses(self, w: npt.ArrayLike) -> Array:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
-        model = self._models(w)
+        model = models_of(w, self.dim)
         wells = np.einsum("...ki,ki->...k", phi(model[..., None, :] - self.centers), self.amplitudes)
         result: Array = wells + model @ self.tilts.T
         return result
@@ -131,16 +132,17 @@ class NonconvexFederation:
     def loss(self, w: npt.ArrayLike) -> Any:
         """F at models of shape (..., v); returns shape (...), a float for one model."""
         amplitudes, centers = self._wells
-        return np.asarray(np.einsum("...ki,ki->...", phi(self._models(w)[..., None, :] - centers), amplitudes))[()]
+        offsets = models_of(w, self.dim)[..., None, :] - centers
+        return np.asarray(np.einsum("...ki,ki->...", phi(offsets), amplitudes))[()]
 
     def gradients(self, w: npt.ArrayLike) -> Array:
         """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
-        return self.amplitudes * slope(self._models(w)[..., None, :] - self.centers) + self.tilts
+        return self.amplitudes * slope(models_of(w, self.dim)[..., None, :] - self.centers) + self.tilts
 
     def gradient(self, w: npt.ArrayLike) -> Array:
         """Gradient of F at models of shape (..., v); returns shape (..., v)."""
         amplitudes, centers = self._wells
-        result: Array = np.einsum("...ki,ki->...i", slope(self._models(w)[..., None, :] - centers), amplitudes)
+        result: Array = np.einsum("...ki,ki->...i", slope(models_of(w, self.dim)[..., None, :] - centers), amplitudes)
         return result
 
     def excess(self, w: npt.ArrayLike) -> Array:
@@ -228,13 +230,6 @@ class NonconvexFederation:
         for client in np.flatnonzero(self.tilts.any(axis=1)):
             message = f"{wanted} needs clients without tilts, got client {client}, whose loss is unbounded below"
             raise AssumptionViolated(message)
-
-    def _models(self, w: npt.ArrayLike) -> Any:
-        model = validate.array("w", w)
-        if model.ndim == 0 or model.shape[-1] != self.dim:
-            message = f"w must have shape (..., {self.dim}), got {model.shape}"
-            raise ValueError(message)
-        return model
 
 
 def _moderate(name: str, value: npt.ArrayLike, **form: Any) -> Array:

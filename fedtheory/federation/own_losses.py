@@ -17,6 +17,7 @@ from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._models import models_of
 
 __all__ = ["LossFederation"]
 
@@ -160,10 +161,7 @@ class LossFederation:
         return self.client_loss, self.client_gradient
 
     def _of_clients(self, w: npt.ArrayLike, function: Callable[[Any, int, Array], Any]) -> Array:
-        models = validate.array("w", w)
-        if models.ndim == 0 or models.shape[-1] != self.dim:
-            message = f"w must have shape (..., {self.dim}), got {models.shape}"
-            raise ValueError(message)
+        models = models_of(w, self.dim)
         flat = models.reshape(-1, self.dim)
         found = np.array([[function(self.data, k, one) for k in range(self.num_clients)] for one in flat])
         return found.reshape(*models.shape[:-1], *found.shape[1:])

@@ -14,6 +14,7 @@ from fedtheory._support.cached import cached_property
 from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
+from fedtheory.federation._models import models_of
 
 __all__ = ["QuadraticFederation"]
 
@@ -165,7 +166,7 @@ class QuadraticFederation:
 
     def excess(self, w: npt.ArrayLike) -> Array:
         """``F(w) - F*`` at models of shape (..., v), without cancellation; returns shape (...)."""
-        distance = self._models(w) - self.minimizer
+        distance = models_of(w, self.dim) - self.minimizer
         return np.asarray(0.5 * np.einsum("...i,ij,...j->...", distance, self.mean_curvature, distance))[()]
 
     @cached_property
@@ -237,15 +238,8 @@ class QuadraticFederation:
         return Summary("QuadraticFederation", rows)
 
     def _offsets(self, w: npt.ArrayLike) -> Array:
-        offsets: Array = self._models(w)[..., None, :] - self.centers
+        offsets: Array = models_of(w, self.dim)[..., None, :] - self.centers
         return offsets
-
-    def _models(self, w: npt.ArrayLike) -> Array:
-        model = validate.array("w", w)
-        if model.ndim == 0 or model.shape[-1] != self.dim:
-            message = f"w must have shape (..., {self.dim}), got {model.shape}"
-            raise ValueError(message)
-        return model
 
     def _curve(self, offsets: Array, rows: slice = slice(None)) -> Array:
         if self.is_diagonal:
