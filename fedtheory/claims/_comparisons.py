@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,8 +112,3 @@ def expected_gaps(drawn: Drawn | DrawnAlignment, bound: Callable[[int], Any]) ->
     """Compare ``E F(w_bar_T) - F*`` with a bound at every horizon of a run (at T = 0 this is smoothness only)."""
     run = drawn.run
     return at_steps(drawn, lambda step: (gap(run, step), bound(step)), range(1, run.num_steps + 1))
-
-
-def ascending(values: Iterable[Any], instance: Mapping[str, Any]) -> Finding:
-    """Compare each value with the next: ``a <= b <= c <= ...``."""
-    return worst_of(at_most(low, high, instance=instance) for low, high in pairwise(values))

@@ -1,12 +1,13 @@
 """Random quadratics in rational arithmetic with a model and a step size, for claims about averaging and sampling."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import Vector, inner, norm2, vector
 
@@ -69,3 +70,18 @@ class Case:
             "local_steps": str(self.taus),
             "model": str(self.model),
         }
+
+
+class Model(NamedTuple):
+    """A federation and a model."""
+
+    fed: RationalQuadratics
+    w: Vector
+    instance: dict[str, Any]
+
+
+def any_model(rng: np.random.Generator) -> list[Model]:
+    """Draw a federation and a model."""
+    fed = draw_federation(rng)
+    w = draw_model(rng, fed.dim)
+    return [Model(fed, w, {**format_federation(fed), "w": str(w)})]

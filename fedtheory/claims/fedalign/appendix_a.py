@@ -9,9 +9,8 @@ import numpy as np
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
 from fedtheory.claims._comparisons import Chain, as_texts, compared, step
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
-from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.claims._quadratics import Model, any_model
+from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.observed import active_gradient_bound, client_gradient_bound
 from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
 from fedtheory.instances.runs import (
@@ -222,21 +221,7 @@ def equation_16() -> Finding:
     return equal_to(at.local[0][0], at.average[0], instance=words)
 
 
-class Model(NamedTuple):
-    """A federation and a model."""
-
-    fed: RationalQuadratics
-    w: Vector
-    instance: dict[str, Any]
-
-
-def model(rng: np.random.Generator) -> list[Model]:
-    fed = draw_federation(rng)
-    w = draw_model(rng, fed.dim)
-    return [Model(fed, w, {**format_federation(fed), "w": str(w)})]
-
-
-@step("fedalign:lemma-a2", fa.gradient_norm, model)
+@step("fedalign:lemma-a2", fa.gradient_norm, any_model)
 def lemma_a2(s: Model) -> list[Chain]:
     """|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)"""
     fed, w = s.fed, s.w

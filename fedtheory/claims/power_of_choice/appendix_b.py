@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import Chain, step
+from fedtheory.claims._quadratics import Model, any_model
 from fedtheory.claims.power_of_choice._situations import CURVATURE, NOISE, Step, all_steps
 from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.draws import draw_federation, draw_model, whole
@@ -61,21 +62,7 @@ def equations_10_11(s: TwoModels) -> list[Chain]:
     return [line_10(s.fed.centers[k]), line_10(s.v), (F(k, w), ">=", norm2(grad(k, w)) / (2 * L))]
 
 
-class Model(NamedTuple):
-    """A federation and a model."""
-
-    fed: RationalQuadratics
-    w: Vector
-    instance: dict[str, Any]
-
-
-def model(rng: np.random.Generator) -> list[Model]:
-    fed = draw_federation(rng)
-    w = draw_model(rng, fed.dim)
-    return [Model(fed, w, {**format_federation(fed), "w": str(w)})]
-
-
-@step("power-of-choice:lemma-b1", poc.gradient_norm, model)
+@step("power-of-choice:lemma-b1", poc.gradient_norm, any_model)
 def lemma_b1(s: Model) -> list[Chain]:
     """|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)"""
     fed, w = s.fed, s.w
