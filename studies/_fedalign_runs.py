@@ -241,7 +241,7 @@ def arms(config: Any, progress: study.Progress) -> "Dataset":
 def _noisy_digits(config: Any) -> Images:
     """Return the images; digits have no test set, and receive noise that makes them as hard as FashionMNIST."""
     if config.data != ("digits",):
-        return read_images(config.data, 0, 0)
+        return read_images(config.data, 0)
     images = digits()
     return images._replace(x=images.x + 0.4 * np.random.default_rng(config.seed).standard_normal(images.x.shape))
 

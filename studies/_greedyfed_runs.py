@@ -166,7 +166,7 @@ def accuracy_curve(common: Run, setting: str, variant: str, seed: int) -> Any:
 
 @lru_cache(maxsize=1)
 def _images(data: tuple[str, ...], num_server: int) -> Images:
-    return read_images(data, num_server, 0)
+    return read_images(data, num_server)
 
 
 def deal_images(common: Run, how: Setting, seed: int) -> Dealt:

@@ -68,7 +68,7 @@ def _dealt(data: tuple[str, ...], skew: float, seed: int) -> "tuple[ft.federatio
         server, rest = order[:500], order[500:]
         images = Images(x[rest], y[rest], x[server], y[server])
     else:
-        images = read_images(data, 0, 0)
+        images = read_images(data, 0)
         images = images.with_tests(min(500, len(images.y_test)), seed)
     parts = ft.datasets.power_law_partition(images.y, 20, concentration=skew, min_samples=10, rng=seed)
     clients = ft.federation.FederatedData.from_partition(images.x, images.y, parts, num_classes=10)

@@ -20,9 +20,9 @@ CURVE = [[10, 20, 30, 40, 80], [10, 22, 32, 42, 84]]
 ROUNDS = [0, 3, 5, 7, 8]  # T = 150, 250, 350 and 400 are 3/8, 5/8, 7/8 and all of the rounds
 
 
-def data_of(accuracy: dict[tuple[str, str], Any], rounds: list[int] = ROUNDS) -> xarray.Dataset:
+def data_of(accuracy: dict[tuple[str, str], Any]) -> xarray.Dataset:
     settings, variants = (list(dict.fromkeys(key[place] for key in accuracy)) for place in (0, 1))
-    nothing = np.full((len(next(iter(accuracy.values()))), len(rounds)), np.nan)
+    nothing = np.full((len(next(iter(accuracy.values()))), len(ROUNDS)), np.nan)
     found = np.array([[accuracy.get((s, v), nothing) for v in variants] for s in settings], dtype=float)
     return xarray.Dataset(
         {
@@ -31,7 +31,7 @@ def data_of(accuracy: dict[tuple[str, str], Any], rounds: list[int] = ROUNDS) ->
             "shares": (("base", "client", "class"), np.array([np.eye(10), np.full((10, 10), 0.1)])),
         },
         coords={
-            "setting": settings, "variant": variants, "round": rounds, "base": ["one class", "as drawn"],
+            "setting": settings, "variant": variants, "round": ROUNDS, "base": ["one class", "as drawn"],
             "kind": ["all classes alike", "one class", "other"],
         },
         attrs={"published": 1},

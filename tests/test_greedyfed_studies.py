@@ -257,12 +257,12 @@ def test_wrong_errors_and_counts_are_caught(approximation) -> None:
     assert failing(approximation, more) == {"no estimator evaluates more than all coalitions"}
 
 
-def plain_greedy(p: float, start: float, first: int, num_rounds: int = 60) -> float:
+def plain_greedy(p: float, start: float, first: int) -> float:
     """Gap after GreedyFed with two clients, one per round, in plain rationals: no engine, no closed form."""
     weight = Fraction(p)
     centers = (weight - 1, weight)
     w, sums, counts = Fraction(start), [Fraction(0)] * 2, [0, 0]
-    for t in range(num_rounds):
+    for t in range(60):
         means = [total / max(count, 1) for total, count in zip(sums, counts, strict=True)]
         chosen = (first, 1 - first)[t] if t < 2 else int(means[1] > means[0])
         after = centers[chosen]

@@ -156,16 +156,15 @@ class Case(NamedTuple):
     files: dict[str, str]
 
 
-def case(file: str, before: str, after: str, *, name: str = "m.f", **files: str) -> Case:
+def case(before: str, after: str, *, edited: str = "m", name: str = "m.f", **files: str) -> Case:
     """Describe a case; ``p__h`` is the file h of the package p."""
     texts = {one.replace("__", "/", 1) if one[0] == "p" else one: text for one, text in files.items()}
     packages = {"p/__init__": ""} if any(one.startswith("p/") for one in texts) else {}
-    return Case(name, file, before, after, {**packages, **texts})
+    return Case(name, edited, before, after, {**packages, **texts})
 
 
 CASES = {
     "an index": case(
-        "m",
         "argmin",
         "argmax",
         m="""
@@ -175,7 +174,6 @@ def f(x):
 """,
     ),
     "a sign": case(
-        "m",
         "-x",
         "+x",
         m="""
@@ -184,7 +182,6 @@ def f(x):
 """,
     ),
     "a number": case(
-        "m",
         "1",
         "1.0",
         m="""
@@ -193,7 +190,6 @@ def f(x):
 """,
     ),
     "a global": case(
-        "m",
         "G = 1",
         "G = 2",
         m="""
@@ -203,7 +199,6 @@ def f(x):
 """,
     ),
     "a number in a global table": case(
-        "m",
         "x + 1",
         "x - 1",
         m="""
@@ -213,7 +208,6 @@ def f(x):
 """,
     ),
     "a default": case(
-        "m",
         "y=1",
         "y=2",
         m="""
@@ -222,7 +216,6 @@ def f(x, y=1):
 """,
     ),
     "a keyword default": case(
-        "m",
         "y=1",
         "y=2",
         m="""
@@ -231,7 +224,6 @@ def f(x, *, y=1):
 """,
     ),
     "a closure": case(
-        "m",
         "make(1)",
         "make(2)",
         m="""
@@ -243,7 +235,6 @@ f = make(1)
 """,
     ),
     "a comprehension": case(
-        "m",
         "< 3",
         "<= 3",
         m="""
@@ -252,9 +243,9 @@ def f(x):
 """,
     ),
     "a helper": case(
-        "h",
         "+",
         "-",
+        edited="h",
         m="""
 from h import helper
 def f(x):
@@ -263,9 +254,9 @@ def f(x):
         h=HELPER,
     ),
     "a helper of a module": case(
-        "h",
         "+",
         "-",
+        edited="h",
         m="""
 import h
 def f(x):
@@ -274,9 +265,9 @@ def f(x):
         h=HELPER,
     ),
     "a helper that is imported within": case(
-        "h",
         "+",
         "-",
+        edited="h",
         m="""
 def f(x):
     import h
@@ -285,9 +276,9 @@ def f(x):
         h=HELPER,
     ),
     "a helper of a helper": case(
-        "k",
         "+",
         "-",
+        edited="k",
         m="""
 import h
 def f(x):
@@ -299,9 +290,9 @@ from k import helper as g
         k=HELPER,
     ),
     "a helper in a package": case(
-        "p/h",
         "+",
         "-",
+        edited="p/h",
         m="""
 from p import h
 def f(x):
@@ -310,9 +301,9 @@ def f(x):
         p__h=HELPER,
     ),
     "a helper beside it": case(
-        "p/h",
         "+",
         "-",
+        edited="p/h",
         name="p.m.f",
         p__m="""
 from .h import helper
@@ -322,9 +313,9 @@ def f(x):
         p__h=HELPER,
     ),
     "a helper that is looked up by text": case(
-        "h",
         "+",
         "-",
+        edited="h",
         m="""
 import h
 def f(x):
@@ -333,9 +324,9 @@ def f(x):
         h=HELPER,
     ),
     "a helper named as a library's module": case(
-        "statistics",
         "+",
         "-",
+        edited="statistics",
         m="""
 import statistics
 def f(x):
@@ -344,7 +335,6 @@ def f(x):
         statistics=HELPER,
     ),
     "a method": case(
-        "m",
         "return 1",
         "return 2",
         m="""
@@ -355,9 +345,9 @@ f = C().g
 """,
     ),
     "a method of a base": case(
-        "h",
         "return 1",
         "return 2",
+        edited="h",
         m="""
 from h import B
 class C(B):
@@ -372,7 +362,6 @@ class B:
 """,
     ),
     "state": case(
-        "m",
         "C(1)",
         "C(2)",
         m="""
@@ -385,7 +374,6 @@ f = C(1)
 """,
     ),
     "slots": case(
-        "m",
         "C(1)",
         "C(2)",
         m="""
@@ -397,7 +385,6 @@ f = C(1)
 """,
     ),
     "an attribute of a class": case(
-        "m",
         "A = 1",
         "A = 2",
         m="""
@@ -407,7 +394,6 @@ f = C()
 """,
     ),
     "a property": case(
-        "m",
         "return 1",
         "return 2",
         m="""
@@ -419,7 +405,6 @@ f = C()
 """,
     ),
     "a static method": case(
-        "m",
         "return 1",
         "return 2",
         m="""
@@ -431,7 +416,6 @@ f = C
 """,
     ),
     "a metaclass": case(
-        "m",
         "return 1",
         "return 2",
         m="""
@@ -444,7 +428,6 @@ f = C
 """,
     ),
     "what is wrapped": case(
-        "m",
         "x + 1",
         "x + 2",
         m="""
@@ -460,9 +443,9 @@ def f(x):
 """,
     ),
     "what wraps": case(
-        "h",
         "n * g(x)",
         "n + g(x)",
+        edited="h",
         m="""
 import functools
 from h import times
@@ -482,7 +465,6 @@ def times(n):
 """,
     ),
     "what is cached": case(
-        "m",
         "x + 1",
         "x + 2",
         m="""
@@ -493,7 +475,6 @@ def f(x):
 """,
     ),
     "a part of a partial one": case(
-        "m",
         "(g, 1)",
         "(g, 2)",
         m="""
@@ -504,9 +485,9 @@ f = partial(g, 1)
 """,
     ),
     "a compiled helper": case(
-        "h",
         "x + 1",
         "x - 1",
+        edited="h",
         m="""
 import numba
 from h import g
@@ -522,7 +503,6 @@ def g(x):
 """,
     ),
     "an option of the compiler": case(
-        "m",
         "False",
         "True",
         m="""
@@ -533,7 +513,6 @@ def f(x):
 """,
     ),
     "a vectorized function": case(
-        "m",
         "x + 1",
         "x - 1",
         m="""
@@ -544,7 +523,6 @@ def f(x):
 """,
     ),
     "a field of a named tuple": case(
-        "m",
         "= 1",
         "= 2",
         m="""
@@ -555,7 +533,6 @@ f = N()
 """,
     ),
     "a default of a dataclass": case(
-        "m",
         "= 1",
         "= 2",
         m="""

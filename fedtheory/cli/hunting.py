@@ -27,7 +27,7 @@ def hunt_claim(arguments: argparse.Namespace) -> int:
     if not 0 < arguments.seconds < float("inf"):
         refuse(f"--seconds must be finite and above 0, got {arguments.seconds}")
     refuse_below(arguments, seed=0, evaluations=1, jobs=1)
-    mention_processors("--jobs", min(arguments.jobs, arguments.evaluations or arguments.jobs))
+    mention_processors(min(arguments.jobs, arguments.evaluations or arguments.jobs))
     options = {"evaluations": arguments.evaluations, "rng": arguments.seed, "jobs": arguments.jobs}
     try:
         states = hunting(claim, arguments.seconds, **options)

@@ -36,11 +36,11 @@ def refuse_below(arguments: argparse.Namespace, **least: int) -> None:
             refuse(f"--{option} must be at least {low}, got {value}")
 
 
-def mention_processors(option: str, started: int) -> None:
+def mention_processors(started: int) -> None:
     """Warn if there will be more processes than processors."""
     processors = os.cpu_count() or 1
     if started > processors:
-        warn(f"warning: {option} starts {started} processes, and there are {processors} processors")
+        warn(f"warning: --jobs starts {started} processes, and there are {processors} processors")
 
 
 def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bound]]":

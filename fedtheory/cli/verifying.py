@@ -36,7 +36,7 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         num_instances=arguments.instances,
         hunt_seconds=0.0 if arguments.source is None else arguments.hunt,
     )
-    mention_processors("--jobs", min(arguments.jobs, len(selected)))
+    mention_processors(min(arguments.jobs, len(selected)))
     try:
         reached, ended_early = collected(verdicts, "claims", len(selected))
     except Exception as error:  # a killed process, or a claim that cannot be pickled

@@ -127,7 +127,7 @@ def unwrapped(fed: Any) -> Any:
     return fed.federation if isinstance(fed, Prioritized) else fed
 
 
-def federation_given(fed: Any, name: str = "fed") -> Federation:
+def federation_given(fed: Any) -> Federation:
     """Return a federation; for a prioritized one, its federation of all clients.
 
     Raises
@@ -138,6 +138,6 @@ def federation_given(fed: Any, name: str = "fed") -> Federation:
     fed = unwrapped(fed)
     if isinstance(fed, type) or not all(hasattr(fed, attribute) for attribute in _NEEDED):
         got = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
-        message = f"{name} must be a federation, with {', '.join(_NEEDED)}, got {got}"
+        message = f"fed must be a federation, with {', '.join(_NEEDED)}, got {got}"
         raise TypeError(message)
     return fed  # type: ignore[no-any-return]

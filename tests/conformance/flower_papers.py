@@ -89,25 +89,25 @@ def trimmed_mean(vectors, weights, beta=Fraction(1, 5)):
     return np.sort(vectors, axis=0)[cut : len(vectors) - cut].mean(axis=0)
 
 
-def krum_scores(vectors, faulty):
-    """Blanchard et al.: the sum of the squared distances to the n - f - 2 closest others."""
+def krum_scores(vectors):
+    """Blanchard et al.: the sum of the squared distances to the n - f - 2 closest others, for f = 1."""
     distances = ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2)
     np.fill_diagonal(distances, np.inf)
-    return np.sort(distances, axis=1)[:, : len(vectors) - faulty - 2].sum(axis=1)
+    return np.sort(distances, axis=1)[:, : len(vectors) - 3].sum(axis=1)
 
 
 def krum(vectors, weights):
-    return vectors[np.argmin(krum_scores(vectors, 1))]
+    return vectors[np.argmin(krum_scores(vectors))]
 
 
 def multi_krum(vectors, weights):
-    return vectors[np.argsort(krum_scores(vectors, 1), kind="stable")[:3]].mean(axis=0)
+    return vectors[np.argsort(krum_scores(vectors), kind="stable")[:3]].mean(axis=0)
 
 
 def bulyan(vectors, weights):
     """El Mhamdi et al.: theta = n - 2f times Krum, then the mean of the theta - 2f nearest to the median."""
     left, theta = list(range(len(vectors))), len(vectors) - 2
-    chosen = [left.pop(int(np.argmin(krum_scores(vectors[left], 1)))) for _ in range(theta)]
+    chosen = [left.pop(int(np.argmin(krum_scores(vectors[left])))) for _ in range(theta)]
     selected = vectors[chosen]
     nearest = np.argsort(np.abs(selected - np.median(selected, axis=0)), axis=0)[: theta - 2]
     return np.take_along_axis(selected, nearest, axis=0).mean(axis=0)

@@ -30,21 +30,21 @@ def test_stragglers_drawn_in_each_round_are_others_than_in_the_rounds_before() -
     assert abs(again - p) < 5 * np.sqrt(p * (1 - p) / short[:-1].sum())
 
 
-def steps_seen(drawn: str, num_rounds: int) -> tuple[ft.engine.Trajectory, list[int]]:
+def steps_seen(drawn: str) -> tuple[ft.engine.Trajectory, list[int]]:
     """A run of one straggler, whom each local step takes half of the way to 0, and its steps in every round."""
     fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
     run = ft.fedavg(
-        fed, ft.selection.Full(), num_rounds=num_rounds, local_steps=Stragglers(1.0, 3, drawn=drawn, seed=3),
+        fed, ft.selection.Full(), num_rounds=300, local_steps=Stragglers(1.0, 3, drawn=drawn, seed=3),
         step_size=0.5, initial=[1.0], record=("models",),
     )  # fmt: skip
     return run, np.rint(-np.diff(np.log2(run.models[0, :, 0]))).astype(int).tolist()
 
 
 def test_a_straggler_is_as_slow_in_every_round_or_draws_anew_in_each() -> None:
-    run, steps = steps_seen("once", 300)
+    run, steps = steps_seen("once")
     assert len(set(steps)) == 1
     assert run.config["local_steps"] == "Stragglers(fraction=1.0, num_epochs=3, num_batches=1, drawn='once', seed=3)"
-    run, steps = steps_seen("each round", 300)
+    run, steps = steps_seen("each round")
     for epochs in (1, 2, 3):
         assert abs(steps.count(epochs) / 300 - 1 / 3) < 5 * np.sqrt(2 / 9 / 300)
     assert "drawn='each round'" in run.config["local_steps"]

@@ -20,14 +20,12 @@ from fedtheory.selection.power_of_choice import HalvingCandidates, PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 
 
-def full_federation(seed, num_clients=7, dim=3):
+def full_federation(seed):
     rng = np.random.default_rng(seed)
-    factors = rng.standard_normal((num_clients, dim, dim))
-    curvatures = factors @ factors.transpose(0, 2, 1) + 0.3 * np.eye(dim)
-    weights = rng.random(num_clients) + 0.1
-    return QuadraticFederation(
-        curvatures, rng.standard_normal((num_clients, dim)), weights / weights.sum(), rng.random(num_clients)
-    )
+    factors = rng.standard_normal((7, 3, 3))
+    curvatures = factors @ factors.transpose(0, 2, 1) + 0.3 * np.eye(3)
+    weights = rng.random(7) + 0.1
+    return QuadraticFederation(curvatures, rng.standard_normal((7, 3)), weights / weights.sum(), rng.random(7))
 
 
 def mean_of_selected(fed, m, d, w):

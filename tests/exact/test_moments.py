@@ -83,10 +83,10 @@ def federation(kind, seed=3):
 STRATEGIES = [Proportional(M), Uniform(M), Uniform(M, "weighted"), Full(), Independently(tuple(INCLUSION))]
 
 
-def z_score(fed, strategy, noise=0.4, size=20_000, seed=11, **options):
-    gaps = simulated_gaps(fed, strategy, noise, size, np.random.default_rng(seed), **options)
-    exact = expected_gap(fed, strategy, ROUNDS, TAU, STEPS, INITIAL, noise, **options)[-1]
-    return abs(gaps.mean() - exact) / (gaps.std() / np.sqrt(size))
+def z_score(fed, strategy, **options):
+    gaps = simulated_gaps(fed, strategy, 0.4, 20_000, np.random.default_rng(11), **options)
+    exact = expected_gap(fed, strategy, ROUNDS, TAU, STEPS, INITIAL, 0.4, **options)[-1]
+    return abs(gaps.mean() - exact) / (gaps.std() / np.sqrt(gaps.size))
 
 
 @pytest.mark.parametrize("aggregation", ["difference", "model"])

@@ -22,14 +22,12 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.power_of_choice import PowerOfChoice
 
 
-def observed_top_sets(fed, m, num_models=4000):
+def observed_top_sets(fed, m):
     """Sets of the m largest losses at random models at all distances: all of them are realizable."""
     rng = np.random.default_rng(0)
     spread = np.abs(fed.centers).max()
-    models = fed.minimizer + spread * rng.standard_normal((num_models, fed.dim)) * 10 ** rng.uniform(
-        -1, 2, (num_models, 1)
-    )
-    return {tuple(sorted(np.argsort(-losses)[:m])) for losses in fed.losses(models)}  # fmt: skip
+    models = fed.minimizer + spread * rng.standard_normal((4000, fed.dim)) * 10 ** rng.uniform(-1, 2, (4000, 1))
+    return {tuple(sorted(np.argsort(-losses)[:m])) for losses in fed.losses(models)}
 
 
 def infimum(fed, members):
@@ -108,15 +106,15 @@ def test_losses_of_the_program_are_those_of_the_clients_about_the_minimizer_in_u
         np.testing.assert_allclose(mine, wanted, rtol=1e-12)
 
 
-def smallest_infima(fed, m):
-    """Infima of all sets, in increasing order, by their closed form."""
-    return sorted(infimum(fed, members) for members in combinations(range(fed.num_clients), m))
+def smallest_infima(fed):
+    """Infima of all pairs, in increasing order, by their closed form."""
+    return sorted(infimum(fed, members) for members in combinations(range(fed.num_clients), 2))
 
 
 def test_a_set_may_be_below_the_one_before_it_by_what_rounding_may_hide(monkeypatch):
     fed = with_minima(1)
     monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
-    first, second, *_ = smallest_infima(fed, 2)
+    first, second, *_ = smallest_infima(fed)
     problem = problem_of(fed)
     # The mean of two clients may be off by half of it: the second set by twice as much as it is above the first.
     forms = replace(problem.forms, rounding=4 * (second - first))
@@ -129,7 +127,7 @@ def test_the_bound_of_a_set_that_is_not_excluded_is_proved_to_the_last_bit(monke
     fed = with_minima(seed)
     monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
     lower = least_over_top_sets(problem_of(fed), 2, np.inf).lower
-    assert lower == pytest.approx(smallest_infima(fed, 2)[0], rel=1e-9)
+    assert lower == pytest.approx(smallest_infima(fed)[0], rel=1e-9)
     for members in combinations(range(5), 2):
         q = np.isin(np.arange(5), members) / 2
         assert is_semidefinite(integer_forms(fed).skew(q).above(lower))
@@ -140,7 +138,7 @@ def test_after_the_most_programs_the_next_set_is_the_bound_and_there_is_none_bey
     fed = with_minima(1)
     monkeypatch.setattr(module, "_MOST_PROGRAMS", most)
     monkeypatch.setattr(module, "_excludes", lambda exact, is_top, multipliers: True)
-    infima = smallest_infima(fed, 2)
+    infima = smallest_infima(fed)
     known = (infima[2] + infima[3]) / 2  # three sets are below
     found = least_over_top_sets(problem_of(fed), 2, known)
     assert found.lower == pytest.approx(infima[2] if most == 2 else known, rel=1e-9)

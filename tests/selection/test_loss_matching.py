@@ -16,15 +16,12 @@ from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFr
 INFINITY = float("inf")
 
 
-def aligned_federation(seed=0, num_clients=7, num_priority=3, dim=2):
+def aligned_federation(seed=0):
     rng = np.random.default_rng(seed)
     fed = ft.QuadraticFederation(
-        rng.uniform(0.5, 2.0, (num_clients, dim)),
-        rng.standard_normal((num_clients, dim)),
-        rng.uniform(0.2, 1.0, num_clients),
-        normalize=True,
+        rng.uniform(0.5, 2.0, (7, 2)), rng.standard_normal((7, 2)), rng.uniform(0.2, 1.0, 7), normalize=True
     )
-    return prioritize(fed, rng.permutation(np.arange(num_clients) < num_priority))
+    return prioritize(fed, rng.permutation(np.arange(7) < 3))
 
 
 def run_of(aligned, strategy, num_rounds=12, local_steps=2, **more):

@@ -29,13 +29,13 @@ def slope(w: Array) -> Array:
     return found
 
 
-def interpolant(seed: int, unit: float = 1.0, count: int = 5, dim: int = 3) -> tuple[Interpolant, Array]:
+def interpolant(seed: int, unit: float = 1.0, count: int = 5) -> tuple[Interpolant, Array]:
     """What is known of the smooth function at random points, and points between them, in units of length."""
     rng = np.random.default_rng(seed)
-    points = 2 * rng.normal(size=(count, dim))
+    points = 2 * rng.normal(size=(count, 3))
     gradients, values = np.array([slope(x) for x in points]), np.array([smooth(x) for x in points])
     known = Interpolant(unit * points, unit * gradients, unit**2 * values, MU, L)
-    return known, unit * rng.normal(size=(4, dim))
+    return known, unit * rng.normal(size=(4, 3))
 
 
 @pytest.mark.parametrize("seed", range(3))

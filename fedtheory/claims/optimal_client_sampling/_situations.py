@@ -13,9 +13,9 @@ from fedtheory.instances.vectors import Vector, combination, inner, norm2
 PROBLEM = "norms at least 0 and finite, 0 < m <= n"
 
 
-def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
+def draw_norms(rng: np.random.Generator) -> Vector:
     """Draw 1 to 9 norms: integers with ties, many zeros, equal norms, or up to 500 orders of magnitude apart."""
-    num_clients, kind = whole(rng, 1, largest), whole(rng, 0, 3)
+    num_clients, kind = whole(rng, 1, 9), whole(rng, 0, 3)
     if kind == 0:
         return Vector(Fraction(whole(rng, 0, 6)) for _ in range(num_clients))
     if kind == 1:

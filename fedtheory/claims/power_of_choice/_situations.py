@@ -17,7 +17,7 @@ from fedtheory.instances.noise import no_noise
 from fedtheory.instances.observed import Skews, client_gradient_bound, observed_gradient_bound, observed_skews
 from fedtheory.instances.run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.instances.runs import RationalRun, Snapshot, constant_law, distance2, elapsed, gap
-from fedtheory.instances.step_sizes import StepSizes, decaying, short_steps, weighted_steps
+from fedtheory.instances.step_sizes import decaying, short_steps, weighted_steps
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
@@ -217,11 +217,9 @@ def weighted_step_of_several(rng: np.random.Generator) -> list[Step]:
     return weighted_step(rng, smallest_cohort=2)
 
 
-def all_steps(
-    rng: np.random.Generator, longest_round: int, step_size: StepSizes = decaying, *, end: bool = False
-) -> list[Step]:
+def all_steps(rng: np.random.Generator, longest_round: int, *, end: bool = False) -> list[Step]:
     """Draw a run and return its steps, with the end of the run if ``end``."""
-    drawn = draw_run(rng, step_size=step_size, longest_round=longest_round)
+    drawn = draw_run(rng, step_size=decaying, longest_round=longest_round)
     observed = Observed(drawn.run)
     return [Step(drawn, t, observed) for t in range(drawn.run.num_steps + end)]
 
