@@ -397,7 +397,7 @@ class Run:
 
 def _is_same(value: Any, default: Any) -> bool:
     """Whether an option has its default value, possibly as an array of that number."""
-    if isinstance(value, np.ndarray | list | tuple):
+    if isinstance(value, list | tuple) or hasattr(value, "__array__"):
         return bool(np.all(np.asarray(value, dtype=object) == default))
     return value is default or bool(value == default)
 
