@@ -13,7 +13,7 @@ from fedtheory.bounds import client_sampling as cs
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
-from fedtheory.bounds import fedexp, fedprox, sgd
+from fedtheory.bounds import fedexp, fedprox, participation, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip as ps
@@ -69,6 +69,7 @@ REASONS: dict[Bound, str] = {
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
     fedexp.one_round: "it is about measured updates; one client of curvature L with one step attains it",
     ad.fixed_step_distance: "two parabolas of almost the curvature mu come arbitrarily close to it for every horizon",
+    participation.fixed_step_distance: "two equal parabolas that take turns attain the part below the square root",
     st.averaging_distance: "it is attained by equal clients of curvature mu or L, so its looseness is 1",
     st.normalized_round: "it is about quadratics; for small step sizes equal clients of curvature mu attain it",
     ocs.dsgd_per_client_variant: "it is false for unequal weights; its claim refutes it",
