@@ -69,7 +69,6 @@ REASONS: dict[Bound, str] = {
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
     fedexp.one_round: "it is about measured updates; one client of curvature L with one step attains it",
     ad.fixed_step_distance: "two parabolas of almost the curvature mu come arbitrarily close to it for every horizon",
-    participation.fixed_step_distance: "two equal parabolas that take turns attain the part below the square root",
     st.averaging_distance: "it is attained by equal clients of curvature mu or L, so its looseness is 1",
     st.normalized_round: "it is about quadratics; for small step sizes equal clients of curvature mu attain it",
     ocs.dsgd_per_client_variant: "it is false for unequal weights; its claim refutes it",
@@ -242,6 +241,15 @@ CASES = (
         cs.one_step,
         r"any sampling, $\eta = \frac14$, $V = 1$",
         START | {"mu": Q(1, 10), "L": Q(1), "sampling_variance": Q(1)},
+    ),
+    *(
+        Case(
+            participation.fixed_step_distance,
+            rf"two clients take turns, {rounds} rounds, $\eta = \frac14$, $\delta^2 = 1$",
+            {"mu": Q(1, 10), "L": Q(1), "num_rounds": rounds, "local_steps": 1, "step_size": Q(1, 4)}
+            | {"initial_distance2": Q(1), "imbalance2": Q(1)},
+        )
+        for rounds in (2, 4)
     ),
     Case(
         sgd.subset_step,

@@ -2,6 +2,7 @@
 
 from fedtheory.arithmetic.functions import geometric, short_of_one, square_root
 from fedtheory.bounds.fedavg.paper import MEAN, SHORT_STEPS
+from fedtheory.bounds.participation import _worst_cases
 from fedtheory.bounds.participation.paper import PAPER
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -16,6 +17,7 @@ __all__ = ["fixed_step_distance"]
     form="derived",
     assumes=(*ASSUMES, MEAN, SHORT_STEPS),
     options=("strategy",),
+    worst_case=_worst_cases.TURNS,
 )
 def fixed_step_distance(
     num_rounds: Scalar,
