@@ -15,7 +15,7 @@ __all__ = ["participation_imbalance"]
 def participation_imbalance(
     fed: QuadraticFederation, shares: npt.ArrayLike, local_steps: int, num_rounds: int
 ) -> float:
-    r"""Squared imbalance of periodic participation at the minimizer w*, which ``participation`` bounds need.
+    r"""Squared imbalance of periodic participation at the minimizer w*, the constant of its bound.
 
     It is the largest ``sum_k q_rk |tau S_r + s h_k|^2`` over the rounds r < R and the local steps s < tau, and ``|tau
     S_R|^2`` if this is larger. Here ``h_k = grad F_k(w*)``, and S_r is the sum of the ``q_lk h_k`` over k and the

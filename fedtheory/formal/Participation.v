@@ -1,4 +1,4 @@
-(** Averaging if each round has its own clients and weights, in terms of their imbalance at a point. *)
+(** Averaging if the clients and weights of each round are arbitrary, in terms of their imbalance at a point. *)
 
 From FedTheory Require Export Rounds.
 

@@ -1,4 +1,4 @@
-"""Federated averaging with a fixed step size if the clients of each round are arbitrary."""
+"""Federated averaging with a fixed step size and arbitrary clients in each round."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one, square_root
 from fedtheory.bounds.fedavg.paper import MEAN, SHORT_STEPS
@@ -29,12 +29,12 @@ def fixed_step_distance(
     imbalance2: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""Bound on ``|w_R - w*|^2`` after R rounds, each with clients and aggregation weights of its own.
+    r"""Bound on ``|w_R - w*|^2`` after R rounds with arbitrary clients and aggregation weights.
 
     .. math::
         \Big(\sqrt{c^{\tau R}\|w_0-w^*\|^2+(1-c^{\tau R})\eta^2\frac L\mu\delta^2}+\eta\delta\Big)^2,\quad c=1-\eta\mu
 
-    The clients of a round may depend on anything, such as losses. The imbalance is 0 for one local step of all clients,
+    The clients of a round may depend on anything, for example on losses. The imbalance is 0 for one local step of all clients,
     and bounded if participation is periodic and fair, for example cyclic.
 
     Parameters
