@@ -34,8 +34,8 @@ def fixed_step_distance(
     .. math::
         \Big(\sqrt{c^{\tau R}\|w_0-w^*\|^2+(1-c^{\tau R})\eta^2\frac L\mu\delta^2}+\eta\delta\Big)^2,\quad c=1-\eta\mu
 
-    The clients of a round may depend on anything, for example on losses. The imbalance is 0 for one local step of all clients,
-    and bounded if participation is periodic and fair, for example cyclic.
+    The clients of a round may depend on anything, for example on losses. The imbalance is 0 for one local step of all
+    clients, and bounded if participation is periodic and fair, for example cyclic.
 
     Parameters
     ----------
