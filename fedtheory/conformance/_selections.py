@@ -177,8 +177,7 @@ def cases(num_clients: int, weights: Array | None = None) -> Cases:
     losses = np.argsort((places + 1) * 0.6180339887 % 1).astype(np.float64) + 1.0
     fixed = weights is not None
     without = np.where(places == num_clients // 2, 0.0, p)
-    # In single precision the order is the same.
-    huge = np.resize([1e300, -1e300, 1e-30, 0.0, 1e-40, 1.0], num_clients)
+    huge = np.resize([1e300, -1e300, 1e-300, 0.0, 5e-324, 1.0], num_clients)
     found = {
         "plain": Case(p, losses),
         "equal weights": Case(p if fixed else equal, losses),

@@ -36,11 +36,6 @@ def power_of_choice(rng, weights, losses):
     return drawn[np.argsort(-losses[drawn], kind="stable")[:2]]
 
 
-def power_of_choice_in_single_precision(rng, weights, losses):
-    with np.errstate(over="ignore"):
-        return power_of_choice(rng, weights, losses.astype(np.float32))
-
-
 def uniform(rng, weights, losses):
     return rng.permutation(len(weights))[:3]
 
@@ -100,7 +95,6 @@ def twice_the_lemma(excess, L):
 
 RIGHT = [
     Right(power_of_choice, check_strategy, {"like": PowerOfChoice(2, 4)}, {"num_draws": 500}),
-    Right(power_of_choice_in_single_precision, check_strategy, {"like": PowerOfChoice(2, 4)}, {"num_draws": 125}),
     Right(uniform, check_strategy, {"like": Uniform(3)}, {"num_draws": 500}),
     Right(by_weight, check_strategy, {"like": Proportional(2)}, {"num_draws": 500}),
     Right(coins, check_strategy, {"like": Independent(2, "uniform")}, {"num_draws": 500}),
