@@ -159,7 +159,7 @@ def data(labels, **changes):
                 TypeError,
                 f"{UNKNOWN}, got {type(fed).__name__}",
             )
-            for fed in (None, "fed", 3, ft.QuadraticFederation)
+            for fed in (None, "fed", 3)
         ),
         *(
             (

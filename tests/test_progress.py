@@ -11,6 +11,7 @@ from typing import Any
 
 import numba
 import pytest
+from numba.core.caching import NullCache
 
 import fedtheory as ft
 from fedtheory._support import compiling as compilation
@@ -137,7 +138,8 @@ def announced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_a_call_that_waits_for_compilation_announces_it(announced: list[str]) -> None:
+def test_a_call_that_waits_for_compilation_announces_it(announced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilation, "_cache_of", lambda *_: NullCache())
     double = compilation.compiled(lambda number: 2 * number)
     assert [double(3), double(4)] == [6, 8]
     assert announced == ["fedtheory compiles a function, once on this machine"]
