@@ -8,13 +8,14 @@ fractions return the rational numbers that the multipliers are. Nothing here is 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from fedtheory.errors import OracleError
 from fedtheory.worst_case._constants import function_of
 from fedtheory.worst_case._semidefinite import Program
 
@@ -66,8 +67,13 @@ class Numbers:
         """Return the same with other numbers in the place of fractions."""
         change = np.frompyfunc(number, 1, 1)
         kind: Any = float if number is float else object
-        return Numbers(*([change(m).astype(kind) for m in self.matrices], change(self.levels).astype(kind),
-                         change(self.bounds).astype(kind)))  # fmt: skip
+        try:
+            matrices, *others = [[change(m).astype(kind) for m in self.matrices], change(self.levels).astype(kind),
+                                 change(self.bounds).astype(kind)]  # fmt: skip
+        except OverflowError:
+            message = "a program must have coefficients below 10^308 in absolute value, got larger ones"
+            raise OracleError(message) from None
+        return Numbers(matrices, *others)
 
 
 @final
@@ -98,6 +104,17 @@ class Family:
             for form in program.forms
         ]
         self.bounds = [function_of(one.bound, field) for one in program.constraints]
+
+    def becomes(self, other: Family, point: Point) -> bool:
+        """Whether another family, of a program at numbers, is this one at these constants."""
+
+        def at(functions: Mapping[Any, Any]) -> dict[Any, Any]:
+            values = {key: function_of(evaluate(one, point), self.field) for key, one in functions.items()}
+            return {key: c for key, c in values.items() if c}
+
+        mine, others = ((*one.forms, *one.levels, dict(enumerate(one.bounds))) for one in (self, other))
+        kinds = [(one.sizes, one.num_equalities, len(one.labels)) for one in (self, other)]
+        return kinds[0] == kinds[1] and [*map(at, mine)] == [{k: c for k, c in one.items() if c} for one in others]
 
     def at(self, point: Point) -> Numbers:
         """Return the program at rational constants."""
@@ -157,7 +174,7 @@ class Family:
         value = found.value
         while True:
             used = [k for k, y in zip(kept, found.multipliers, strict=True) if self._is_used(k, y, found)]
-            if len(used) < len(kept):
+            if 0 < len(used) < len(kept):
                 again = self.solved(numbers, used)
                 if again is not None and _is_same(again.value, value):
                     kept, found = used, again

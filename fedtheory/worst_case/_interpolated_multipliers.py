@@ -20,7 +20,8 @@ _HELD_OUT = 4
 """Constants at which an interpolated function is compared, beyond those that determine it."""
 _MOST_MISSES = 60
 """Constants at which the multipliers are others, after which the search ends."""
-_MOST_POINTS = 2000
+_MOST_POINTS = 300
+"""Constants at which the multipliers are computed; exact interpolation takes their number to the fourth power."""
 Powers = tuple[int, ...]
 Exact = Sequence[Any]
 
