@@ -130,6 +130,13 @@ def number_of(number: Fraction | int) -> Fraction:
     return number.number if isinstance(number, Constant) else Fraction(number)
 
 
+def evaluate(function: Any, point: Sequence[Fraction]) -> Fraction:
+    """Return the value of a rational function; ZeroDivisionError at a pole."""
+    field = function.field
+    pairs = [*zip(field.ring.gens, (field.domain(c.numerator, c.denominator) for c in point), strict=True)]
+    return _fraction(function.numer.evaluate(pairs) / function.denom.evaluate(pairs))
+
+
 def _arithmetic(name: str, work: Callable[[Any, Any], Any]) -> None:
     def result(self: Constant, one: Any, other: Any) -> Any:
         if not isinstance(one, int | Fraction) or not isinstance(other, int | Fraction):

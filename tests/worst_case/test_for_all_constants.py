@@ -21,9 +21,9 @@ from sympy.polys.fields import field
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import ClosedForm, Problem, closed_form, closed_forms
-from fedtheory.worst_case._constants import Constant, Domain
+from fedtheory.worst_case._constants import Constant, Domain, evaluate
 from fedtheory.worst_case._coq_terms import named as coq_name
-from fedtheory.worst_case._exact_multipliers import _DIGITS, _rational, evaluate
+from fedtheory.worst_case._exact_multipliers import _DIGITS, Numbers, Shape, _jacobian, _rational, _residual
 from fedtheory.worst_case._interpolated_multipliers import Samples, rational_function
 from tests.environment import ROOT
 from tests.worst_case.closed_form_methods import METHODS, Method, gradient_descent, sampled_client
@@ -55,11 +55,7 @@ def held_out(values: Callable[[Q], Q], degree: int) -> Any:
     samples: Any = object.__new__(Samples)
     points = [(Q(k, 7),) for k in range(1, 30)]
     samples.domain, samples.base, samples.known = line(lambda x: x > 0), points[0], [[]]
-    samples.lines, samples.cloud, samples.exact = (
-        [iter(points)],
-        iter(()),
-        {point: [values(*point)] for point in points},
-    )
+    samples.sources, samples.exact = [iter(points)], {point: [values(*point)] for point in points}
     powers = [(n,) for n in range(degree + 1)]
     return samples._fitted(0, 0, powers, powers)
 
@@ -86,6 +82,22 @@ def test_long_numbers_are_fractions_only_if_they_have_few_digits() -> None:
         assert _rational(mpf(-3)) == -3
         assert _rational(mp.sqrt(2)) is None
         assert _rational(+mp.pi) is None
+
+
+@pytest.mark.parametrize("free", [((0, 2), (1,)), ((1,), ()), ((), ())])
+def test_derivatives_of_optimality_conditions_are_central_differences(free: Any) -> None:
+    """The conditions are polynomials of degree 2 in each unknown, for which these are exact."""
+    source = np.random.default_rng(0)
+    matrices = [one + one.swapaxes(1, 2) for one in (source.normal(size=(4, size, size)) for size in (3, 2))]
+    numbers = Numbers(matrices, source.normal(size=(4, 2)), source.normal(size=3))
+    shape = Shape((0, 2), free)
+    ranks = [(size, len(rows)) for size, rows in zip((3, 2), free, strict=True)]
+    count = 2 + sum((size - rank) * rank + rank * (rank + 1) // 2 for size, rank in ranks) + 2
+    unknowns = source.normal(size=count)
+    sides = [
+        np.array([_residual(numbers, shape, unknowns + sign * step) for step in np.eye(count)]) for sign in (1, -1)
+    ]
+    np.testing.assert_allclose(_jacobian(numbers, shape, unknowns), (sides[0] - sides[1]).T / 2, atol=1e-12)
 
 
 # Signs
