@@ -65,8 +65,8 @@ class Constant(Fraction):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, int | Fraction):
-            # A float, for example, which equals some fractions.
-            return _refuse(self) if isinstance(other, numbers.Number) else NotImplemented
+            undefined: bool = _undefined(self, other)
+            return undefined
         function = function_of(other, self.function.field)
         # Caches of the library may hold constants of an earlier call, which belong to another field.
         if function.field == self.function.field and not _drops_zeros(_caller()):
@@ -80,7 +80,7 @@ class Constant(Fraction):
 
     def __pow__(self, power: Any, modulo: Any = None) -> Any:
         if not isinstance(power, int):
-            return NotImplemented
+            return _undefined(self, power)
         if power < 0:
             self._compare(self.function, self.number)
         return Constant(self.number**power, self.function**power, self.compared)
@@ -139,8 +139,9 @@ def evaluate(function: Any, point: Sequence[Fraction]) -> Fraction:
 
 def _arithmetic(name: str, work: Callable[[Any, Any], Any]) -> None:
     def result(self: Constant, one: Any, other: Any) -> Any:
-        if not isinstance(one, int | Fraction) or not isinstance(other, int | Fraction):
-            return NotImplemented
+        given = other if one is self else one
+        if not isinstance(given, int | Fraction):
+            return _undefined(self, given)
         functions = [function_of(part, self.function.field) for part in (one, other)]
         if name == "truediv":
             self._compare(functions[1], number_of(other))
@@ -153,7 +154,7 @@ def _arithmetic(name: str, work: Callable[[Any, Any], Any]) -> None:
 def _order(name: str, work: Callable[[Any, Any], bool]) -> None:
     def compare(self: Constant, other: Any) -> Any:
         if not isinstance(other, int | Fraction):
-            return NotImplemented
+            return _undefined(self, other)
         outcome, apart = work(self.number, number_of(other)), self.number - number_of(other)
         # Which of the two is larger, and whether they may be equal, must be the same on the whole domain.
         function = self.function - function_of(other, self.function.field)
@@ -161,6 +162,12 @@ def _order(name: str, work: Callable[[Any, Any], bool]) -> None:
         return outcome
 
     setattr(Constant, f"__{name}__", compare)
+
+
+def _undefined(self: Constant, other: object) -> Any:
+    """Refuse numbers with which fractions can be added or compared, but which are not rational."""
+    is_inexact = isinstance(other, numbers.Number) and not isinstance(other, numbers.Rational)
+    return _refuse(self) if is_inexact else NotImplemented
 
 
 def _refuse(self: Constant, *_: Any) -> Any:

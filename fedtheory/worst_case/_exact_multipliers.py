@@ -30,6 +30,8 @@ _SMALL = 1e-5
 """Multipliers and eigenvalues below this share of the largest are taken as 0."""
 _SAME = 1e-6
 """Relative difference of two values that are taken as equal."""
+_MOST_SOLVES = 300
+"""Semidefinite programs that are solved before the search for unique multipliers ends."""
 _DIGITS = 160
 _MOST_STEPS = 40
 Point = tuple[Fraction, ...]
@@ -108,9 +110,12 @@ class Family:
             values = {key: function_of(evaluate(one, point), self.field) for key, one in functions.items()}
             return {key: c for key, c in values.items() if c}
 
-        mine, others = ((*one.forms, *one.levels, dict(enumerate(one.bounds))) for one in (self, other))
+        def described(family: Family) -> list[Mapping[Any, Any]]:
+            return [*family.forms, *family.levels, dict(enumerate(family.bounds))]
+
         kinds = [(one.sizes, one.num_equalities, len(one.labels)) for one in (self, other)]
-        return kinds[0] == kinds[1] and [*map(at, mine)] == [{k: c for k, c in one.items() if c} for one in others]
+        given = [{key: c for key, c in one.items() if c} for one in described(other)]
+        return kinds[0] == kinds[1] and [*map(at, described(self))] == given
 
     def at(self, point: Point) -> Numbers:
         """Return the program at rational constants."""
@@ -162,13 +167,13 @@ class Family:
         return Solution(y.value, [cone.dual_value for cone in cones], float(problem.value))
 
     def reduced(self, numbers: Numbers) -> tuple[list[int], Solution] | None:
-        """Leave out constraints until the multipliers are unique; None if there is no solution."""
+        """Leave out constraints until the multipliers are unique, if they can be; None if there is no solution."""
         kept = [*range(len(self.labels))]
         found = self.solved(numbers, kept)
         if found is None:
             return None
         value = found.value
-        while True:
+        while self.solves <= _MOST_SOLVES:
             used = [k for k, y in zip(kept, found.multipliers, strict=True) if self._is_used(k, y, found)]
             if 0 < len(used) < len(kept):
                 again = self.solved(numbers, used)
@@ -186,7 +191,8 @@ class Family:
                         kept, found = fewer, again
                         break
             else:
-                return kept, found
+                break
+        return kept, found
 
     def _is_used(self, number: int, multiplier: float, found: Solution) -> bool:
         return number < self.num_equalities or multiplier > _SMALL * max(1.0, float(np.abs(found.multipliers).max()))

@@ -165,11 +165,12 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
     ----------
     program
         A function of named constants that returns a ``Problem``. It is called with constants that may be added,
-        multiplied, divided and compared as fractions. Each comparison, also ``==``, has to have one outcome on the
-        domain. It is also called with some numbers, at which it must have the same conditions. It must not catch errors
-        of ``Problem``.
+        multiplied, divided, and compared with integers and fractions. Each comparison, also ``==``, has to have one
+        outcome on the domain. The function is also called with some fractions, at which it must have the same
+        conditions. It must not catch errors of ``Problem``, and must not depend on anything but its arguments.
     domain
-        A function of the same constants that returns a list of inequalities, such as ``[0 < eta, eta * L < 2]``.
+        A function of the same constants, in the same order, that returns a list of inequalities, such as
+        ``[0 < eta, eta * L < 2]``.
     largest_degree
         Largest degree of numerators and denominators that are tried.
 
@@ -185,7 +186,10 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
         function of the largest degree interpolates them, or a sign is not proved. The error says which one. Nothing
         is proved then.
     ValueError
-        If the domain is not described by polynomial inequalities.
+        If the domain is not described by inequalities between ratios of polynomials, or the problem maximizes several
+        forms or has no constraint.
+    TypeError
+        If the program uses the number behind a constant, or the domain has its arguments in another order.
 
     Notes
     -----
@@ -359,7 +363,7 @@ class _Search:
             message = "a program must have a constraint, at_most for example, got none"
             raise ValueError(message)
         self.family = Family(self.program, whole.field)
-        self._check_comparisons({*compared})
+        self._check_comparisons(compared)
         self._check_at_numbers(program)
 
     def _check_comparisons(self, compared: set[tuple[Any, bool]]) -> None:
