@@ -10,6 +10,8 @@ from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["participation_imbalance"]
 
+_MOST = 2**53  # larger integers are not exact as floats
+
 
 @pinned
 def participation_imbalance(
@@ -57,7 +59,8 @@ def participation_imbalance(
         raise ValueError(message)
     for row in rows:
         validate.probability_vector("each row of shares", row)
-    tau, num_rounds = validate.count("local_steps", local_steps), validate.count("num_rounds", num_rounds)
+    tau = validate.count("local_steps", local_steps, high=_MOST)
+    num_rounds = validate.count("num_rounds", num_rounds, high=_MOST)
     gradients = fed.gradients(fed.minimizer)
     means, squares = rows @ gradients, rows @ np.sum(gradients**2, axis=1)
     before = np.concatenate([np.zeros((1, fed.dim)), np.cumsum(means, axis=0)])

@@ -38,10 +38,10 @@ class Periodic:
 
     Examples
     --------
-    Two groups of two clients alternate:
+    Three clients take turns:
 
-    >>> Periodic([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.25, 0.75]]).rules(np.full(4, 0.25), num_rounds=6).max_selected
-    2
+    >>> Periodic(np.eye(3)).shares
+    ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     """
 
     shares: npt.ArrayLike
