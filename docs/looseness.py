@@ -13,7 +13,7 @@ from fedtheory.bounds import client_sampling as cs
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
-from fedtheory.bounds import fedexp, fedprox, sgd
+from fedtheory.bounds import fedexp, fedprox, participation, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip as ps
@@ -241,6 +241,15 @@ CASES = (
         cs.one_step,
         r"any sampling, $\eta = \frac14$, $V = 1$",
         START | {"mu": Q(1, 10), "L": Q(1), "sampling_variance": Q(1)},
+    ),
+    *(
+        Case(
+            participation.fixed_step_distance,
+            rf"two clients take turns, {rounds} rounds, $\eta = \frac14$, $\delta^2 = 1$",
+            {"mu": Q(1, 10), "L": Q(1), "num_rounds": rounds, "local_steps": 1, "step_size": Q(1, 4)}
+            | {"initial_distance2": Q(1), "imbalance2": Q(1)},
+        )
+        for rounds in (2, 4)
     ),
     Case(
         sgd.subset_step,

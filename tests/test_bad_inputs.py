@@ -15,7 +15,16 @@ DATA = ft.federation.FederatedData
 PAIR = np.array([2, 2])
 MASKED = np.ma.array([1.0, 2.0], mask=[True, False])
 UNKNOWN = "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register"
+NUMBERS = "must be the numbers 0, 1, ... of classes, as np.unique(labels, return_inverse=True)[1]"
+STEPS = "must be a number, an array with one number per local step, or a schedule"
 HIDDEN = "must be an array without a mask, got a masked array"
+
+
+class Tensor:
+    """An object that refuses to become an array, as a tensor that needs gradients."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("use detach()")
 
 
 def run(fed=FED, strategy=POC, **changes):
@@ -150,7 +159,7 @@ def data(labels, **changes):
                 TypeError,
                 f"{UNKNOWN}, got {type(fed).__name__}",
             )
-            for fed in (None, "fed", 3, ft.QuadraticFederation)
+            for fed in (None, "fed", 3)
         ),
         *(
             (
@@ -233,6 +242,43 @@ def data(labels, **changes):
             lambda: ft.selection.PowerOfChoice(1, "some"),
             ValueError,
             "num_candidates must be one of 'all', got 'some'",
+        ),
+        (lambda: data(["cat", "dog"]), TypeError, f"labels of client 0 {NUMBERS}, got 'cat'"),
+        (lambda: ft.datasets.shard_partition(["cat"] * 4, 2), TypeError, f"labels {NUMBERS}, got 'cat'"),
+        (lambda: ft.datasets.class_shares_partition(["cat"] * 99, 2, 1.0), TypeError, f"labels {NUMBERS}, got 'cat'"),
+        (
+            lambda: DATA.from_clients([([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [0, 1, 1])]),
+            ValueError,
+            "features of client 0 must have one row per label, 3, got shape (2, 3)",
+        ),
+        (
+            lambda: DATA.from_clients([(Tensor(), [0])]),
+            TypeError,
+            "features of client 0 must be a number or an array, got a Tensor: use detach()",
+        ),
+        (
+            lambda: ft.selection.GreedyShapley(1, valuation="xx"),
+            ValueError,
+            "valuation must be one of 'exact', 'gtg', 'permutation', got 'xx'",
+        ),
+        (
+            lambda: ft.exact.expected_gap(FED, ft.selection.Full, 1, 1, 0.1, [0.0]),
+            TypeError,
+            "strategy must be a value with a method law(weights), got the class Full",
+        ),
+        (lambda: run(fed=ft.QuadraticFederation), TypeError, f"{UNKNOWN}, got the class QuadraticFederation"),
+        (lambda: run(step_size=ft.engine.InverseTime), TypeError, f"step_size {STEPS}, got the class InverseTime"),
+        (lambda: run(step_size=None), TypeError, f"step_size {STEPS}, got None"),
+        (lambda: run(rng=None), TypeError, "rng must be a whole number, a SeedSequence or a Generator, got None"),
+        (
+            lambda: ft.sampling.clustered_covariance([[0.5, 0.6]]),
+            ValueError,
+            "each of distributions must sum to 1, got 1.1",
+        ),
+        (
+            lambda: ft.exact.average_drift(FED, 3, 1e300),
+            ValueError,
+            "step_size must give a finite drift after 3 local steps, got 1e+300",
         ),
         (lambda: run(progress=5), TypeError, "progress must be True, False or a function, got 5"),
         (lambda: run(checkpoint=5), TypeError, "checkpoint must be a path, got 5"),

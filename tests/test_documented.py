@@ -28,7 +28,8 @@ def public_names(package: str) -> list[tuple[str, Any]]:
     home = importlib.import_module(f"fedtheory.{package}")
     homes = [home]
     if package == "bounds":
-        homes += [value for name, value in vars(home).items() if isinstance(value, ModuleType) and name[0] != "_"]
+        papers = [value for name, value in vars(home).items() if isinstance(value, ModuleType) and name[0] != "_"]
+        homes += [paper for paper in papers if paper.__name__.startswith("fedtheory.")]
     return [
         (f"{home.__name__}.{name}", value)
         for home in homes

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numba
 import pytest
+from numba.core.caching import NullCache
 
 import fedtheory as ft
 from fedtheory._support import compiling as compilation
@@ -121,19 +123,57 @@ def test_work_is_not_announced_where_another_process_announces_it(capsys: pytest
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_a_call_that_waits_for_compilation_announces_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    announced: list[str] = []
+@pytest.fixture
+def announced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Texts of compilations that begin."""
+    texts: list[str] = []
 
     @contextlib.contextmanager
     def recorded(text: str) -> Iterator[None]:
-        announced.append(text)
+        texts.append(text)
         yield
 
     monkeypatch.setattr(compilation, "announced", recorded)
+    return texts
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_a_call_that_waits_for_compilation_announces_it(announced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilation, "_cache_of", lambda *_: NullCache())
     double = compilation.compiled(lambda number: 2 * number)
     assert [double(3), double(4)] == [6, 8]
     assert announced == ["fedtheory compiles a function, once on this machine"]
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_several_functions_are_announced_together_and_those_of_other_threads_are_not(announced: list[str]) -> None:
+    def compile_both() -> None:
+        for _ in range(2):
+            numba.njit(lambda number: number + 1.0)(3.0)
+
+    with compilation.announced_compilation("two functions"):
+        compile_both()
+    with compilation.announced_compilation("nothing"), ThreadPoolExecutor(1) as thread:
+        thread.submit(compile_both).result()
+    assert announced == ["two functions"]
+
+
+def test_a_run_that_compiles_nothing_starts_no_thread_to_announce_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> None:
+        fed = ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.5, 0.5])
+        ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.5)
+
+    run()
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def recorded(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", recorded)
+    run()
+    assert not [name for name in started if "compiles" in name]
 
 
 def compiling(d: int) -> float:

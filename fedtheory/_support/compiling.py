@@ -5,22 +5,32 @@ import io
 import pickle
 import re
 import sys
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, final
 
 import numba
-from numba.core import environment, runtime
+from numba.core import environment, event, runtime
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.types.misc import unliteral
 
 from fedtheory._support.progress import announced
 from fedtheory.errors import CacheWarning
 
-__all__ = ["compiled", "compiled_with_reordering", "in_python", "inlined", "is_compiled", "say_that_nothing_is_kept"]
+__all__ = [
+    "announced_compilation",
+    "compiled",
+    "compiled_with_reordering",
+    "in_python",
+    "inlined",
+    "is_compiled",
+    "say_that_nothing_is_kept",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -83,9 +93,31 @@ def _never_stale(dispatcher: Any) -> Any:
 
 
 def _announcing(compile_for_args: Callable[..., Any], *args: Any, **kws: Any) -> Any:
-    """Compile for a call from Python, and announce it if it takes longer than some seconds."""
-    with announced("fedtheory compiles a function, once on this machine"):
+    """Compile for a call from Python, or load what was compiled before."""
+    with announced_compilation("fedtheory compiles a function, once on this machine"):
         return compile_for_args(*args, **kws)
+
+
+@contextmanager
+def announced_compilation(text: str) -> Iterator[None]:
+    """Write a line to standard error if this thread compiles something and then needs longer than some seconds."""
+    with ExitStack() as stack:
+        first = _FirstCompilation(lambda: stack.enter_context(announced(text)))
+        with event.install_listener("numba:compile", first):
+            yield
+
+
+@final
+class _FirstCompilation(event.Listener):  # type: ignore[misc]
+    def __init__(self, begin: Callable[[], None]) -> None:
+        self.begin, self.thread = cache(begin), threading.get_ident()
+
+    def on_start(self, _: Any) -> None:
+        if threading.get_ident() == self.thread:
+            self.begin()
+
+    def on_end(self, _: Any) -> None:
+        """Do nothing, since more may follow."""
 
 
 def _for_any_value(get_call_template: Callable[..., Any], args: Any, kws: Any) -> Any:

@@ -304,6 +304,9 @@ def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
     except ValueError as error:
         message = f"{name} must be a number or an array, got rows of different lengths"
         raise ValueError(message) from error
+    except (TypeError, RuntimeError) as error:  # of tensors on a device, or that need gradients
+        message = f"{name} must be a number or an array, got a {type(value).__name__}: {error}"
+        raise TypeError(message) from error
 
 
 def mask(name: str, value: Any, shape: tuple[int | None, ...]) -> Mask:
@@ -324,8 +327,11 @@ def _matches(name: str, value: npt.NDArray[Any], shape: tuple[int | None, ...]) 
         raise ValueError(message)
 
 
-def probability_vector(name: str, value: Any, *, size: int | None = None, normalize: bool = False) -> Array:
-    """Return nonnegative weights of sum 1 (to 1e-12); ``normalize=True`` divides by the sum instead of checking it."""
+def probability_vector(name: str, value: Any, *, size: int | None = None, normalize: bool | None = None) -> Array:
+    """Return nonnegative weights of sum 1 (to 1e-12); ``normalize=True`` divides by the sum instead of checking it.
+
+    False stands for an option of the caller, which the error names.
+    """
     weights = array(name, value, ndim=1, shape=None if size is None else (size,))
     if weights.size == 0:
         message = f"{name} must have at least one entry, got shape {weights.shape}"
@@ -341,10 +347,11 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
     if total == 0:
         message = f"{name} must have a positive entry, got all zeros"
         raise ValueError(message)
-    if boolean("normalize", normalize):
+    if normalize is not None and boolean("normalize", normalize):
         return weights / total
     if abs(total - 1) > 1e-12:
-        message = f"{name} must sum to 1 (normalize=True divides by the sum), got {total!r}"
+        hint = "" if normalize is None else " (normalize=True divides by the sum)"
+        message = f"{name} must sum to 1{hint}, got {total!r}"
         raise ValueError(message)
     return weights
 
@@ -411,6 +418,10 @@ def seed_sequence(rng: RNGLike) -> np.random.SeedSequence:
             message = "rng must carry a SeedSequence, got a Generator without one"
             raise TypeError(message)
         return sequence.spawn(1)[0]
+    given: object = rng
+    if isinstance(given, bool | np.bool_) or not isinstance(given, numbers.Integral):
+        message = f"rng must be a whole number, a SeedSequence or a Generator, got {short(rng)}"
+        raise TypeError(message)
     return np.random.SeedSequence(count("rng", rng, low=0))
 
 

@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "fedexp",
         "fedprox",
         "optimal_client_sampling",
+        "participation",
         "power_of_choice",
         "proxskip",
         "recursion",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from fedtheory.bounds import fedexp as fedexp
     from fedtheory.bounds import fedprox as fedprox
     from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
+    from fedtheory.bounds import participation as participation
     from fedtheory.bounds import power_of_choice as power_of_choice
     from fedtheory.bounds import proxskip as proxskip
     from fedtheory.bounds import recursion as recursion

@@ -55,6 +55,7 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
         "optimal-client-sampling": optimal_client_sampling,
         "sgd": sgd,
         "average-drift": average_drift,
+        "participation": participation,
         "client-sampling": client_sampling,
         "error-feedback": error_feedback,
         "fedexp": fedexp,
@@ -271,6 +272,18 @@ def average_drift(rng: Random, *, local_steps: Any = None, num_selected: Any = N
     world = sgd(rng, local_steps=local_steps, num_selected=num_selected)
     kept = {name: world[name] for name in ("mu", "L", "step_size", "local_steps", "initial_distance2")}
     return kept | {"num_rounds": rng.randint(1, 5), "drift2": positive(rng) ** 2}
+
+
+def participation(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bound for arbitrary participation, with rational roots."""
+    world = average_drift(rng, local_steps=local_steps, num_selected=num_selected)
+    eta, mu, L, delta2 = min(world["step_size"], 1 / world["L"]), world["mu"], world["L"], world.pop("drift2")
+    left = (1 - eta * mu) ** (world["local_steps"] * world["num_rounds"])
+    floor = (1 - left) * eta**2 * L / mu * delta2
+    # The radicand becomes the square of a number that is at least its floor.
+    start = (1 + floor) ** 2 - floor
+    first = start / left if left else start
+    return world | {"step_size": eta, "imbalance2": delta2, "initial_distance2": first}
 
 
 def client_sampling(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:

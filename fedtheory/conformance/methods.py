@@ -46,8 +46,6 @@ from fedtheory.selection.rules import Rules
 
 __all__ = ["check_method"]
 
-# For models of size 1 to 10 after some hundred operations.
-_ROUNDING = 1e-9
 _FIRST = (1, 2, 3, 7)
 _LONG = 400
 _LARGE = 1e3
@@ -103,6 +101,7 @@ def check_method(
     *,
     proximal_weight: float = 0.0,
     num_selected: int | None = None,
+    rtol: float = 1e-9,
     exceptions: Mapping[str, str] | None = None,
 ) -> Conformance:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
@@ -127,6 +126,8 @@ def check_method(
         Number m of the three clients that take part in each round, with equal objective weights; None for all. A
         function is then called with an eighth argument ``cohorts``, shape (num_rounds, m), the clients of each round,
         and takes the plain mean of their models. Not with Scaffnew.
+    rtol
+        Rounding error allowed in a model of size 1; 1e-4 for code in single precision.
     exceptions
         Names of checks to skip, each with the reason.
 
@@ -172,7 +173,7 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    checks = method_checks(method, like, rng, proximal_weight=proximal_weight, num_selected=num_selected)
+    checks = method_checks(method, like, rng, proximal_weight=proximal_weight, num_selected=num_selected, rtol=rtol)
     return conformance(named(method), checks, exceptions)
 
 
@@ -183,6 +184,7 @@ def method_checks(
     *,
     proximal_weight: float = 0.0,
     num_selected: int | None = None,
+    rtol: float = 1e-9,
 ) -> list[Check]:
     """Return the checks of ``check_method``, to be run one by one; the arguments are the same.
 
@@ -209,7 +211,8 @@ def method_checks(
             message = f"num_selected must be None with Scaffnew, in which all clients take part, got {num_selected}"
             raise ValueError(message)
     seeds = validate.seed_sequence(rng)
-    asked = _Asked(method if callable(method) else partial(_as_function, method), like, weight)
+    tolerance = validate.double("rtol", validate.positive("rtol", rtol))
+    asked = _Asked(method if callable(method) else partial(_as_function, method), like, weight, tolerance)
     cases = [_case(like, 2, num_selected), _case(like, 1, num_selected)]
     if isinstance(like, FedAvgM | FedDyn):
         largest = max(float(np.abs(asked.reference(case, _LONG)).max()) for case in cases)
@@ -249,6 +252,7 @@ class _Asked(NamedTuple):
     function: Callable[..., Any]
     like: Any
     proximal_weight: float
+    rtol: float
 
     def raw(self, case: _Case, num_rounds: int, rng: np.random.Generator) -> Any:
         """Call the method without validation of the model."""
@@ -333,8 +337,8 @@ def _case(like: Method | None, dim: int, num_selected: int | None) -> _Case:
     return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16, num_selected)
 
 
-def _compare(found: Array, wanted: Array, what: str, case: _Case) -> None:
-    if not np.allclose(found, wanted, rtol=_ROUNDING, atol=_ROUNDING):
+def _compare(found: Array, wanted: Array, what: str, case: _Case, rtol: float) -> None:
+    if not np.allclose(found, wanted, rtol=rtol, atol=rtol):
         raise Failed(f"must {what} {_text(wanted)}, got {_text(found)}", **case.given)
 
 
@@ -351,7 +355,7 @@ def _same(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
 
 
 def _no_rounds(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
-    _compare(asked.model(case, 0, seeds), case.initial, "return, after no rounds, the first model", case)
+    _compare(asked.model(case, 0, seeds), case.initial, "return, after no rounds, the first model", case, asked.rtol)
 
 
 def _one_step(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
@@ -360,14 +364,15 @@ def _one_step(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None
     first = slice(None) if case.num_selected is None else case.cohorts(1)[0]
     shares = case.fed.weights[first] / case.fed.weights[first].sum()
     wanted = case.initial - case.step_size * shares @ slopes[first]
-    _compare(asked.model(alone, 1, seeds), wanted, "take a step of gradient descent to", alone)
+    _compare(asked.model(alone, 1, seeds), wanted, "take a step of gradient descent to", alone, asked.rtol)
 
 
 def _first_rounds(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:
     for case in cases:
         models = asked.reference(case, _FIRST[-1])
         for number in _FIRST:
-            _compare(asked.model(case, number, seeds), models[number], f"reach, after {number} rounds, the model", case)
+            what = f"reach, after {number} rounds, the model"
+            _compare(asked.model(case, number, seeds), models[number], what, case, asked.rtol)
 
 
 def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:
@@ -376,7 +381,7 @@ def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence)
         wanted = case.fed.minimizer if is_controlled else asked.reference(case, _LONG)[-1]
         # With a small probability of communication many more steps are needed.
         rounds = _LONG if not isinstance(asked.like, Scaffnew) else int(_LONG / asked.like.probability**2)
-        _compare(asked.model(case, rounds, seeds), wanted, "converge to", case)
+        _compare(asked.model(case, rounds, seeds), wanted, "converge to", case, asked.rtol)
 
 
 def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
@@ -394,7 +399,7 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
         initial=case.initial,
     )
     # The server's model is the clients' mean at the last communication; half of the steps are more than enough.
-    most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, _ROUNDING**2)
+    most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, asked.rtol**2)
     found = float(np.sum((asked.model(case, steps, seeds) - case.fed.minimizer) ** 2))
     if not found <= most:
         raise Failed(

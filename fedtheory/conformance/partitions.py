@@ -148,9 +148,10 @@ class _Partition(NamedTuple):
 
     function: Callable[..., Any]
 
-    def parts(self, case: _Case, seeds: np.random.SeedSequence) -> list[Rows]:
+    def parts(self, case: _Case, seeds: np.random.SeedSequence, labels: Rows | None = None) -> list[Rows]:
         """Return the rows of each client, which must be K arrays of integers."""
-        answer = ask(self.function, generator(seeds), case.labels, case.num_clients, case=case.given)
+        labels = case.labels if labels is None else labels
+        answer = ask(self.function, generator(seeds), labels, case.num_clients, case=case.given)
         try:
             arrays = [np.asarray(part) for part in answer]
         except (TypeError, ValueError) as error:
@@ -214,9 +215,10 @@ def _filled(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> Non
 
 
 def _inputs(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> None:
-    labels = case.labels
-    ask(made.function, generator(seeds), labels, case.num_clients, case=case.given)
-    if not np.array_equal(labels, case.labels):
+    before = case.labels[::-1].copy()  # not sorted, since sorting in place must be detected
+    labels = before.copy()
+    made.parts(case, seeds, labels)
+    if not np.array_equal(labels, before):
         raise Failed(f"must leave labels unchanged, got {labels.tolist()} afterwards", **case.given)
 
 

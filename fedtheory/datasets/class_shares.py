@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.federation.client_data import Labels
+from fedtheory.federation.client_data import Labels, without_words
 
 __all__ = ["class_shares_partition", "underflow_probability"]
 
@@ -102,7 +102,7 @@ def class_shares_partition(
     >>> [np.unique(y[part]).size for part in parts]
     [1, 1, 1, 1]
     """
-    y = np.asarray(validate.counts("labels", validate.unmasked("labels", labels), low=0))
+    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
     if y.ndim != 1 or not y.size:
         message = f"labels must have 1 dimension and at least one entry, got shape {y.shape}"
         raise ValueError(message)

@@ -16,7 +16,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.datasets.class_shares import checked_concentration, underflowing_shares
 from fedtheory.federation._sampled import checked_data
-from fedtheory.federation.client_data import FederatedData, Labels
+from fedtheory.federation.client_data import FederatedData, Labels, without_words
 
 __all__ = [
     "capped_dirichlet_partition",
@@ -283,7 +283,7 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
 
 
 def _pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
-    y = np.asarray(validate.counts("labels", validate.unmasked("labels", labels), low=0))
+    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
     if y.ndim != 1:
         message = f"labels must have 1 dimension, got shape {y.shape}"
         raise ValueError(message)

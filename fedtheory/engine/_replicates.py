@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.progress import announced
+from fedtheory._support.compiling import announced_compilation
 from fedtheory._support.validate import Array
 from fedtheory.engine import _parts
 from fedtheory.engine._binding import Bound, bound, running
@@ -117,7 +117,7 @@ def template_of(job: Job) -> Template:
     """Compile what a run needs, with a message on standard error if that takes more than two seconds."""
     about = (15 if isinstance(job.family.arrays, PerceptronArrays) else 5) + (5 if job.validation is not None else 0)
     own = "in every process for rules without cache=True"
-    with announced(f"fedtheory compiles this kind of run in about {about} s, once on this machine ({own})"):
+    with announced_compilation(f"fedtheory compiles this kind of run in about {about} s, once on this machine ({own})"):
         functions = bound(job.family, job.rules, job.method_rules, (job.validation, job.test))
         compiles = bool(functions.functions)
         parts = {name: _part(name, compiles=compiles) if _needs(job, name) else 0 for name in PARTS}

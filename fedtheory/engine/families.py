@@ -59,9 +59,9 @@ def refuse_unknown(fed: object) -> None:
 
 def _unknown(fed: object) -> TypeError:
     hint = " (SoftmaxFederation(data) is a family)" if isinstance(fed, FederatedData) else ""
+    known = f"the class {fed.__name__}" if isinstance(fed, type) else type(fed).__name__
     return TypeError(
-        "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, "
-        f"got {type(fed).__name__}{hint}"
+        f"fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, got {known}{hint}"
     )
 
 

@@ -1,12 +1,14 @@
 """Step-size schedules: a step size for every local step of a run."""
 
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Protocol, final
 
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 
 __all__ = ["Halving", "InverseTime"]
 
@@ -78,6 +80,10 @@ def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
     (array([0.5, 0.5]), array([0.5 , 0.25]))
     """
     num_steps = _num_steps(num_rounds, local_steps)
+    if step_size is None or isinstance(step_size, type | FunctionType | str):
+        got = f"the class {step_size.__name__}" if isinstance(step_size, type) else short(step_size)
+        message = f"step_size must be a number, an array with one number per local step, or a schedule, got {got}"
+        raise TypeError(message)
     if callable(getattr(step_size, "step_sizes", None)):
         sizes = validate.array("step_size", step_size.step_sizes(num_rounds, local_steps))
     else:

@@ -14,6 +14,7 @@ from fedtheory.exact.floor import ErrorFloor as ErrorFloor
 from fedtheory.exact.floor import error_floor as error_floor
 from fedtheory.exact.mean_field import mean_field_gap as mean_field_gap
 from fedtheory.exact.moments import expected_gap as expected_gap
+from fedtheory.exact.participation import participation_imbalance as participation_imbalance
 from fedtheory.exact.runs import for_run as for_run
 from fedtheory.exact.selection_skews import selection_skew as selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew as SelectionSkew

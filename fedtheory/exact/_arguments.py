@@ -19,6 +19,9 @@ def quadratic(fed: object) -> QuadraticFederation:
 
 def known_law(strategy: object, weights: Array) -> SelectionLaw | None:
     """Return the law of a strategy, or None if it does not declare one."""
+    if isinstance(strategy, type):
+        message = f"strategy must be a value with a method law(weights), got the class {strategy.__name__}"
+        raise TypeError(message)
     ask = getattr(strategy, "law", None)
     law: SelectionLaw | None = None if ask is None else ask(weights)
     return law

@@ -19,7 +19,11 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.fedavgm import FedAvgM
 from fedtheory.methods.feddyn import FedDyn
 from fedtheory.methods.scaffold import Scaffold
+from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent
 from fedtheory.selection.laws import Moments
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
 
 __all__ = ["method_gaps"]
 
@@ -66,10 +70,11 @@ class _Round(NamedTuple):
 
 
 def method_gaps(
-    fed: QuadraticFederation, method: object, moments: Moments, step_sizes: Array, sigma2: float, initial: Array
-) -> Array:
+    fed: QuadraticFederation, method: object, strategy: object, moments: Moments, step_sizes: Array, sigma2: float,
+    initial: Array,
+) -> Array:  # fmt: skip
     """Return the expected gaps after 0, ..., T rounds with step sizes of shape (T, tau)."""
-    shares = _shares(method, moments)
+    shares = _shares(method, strategy, moments)
     eigen, mean = spectra(fed), _initial(fed, method, initial)
     second = mean[:, :, None] * mean[:, None, :]
     curvature = np.einsum("k,kgab->gab", fed.weights, _blocks(eigen, eigen.values))
@@ -82,17 +87,29 @@ def method_gaps(
             round_ = _round(fed, eigen, _written(method, fed.weights, moments, shares, etas), moments, etas, sigma2)
         mean, second = _after(round_, moments, mean, second)
         gaps.append(0.5 * np.sum(curvature * second[:, :block, :block]))
-    return np.array(gaps)
+    # The clients' vectors converge to gradients at w*, so that small gaps are differences of large numbers.
+    return np.maximum(gaps, 0.0)
 
 
-def _shares(method: object, moments: Moments) -> Array:
-    """Return the values that the coefficients have if they are not 0; refuse strategies that select copies."""
+def _shares(method: object, strategy: object, moments: Moments) -> Array:
+    """Return the values that the coefficients have if they are not 0; refuse strategies for which there may be others.
+
+    Moments do not determine whether a client takes part, and the clients' vectors depend on that.
+    """
     mean, alpha, delta, noise = moments
     second = alpha * mean**2 + delta
     if not isinstance(method, FedAvgM | FedDyn | Scaffold):
         message = f"method must be a FedAvgM, a FedDyn, a Scaffold or None, got {short(method)}"
         raise TypeError(message)
-    if not isinstance(method, FedAvgM) and not np.allclose(noise, second, rtol=_ROUNDING, atol=0.0):
+    if isinstance(method, FedAvgM):
+        return np.ones_like(mean)
+    if not isinstance(strategy, Full | Uniform | Proportional | Independent):
+        message = (
+            f"strategy must be Full, Uniform, Proportional or Independent with {method}, whose clients have states, "
+            f"got {short(strategy)}"
+        )
+        raise TypeError(message)
+    if not np.allclose(noise, second, rtol=_ROUNDING, atol=0.0):
         message = (
             f"strategy must select different clients with {method}, whose clients have states, got one with copies"
         )

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import bounds
+from fedtheory._support import validate
 from fedtheory._support.discover import members
 from fedtheory._support.summary import html_table
 from fedtheory._support.wording import close_to
+from fedtheory.engine._fleet import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
@@ -166,9 +168,12 @@ def applicable(
         raise TypeError(message)
     if strategy is not None:
         checked_strategy(strategy)
+    federation = federation_given(fed)
     if step_size is not None and num_rounds is not None:
-        step_sizes(step_size, num_rounds, settings.get("local_steps", 1))
-    federation, run = federation_given(fed), {"num_rounds": num_rounds, "step_size": step_size, **settings}
+        rounds = validate.count("num_rounds", num_rounds, 0)
+        largest, _ = own_steps(settings.get("local_steps", 1), federation.num_clients, rounds)
+        step_sizes(step_size, rounds, largest)
+    run = {"num_rounds": num_rounds, "step_size": step_size, **settings}
     with np.errstate(over="ignore"):
         return ApplicableBounds(
             [_applicability(_short(name), bound, federation, strategy, run) for name, bound in known.items()]

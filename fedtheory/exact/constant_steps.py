@@ -185,7 +185,7 @@ def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) 
     TypeError
         If the federation is not quadratic.
     ValueError
-        If ``local_steps`` or ``step_size`` is not positive.
+        If ``local_steps`` or ``step_size`` is not positive, or the local models overflow.
 
     Notes
     -----
@@ -206,7 +206,11 @@ def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) 
     curvatures = fed.diagonals if fed.is_diagonal else fed.matrices
     first = fed.gradients(fed.minimizer)
     lost, total = np.zeros_like(first), np.zeros(fed.dim)
-    for _ in range(tau - 1):
-        lost = lost + eta * applied(curvatures, first - lost)
-        total -= fed.weights @ lost
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(tau - 1):
+            lost = lost + eta * applied(curvatures, first - lost)
+            total -= fed.weights @ lost
+    if not np.isfinite(total).all():
+        message = f"step_size must give a finite drift after {tau} local steps, got {shown(eta)}"
+        raise ValueError(message)
     return total / tau

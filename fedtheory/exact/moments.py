@@ -114,17 +114,19 @@ def expected_gap(
         ``sum_k omega_k w_k``, which differs if the coefficients do not always sum to 1.
     method
         ``FedAvgM``, ``FedDyn`` or ``Scaffold`` of ``fedtheory.methods``, or None for federated averaging. With a method
-        ``relative_noise``, ``server_step_size`` and ``aggregation`` must have their default values.
+        ``relative_noise``, ``server_step_size`` and ``aggregation`` must have their default values. With ``FedDyn`` and
+        ``Scaffold`` the strategy must be ``Full``, ``Uniform``, ``Proportional`` or ``Independent``.
 
     Returns
     -------
     Array
-        Shape (num_rounds + 1,), in units of the loss; infinite after an overflow.
+        Shape (num_rounds + 1,), in units of the loss; infinite after an overflow. Gaps of ``FedDyn`` and ``Scaffold``
+        have rounding errors relative to the squared gradients of the clients at w*.
 
     Raises
     ------
     TypeError
-        If the federation is not quadratic, the strategy depends on the state, or the method is none of these.
+        If the federation is not quadratic, the strategy depends on the state, or it or the method is none of these.
     ValueError
         If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients or this method. With
         ``Scaffold`` the strategy must select a fixed number of clients.
@@ -186,7 +188,7 @@ def expected_gap(
     rounds = _rounds(fed, _scaled(moments, scale), etas, noise, by_model=by_model)
     with np.errstate(over="ignore", invalid="ignore"):
         if method is not None:
-            gaps = method_gaps(fed, method, moments, etas, noise.sigma2, start)
+            gaps = method_gaps(fed, method, strategy, moments, etas, noise.sigma2, start)
         else:
             gaps = _diagonal_gaps(fed, start, rounds) if fed.is_diagonal else _full_gaps(fed, start, rounds)
     return np.where(np.isfinite(gaps), gaps, np.inf)

@@ -20,12 +20,14 @@ from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.constant_steps import average_drift
+from fedtheory.exact.participation import participation_imbalance
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.federation.constants import gradient_bound
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection.periodic import Periodic
 from fedtheory.selection.rules import Strategy, rules_of
 from fedtheory.theorem.assumptions import unmet
 from fedtheory.theorem.bound import Bound
@@ -194,7 +196,7 @@ class Run:
         """Whether the coefficients are nonnegative and sum to one, possibly as weights of all or of equal clients."""
         shares = self.fed.weights
         if self.scheme.aggregation != "weighted":
-            return self.scheme.aggregation in ("mean", "renormalized", "mean by size")
+            return self.scheme.aggregation in ("mean", "renormalized", "mean by size", "shares")
         are_equal = bool(np.ptp(shares) <= _ROUNDING * np.max(shares))
         return self.scheme.selection == "all" or (self.scheme.selection == "uniform without replacement" and are_equal)
 
@@ -241,6 +243,20 @@ class Run:
             message = f"drift2 of a {type(self.fed).__name__} is unknown: give drift2="
             raise UnknownConstant(message)
         return float(np.sum(average_drift(self.fed, self.steps_of_round, self.step_size) ** 2))
+
+    @property
+    def imbalance2(self) -> float:
+        """Squared imbalance of participation, for all clients and for periodic participation."""
+        if not isinstance(self.fed, QuadraticFederation):
+            message = f"imbalance2 of a {type(self.fed).__name__} is unknown: give imbalance2="
+            raise UnknownConstant(message)
+        rounds = max(int(self.options["num_rounds"]), 1)
+        if self.scheme.selection == "all":
+            return participation_imbalance(self.fed, [self.fed.weights], self.steps_of_round, 1)
+        if not isinstance(self.strategy, Periodic):
+            message = f"imbalance2 depends on the clients that {short(self.strategy)} selects: give imbalance2="
+            raise UnknownConstant(message)
+        return participation_imbalance(self.fed, self.strategy.shares, self.steps_of_round, rounds)
 
     @property
     def sigma2(self) -> float:
@@ -397,7 +413,7 @@ class Run:
 
 def _is_same(value: Any, default: Any) -> bool:
     """Whether an option has its default value, possibly as an array of that number."""
-    if isinstance(value, np.ndarray | list | tuple):
+    if isinstance(value, list | tuple) or hasattr(value, "__array__"):
         return bool(np.all(np.asarray(value, dtype=object) == default))
     return value is default or bool(value == default)
 

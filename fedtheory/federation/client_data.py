@@ -127,11 +127,12 @@ class FederatedData:
         """
         # Only assigned samples are converted to doubles, which saves most of the memory for millions of bytes.
         x = _table("features", features)
-        y = _whole("labels", labels, shape=(len(x),))
+        y = _whole("labels", without_words("labels", labels), shape=(len(x),))
         share = validate.fraction("test_fraction", test_fraction)
         shuffle = validate.generator(rng)
         train: list[Labels] = []
         held_out: list[Labels] = []
+        parts = validate.sequence("parts", parts, "a sequence with the numbers of each client's samples")
         _refuse_none("clients", parts)
         for rows in _disjoint(parts, len(x)):
             order = shuffle.permutation(rows) if share else rows
@@ -230,7 +231,7 @@ def test_samples(test: Any, num_features: int) -> tuple[npt.NDArray[Any], Labels
     if features.shape[1] != num_features:
         message = f"features of test must have {num_features} columns as features has, got shape {features.shape}"
         raise ValueError(message)
-    return features, _whole("labels of test", test[1], shape=(len(features),))
+    return features, _whole("labels of test", without_words("labels of test", test[1]), shape=(len(features),))
 
 
 def _table(name: str, value: Any) -> npt.NDArray[Any]:
@@ -250,6 +251,10 @@ def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     arrays = [
         validate.unmasked(f"part {k}", part) if np.size(part) else np.empty(0, np.int64) for k, part in enumerate(parts)
     ]
+    for k, part in enumerate(arrays):
+        if part.ndim == 0:
+            message = f"part {k} must be an array of numbers of samples, got {short(parts[k])}"
+            raise TypeError(message)
     rows = [validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
     counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
     if counts.max(initial=0) > 1:
@@ -265,7 +270,7 @@ def _samples(
     if x.shape[1] == 0:
         message = f"{prefix}features must have at least one column, got shape {x.shape}"
         raise ValueError(message)
-    y = _whole(f"{prefix}labels", labels, shape=(x.shape[0],))
+    y = _whole(f"{prefix}labels", without_words(f"{prefix}labels", labels), shape=(x.shape[0],))
     bounds = _whole(f"{prefix}offsets", offsets, shape=(None,))
     fits = bounds.size and bounds[0] == 0 and (bounds[-1] <= x.shape[0] if common else bounds[-1] == x.shape[0])
     if not fits or (np.diff(bounds) < 0).any():
@@ -273,6 +278,16 @@ def _samples(
         message = f"{prefix}offsets must increase from 0 to {until}, got {bounds.tolist()}"
         raise ValueError(message)
     return x, y, bounds
+
+
+def without_words(name: str, labels: Any) -> npt.NDArray[Any]:
+    """Return labels as an array; words raise an error that names the function that numbers them."""
+    raw = validate.unmasked(name, labels)
+    if raw.dtype.kind in "USO" and raw.size:
+        number = "np.unique(labels, return_inverse=True)[1]"
+        message = f"{name} must be the numbers 0, 1, ... of classes, as {number}, got {short(raw.ravel().tolist()[0])}"
+        raise TypeError(message)
+    return raw
 
 
 def _whole(name: str, value: Any, shape: tuple[int | None, ...]) -> Labels:
@@ -319,11 +334,13 @@ def _stacked(name: str, clients: Any) -> tuple[Array, Array, Labels]:
     pairs = pairs_of(name, clients)
     _refuse_none(name, pairs)
     features = [validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(pairs)]
-    labels = [validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(pairs)]
+    names = [f"labels of client {k}" for k in range(len(pairs))]
+    labels = [validate.array(name, without_words(name, y), ndim=1) for name, (_, y) in zip(names, pairs, strict=True)]
     width = features[0].shape[1]
     for k, (x, y) in enumerate(zip(features, labels, strict=True)):
         if x.shape != (y.size, width):
-            message = f"features of client {k} must have shape {(y.size, width)}, got {x.shape}"
+            wanted = f"{width} columns as those of client 0" if len(x) == y.size else f"one row per label, {y.size}"
+            message = f"features of client {k} must have {wanted}, got shape {x.shape}"
             raise ValueError(message)
     offsets = np.concatenate([[0], np.cumsum([y.size for y in labels])]).astype(np.int64)
     return np.concatenate(features), np.concatenate(labels), offsets

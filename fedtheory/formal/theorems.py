@@ -60,6 +60,7 @@ _FILES = {
         optimal_client_sampling.fedavg_convex_clients optimal_client_sampling.fedavg_strongly_convex_per_client
         optimal_client_sampling.fedavg_nonconvex""",
     "OneStepBounds": "fedavg.one_step power_of_choice.one_step power_of_choice.weighted_one_step",
+    "Participation": "participation.fixed_step_distance",
     "PowerOfChoiceTheorems": """fedavg.decaying_steps_gap power_of_choice.decaying_steps_gap
         power_of_choice.refined_decaying_steps_gap power_of_choice.fixed_step_gap
         power_of_choice.refined_fixed_step_gap power_of_choice.weighted_average_gap

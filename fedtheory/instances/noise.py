@@ -5,6 +5,8 @@ from fractions import Fraction
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.statistics.law import Law
 
+__all__: list[str] = []
+
 Noise = Law[Vector]
 """The law of a gradient noise with mean zero."""
 

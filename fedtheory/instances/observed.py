@@ -13,6 +13,8 @@ from fedtheory.instances.vectors import Vector, inner, norm2
 from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
 
+__all__: list[str] = []
+
 
 def constants_of(run: Run) -> dict[str, Any]:
     """Return the constants of a run's federation and noise under the argument names of the bounds."""

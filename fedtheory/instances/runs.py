@@ -20,6 +20,8 @@ from fedtheory.instances.vectors import Vector, combination, inner, norm2, vecto
 from fedtheory.sampling.cohorts import Selection, with_replacement
 from fedtheory.statistics.law import Law
 
+__all__: list[str] = []
+
 
 class Cohort(NamedTuple):
     """The clients of a round, including copies, with their aggregation coefficients and that of the old model."""

@@ -16,6 +16,8 @@ from fedtheory.sampling.cohorts import independent
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.statistics.law import Law
 
+__all__: list[str] = []
+
 if TYPE_CHECKING:
     import numpy as np
 

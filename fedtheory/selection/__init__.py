@@ -22,6 +22,7 @@ from fedtheory.selection.loss_matching import matches as matches
 from fedtheory.selection.participation import Everyone as Everyone
 from fedtheory.selection.participation import PriorityDraws as PriorityDraws
 from fedtheory.selection.participation import UniformFraction as UniformFraction
+from fedtheory.selection.periodic import Periodic as Periodic
 from fedtheory.selection.power_of_choice import ClippedLoss as ClippedLoss
 from fedtheory.selection.power_of_choice import DecayingCandidates as DecayingCandidates
 from fedtheory.selection.power_of_choice import FairLoss as FairLoss

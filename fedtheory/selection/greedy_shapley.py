@@ -3,7 +3,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final, get_args
 
 import numpy as np
 
@@ -40,10 +40,9 @@ def read_memory(memory):
 
 def checked_averaging(averaging: str | float) -> float:
     """Return the weight of old values, or ``RUNNING_MEAN``."""
-    if isinstance(averaging, str):
-        validate.choice("averaging", averaging, ("mean",))
+    if isinstance(averaging, str) and averaging == "mean":
         return RUNNING_MEAN
-    share = validate.fraction("averaging", averaging)
+    share = 1.0 if isinstance(averaging, str) else validate.fraction("averaging", averaging)
     if share == 1:
         message = f"averaging must be 'mean' or a number in [0, 1), got {short(averaging)}"
         raise ValueError(message)
@@ -52,7 +51,10 @@ def checked_averaging(averaging: str | float) -> float:
 
 def checked_valuation(valuation: ValuationMethod | Valuation) -> Valuation:
     """Return a valuation, which may be given as the name of its method."""
-    return valuation if isinstance(valuation, Valuation) else Valuation(valuation)
+    if isinstance(valuation, Valuation):
+        return valuation
+    validate.choice("valuation", valuation, get_args(ValuationMethod))
+    return Valuation(valuation)
 
 
 @compiled

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.bound import Bound
 
@@ -21,7 +23,7 @@ def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
     bound
         A bound with an argument ``step_size``.
     args, constants
-        Its other arguments.
+        Its other arguments; if some are arrays, the hypotheses must hold and values be finite for all entries.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
 
     def reasons(step_size: float) -> list[str]:
         value, unmet = bound(*args, strict=False, step_size=step_size, **constants)
-        return unmet or ([] if math.isfinite(value) else [f"the value is {value}"])
+        return unmet or ([] if np.all(np.isfinite(value)) else [f"the value is {value}"])
 
     low = 1.0
     for _ in range(_DOUBLINGS):

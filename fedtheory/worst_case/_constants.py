@@ -7,6 +7,7 @@ conditions are the same.
 
 from __future__ import annotations
 
+import numbers
 import operator
 import random
 import sys
@@ -32,8 +33,9 @@ class Constant(Fraction):
     """A rational number with the rational function whose value it is.
 
     Two constants are equal if their functions are. An order is that of the numbers, and is added to ``compared``. So is
-    that two constants differ, or that one is not 0, if a user's program asks. All that would use the number alone, such
-    as ``float`` and ``numerator``, raises a TypeError, and so do ``hash`` and ``str`` in a user's program.
+    that two constants differ, or that one is not 0, where a branch may depend on it. All that would use the number
+    alone, such as ``float`` and ``numerator``, raises a TypeError, and so do ``hash`` and ``str`` in a user's program.
+    As a program may catch this error, the refused use is added to ``compared`` as ``0 > 0``, which is never proved.
     """
 
     __slots__ = ("compared", "function", "number")
@@ -47,41 +49,38 @@ class Constant(Fraction):
         return self
 
     def __repr__(self) -> str:
-        return f"Constant({self})"
+        return self._text(_caller())
 
     def __str__(self) -> str:
-        if _is_asked_by_a_program():
-            _refuse(self)
-        return str(self.function.as_expr())
+        return self._text(_caller())
 
     def __format__(self, _: str) -> str:
-        if _is_asked_by_a_program():
-            _refuse(self)
-        return str(self.function.as_expr())
+        return self._text(_caller())
 
     def __hash__(self) -> int:  # type: ignore[override] # of numbers.Complex, which has None
         # The hash is that of the number: a dictionary would find it there, and nowhere else.
-        if _is_asked_by_a_program():
+        if not _caller().startswith("fedtheory."):
             _refuse(self)
         return Fraction.__hash__(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, int | Fraction):
-            return False
+            undefined: bool = _undefined(self, other)
+            return undefined
         function = function_of(other, self.function.field)
         # Caches of the library may hold constants of an earlier call, which belong to another field.
-        if function.field == self.function.field and _is_asked_by_a_program():
+        if function.field == self.function.field and not _drops_zeros(_caller()):
             self._compare(self.function - function, self.number - number_of(other))
         return bool(self.function == function)
 
     def __bool__(self) -> bool:
-        if _is_asked_by_a_program():
+        if not _drops_zeros(_caller()):
             self._compare(self.function, self.number)
         return bool(self.function)
 
     def __pow__(self, power: Any, modulo: Any = None) -> Any:
         if not isinstance(power, int):
-            return NotImplemented
+            return _undefined(self, power)
         if power < 0:
             self._compare(self.function, self.number)
         return Constant(self.number**power, self.function**power, self.compared)
@@ -95,18 +94,28 @@ class Constant(Fraction):
     def __abs__(self) -> Constant:
         return self if self >= 0 else -self
 
+    def _text(self, caller: str) -> str:
+        if not caller.startswith("fedtheory."):
+            _refuse(self)
+        return str(self.function.as_expr())
+
     def _compare(self, apart: Any, number: Fraction, *, is_strict: bool = True) -> None:
         """Write down that a difference has the sign of its value here."""
         if not (apart.numer.is_ground and apart.denom.is_ground):
             self.compared.add((apart if number > 0 else -apart, is_strict))
 
 
-def _is_asked_by_a_program() -> bool:
-    """Whether a method of a constant is called from outside of this library, where a branch may depend on the answer.
+def _caller() -> str:
+    """Return the module from which a method of a constant is called."""
+    return str(sys._getframe(2).f_globals.get("__name__", ""))
 
-    Inside, terms with the coefficient 0 are left out, which changes nothing at constants where others become 0.
+
+def _drops_zeros(module: str) -> bool:
+    """Whether a module of this library leaves out terms with the coefficient 0, and does nothing else, if one is 0.
+
+    Terms that are kept change nothing at constants where their coefficients become 0.
     """
-    return not str(sys._getframe(2).f_globals.get("__name__", "")).startswith("fedtheory.")
+    return module.startswith("fedtheory.worst_case._") and not module.endswith("._functions")
 
 
 def function_of(number: Fraction | int, field: Any) -> Any:
@@ -121,10 +130,18 @@ def number_of(number: Fraction | int) -> Fraction:
     return number.number if isinstance(number, Constant) else Fraction(number)
 
 
+def evaluate(function: Any, point: Sequence[Fraction]) -> Fraction:
+    """Return the value of a rational function; ZeroDivisionError at a pole."""
+    field = function.field
+    pairs = [*zip(field.ring.gens, (field.domain(c.numerator, c.denominator) for c in point), strict=True)]
+    return _fraction(function.numer.evaluate(pairs) / function.denom.evaluate(pairs))
+
+
 def _arithmetic(name: str, work: Callable[[Any, Any], Any]) -> None:
     def result(self: Constant, one: Any, other: Any) -> Any:
-        if not isinstance(one, int | Fraction) or not isinstance(other, int | Fraction):
-            return NotImplemented
+        given = other if one is self else one
+        if not isinstance(given, int | Fraction):
+            return _undefined(self, given)
         functions = [function_of(part, self.function.field) for part in (one, other)]
         if name == "truediv":
             self._compare(functions[1], number_of(other))
@@ -137,7 +154,7 @@ def _arithmetic(name: str, work: Callable[[Any, Any], Any]) -> None:
 def _order(name: str, work: Callable[[Any, Any], bool]) -> None:
     def compare(self: Constant, other: Any) -> Any:
         if not isinstance(other, int | Fraction):
-            return NotImplemented
+            return _undefined(self, other)
         outcome, apart = work(self.number, number_of(other)), self.number - number_of(other)
         # Which of the two is larger, and whether they may be equal, must be the same on the whole domain.
         function = self.function - function_of(other, self.function.field)
@@ -147,9 +164,17 @@ def _order(name: str, work: Callable[[Any, Any], bool]) -> None:
     setattr(Constant, f"__{name}__", compare)
 
 
+def _undefined(self: Constant, other: object) -> Any:
+    """Refuse numbers with which fractions can be added or compared, but which are not rational."""
+    is_inexact = isinstance(other, numbers.Number) and not isinstance(other, numbers.Rational)
+    return _refuse(self) if is_inexact else NotImplemented
+
+
 def _refuse(self: Constant, *_: Any) -> Any:
+    self.compared.add((self.function.field.zero, True))
     message = (
-        f"a named constant must be added, multiplied, divided or compared, got another use of {self.function.as_expr()}"
+        "a named constant must be added, multiplied, divided, or compared with integers and fractions, got another use "
+        f"of {self.function.as_expr()}"
     )
     raise TypeError(message)
 
@@ -158,8 +183,13 @@ for _name in ("add", "sub", "mul", "truediv"):
     _arithmetic(_name, getattr(operator, _name))
 for _name in ("lt", "le", "gt", "ge"):
     _order(_name, getattr(operator, _name))
-for _name in ("float", "int", "trunc", "floor", "ceil", "round", "floordiv", "rfloordiv", "mod", "rmod", "reduce_ex"):
+for _name in (
+    "float", "int", "trunc", "floor", "ceil", "round", "floordiv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod",
+    "rpow", "complex", "copy", "deepcopy", "reduce", "reduce_ex",
+):  # fmt: skip
     setattr(Constant, f"__{_name}__", _refuse)
+for _name in ("as_integer_ratio", "is_integer", "limit_denominator"):
+    setattr(Constant, _name, _refuse)
 for _name in ("numerator", "denominator"):
     setattr(Constant, _name, property(_refuse))
 
@@ -214,7 +244,11 @@ class Domain:
         self.inequalities: list[tuple[Any, bool]] = []
         for one in found:
             self._signs: dict[Any, Sign | None] = {}  # each inequality may prove more
-            apart = self.field.from_expr(one.gts - one.lts)
+            try:
+                apart = self.field.from_expr(one.gts - one.lts)
+            except ValueError:
+                message = f"an inequality must compare ratios of polynomials of {', '.join(self.names)}, got {one}"
+                raise ValueError(message) from None
             sign = 1 if apart.denom.is_ground else self.sign(apart.denom)
             if sign is None:
                 message = f"an inequality must have a denominator of one sign by those before it, got {one}"
@@ -340,9 +374,12 @@ def _identity(left: Sequence[Any], right: Sequence[Any]) -> tuple[dict[int, Frac
         column[rows] = Fraction(1)
     table, goal = np.zeros((rows + 1, len(columns))), np.zeros(rows + 1)
     goal[rows] = 1
-    for number, column in enumerate(columns):
-        for row, c in column.items():
-            table[row, number] = float(c)
+    try:
+        for number, column in enumerate(columns):
+            for row, c in column.items():
+                table[row, number] = float(c)
+    except OverflowError:
+        return None
     solution = linprog(np.ones(len(columns)), A_eq=table, b_eq=goal, bounds=(0, None), method="highs-ds")
     if solution.status != 0:
         return None

@@ -51,7 +51,8 @@ class Num(NamedTuple):
 
 def named(name: str) -> str:
     """Return a constant's name, which is no word of Coq, no lemma and no name that a proof gives."""
-    return f"{name}_" if name in reserved() or re.fullmatch(r"[cdehkrst]\d*", name) else name
+    stem = name.rstrip("_")  # so that distinct names remain distinct
+    return f"{name}_" if stem in reserved() or re.fullmatch(r"[cdehkrst]\d*", stem) else name
 
 
 def polynomial(p: Any) -> str:

@@ -1,21 +1,27 @@
 """Exact multipliers of a family of semidefinite programs at rational constants, from approximate ones.
 
 An approximate solution says which conditions are used and which rank the matrix of the sum of squares has. Given these,
-the optimality conditions are polynomial equations. Newton's method solves them to a hundred digits, and continued
-fractions return the rational numbers that the multipliers are. Nothing here is trusted.
+the optimality conditions are polynomial equations. Newton's method solves them to a hundred digits, and the multipliers
+are the rational numbers of few digits that are this close. Nothing here is trusted.
+
+The unknowns of these equations are one array. It holds the multipliers y; then, for each block, a basis N of the null
+space of the slack matrix ``sum y_k A_k - A_0``, and a matrix G with the worst case's Gram matrix ``N G N'``; then the
+function values. N is the identity in some rows, the free ones, and the array holds its other rows. Of G it holds the
+upper triangle.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from fedtheory.worst_case._constants import function_of
+from fedtheory.errors import OracleError
+from fedtheory.worst_case._constants import evaluate, function_of
 from fedtheory.worst_case._semidefinite import Program
 
 __all__: list[str] = []
@@ -24,6 +30,8 @@ _SMALL = 1e-5
 """Multipliers and eigenvalues below this share of the largest are taken as 0."""
 _SAME = 1e-6
 """Relative difference of two values that are taken as equal."""
+_MOST_SOLVES = 300
+"""Semidefinite programs that are solved before the search for unique multipliers ends."""
 _DIGITS = 160
 _MOST_STEPS = 40
 Point = tuple[Fraction, ...]
@@ -38,19 +46,10 @@ class Solution(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Which conditions have multipliers, and for each block the rows by which its null space is described."""
+    """Which conditions have multipliers, and the free rows of each block."""
 
     active: tuple[int, ...]
     free: tuple[tuple[int, ...], ...]
-
-
-class Unknowns(NamedTuple):
-    """Multipliers, null spaces, Gram matrices in these, and function values; entries may be floats or long numbers."""
-
-    multipliers: Any
-    nulls: list[Any]
-    inner: list[Any]
-    values: Any
 
 
 @final
@@ -66,8 +65,13 @@ class Numbers:
         """Return the same with other numbers in the place of fractions."""
         change = np.frompyfunc(number, 1, 1)
         kind: Any = float if number is float else object
-        return Numbers(*([change(m).astype(kind) for m in self.matrices], change(self.levels).astype(kind),
-                         change(self.bounds).astype(kind)))  # fmt: skip
+        try:
+            matrices, *others = [[change(m).astype(kind) for m in self.matrices], change(self.levels).astype(kind),
+                                 change(self.bounds).astype(kind)]  # fmt: skip
+        except OverflowError:
+            message = "a program must have coefficients below 10^308 in absolute value, got larger ones"
+            raise OracleError(message) from None
+        return Numbers(matrices, *others)
 
 
 @final
@@ -98,6 +102,20 @@ class Family:
             for form in program.forms
         ]
         self.bounds = [function_of(one.bound, field) for one in program.constraints]
+
+    def becomes(self, other: Family, point: Point) -> bool:
+        """Whether another family, of a program at numbers, is this one at these constants."""
+
+        def at(functions: Mapping[Any, Any]) -> dict[Any, Any]:
+            values = {key: function_of(evaluate(one, point), self.field) for key, one in functions.items()}
+            return {key: c for key, c in values.items() if c}
+
+        def described(family: Family) -> list[Mapping[Any, Any]]:
+            return [*family.forms, *family.levels, dict(enumerate(family.bounds))]
+
+        kinds = [(one.sizes, one.num_equalities, len(one.labels)) for one in (self, other)]
+        given = [{key: c for key, c in one.items() if c} for one in described(other)]
+        return kinds[0] == kinds[1] and [*map(at, described(self))] == given
 
     def at(self, point: Point) -> Numbers:
         """Return the program at rational constants."""
@@ -149,15 +167,15 @@ class Family:
         return Solution(y.value, [cone.dual_value for cone in cones], float(problem.value))
 
     def reduced(self, numbers: Numbers) -> tuple[list[int], Solution] | None:
-        """Leave out constraints until the multipliers are unique; None if there is no solution."""
+        """Leave out constraints until the multipliers are unique, if they can be; None if there is no solution."""
         kept = [*range(len(self.labels))]
         found = self.solved(numbers, kept)
         if found is None:
             return None
         value = found.value
-        while True:
+        while self.solves <= _MOST_SOLVES:
             used = [k for k, y in zip(kept, found.multipliers, strict=True) if self._is_used(k, y, found)]
-            if len(used) < len(kept):
+            if 0 < len(used) < len(kept):
                 again = self.solved(numbers, used)
                 if again is not None and _is_same(again.value, value):
                     kept, found = used, again
@@ -173,7 +191,8 @@ class Family:
                         kept, found = fewer, again
                         break
             else:
-                return kept, found
+                break
+        return kept, found
 
     def _is_used(self, number: int, multiplier: float, found: Solution) -> bool:
         return number < self.num_equalities or multiplier > _SMALL * max(1.0, float(np.abs(found.multipliers).max()))
@@ -200,24 +219,21 @@ class Family:
             free.append(tuple(_pivot_rows(null)))
         return Shape(tuple(active), tuple(free))
 
-    def start(self, numbers: Numbers, shape: Shape, kept: Sequence[int], found: Solution) -> Unknowns:
+    def start(self, numbers: Numbers, shape: Shape, kept: Sequence[int], found: Solution) -> Any:
         """Write an approximate solution in the unknowns of the optimality conditions."""
         y = np.array([found.multipliers[[*kept].index(k)] for k in shape.active])
-        nulls, inner = [], []
-        slack = _slacks(numbers, shape, y)
-        for block, rows in enumerate(shape.free):
-            vectors = np.linalg.eigh(slack[block])[1][:, : len(rows)]
-            null = vectors @ np.linalg.inv(vectors[[*rows]]) if rows else vectors
-            nulls.append(null)
-            inner.append(found.grams[block][np.ix_(rows, rows)])
-        return Unknowns(y, nulls, inner, self._values(numbers, shape, nulls, inner))
+        parts, grams, rows = [y], [], [k + 1 for k in shape.active]
+        for slack, gram, free in zip(_slacks(numbers, shape, y), found.grams, shape.free, strict=True):
+            vectors = np.linalg.eigh(slack)[1][:, : len(free)]
+            null = vectors @ np.linalg.inv(vectors[[*free]])
+            inner = gram[np.ix_(free, free)]
+            parts += [np.delete(null, free, axis=0).ravel(), inner[np.triu_indices(len(free))]]
+            grams.append(null @ inner @ null.T)
+        # The function values at which the used constraints hold with equality, in least squares.
+        left = numbers.bounds[[*shape.active]] - _traces(numbers, rows, grams)
+        return np.concatenate([*parts, np.linalg.lstsq(numbers.levels[rows], left, rcond=None)[0]])
 
-    def _values(self, numbers: Numbers, shape: Shape, nulls: Sequence[Any], inner: Sequence[Any]) -> Any:
-        """Return the function values at which the used constraints hold with equality, in least squares."""
-        left = [numbers.bounds[k] - _trace(numbers, k + 1, nulls, inner) for k in shape.active]
-        return np.linalg.lstsq(numbers.levels[[k + 1 for k in shape.active]], np.array(left), rcond=None)[0]
-
-    def newton(self, numbers: Numbers, shape: Shape, start: Unknowns) -> Unknowns | None:
+    def newton(self, numbers: Numbers, shape: Shape, start: Any) -> Any:
         """Solve the optimality conditions in doubles; None if they lead to no optimal solution."""
         now, size = start, np.inf
         for _ in range(_MOST_STEPS):
@@ -227,19 +243,19 @@ class Family:
                 return now if self._is_optimal(numbers, shape, now) else None
             if not np.isfinite(size) or size > 1e6:
                 return None
-            step = np.linalg.lstsq(_jacobian(numbers, shape, now), residual, rcond=1e-10)[0]
-            now = _moved(now, shape, step)
+            now = now - np.linalg.lstsq(_jacobian(numbers, shape, now), residual, rcond=1e-10)[0]
         return None
 
-    def _is_optimal(self, numbers: Numbers, shape: Shape, now: Unknowns) -> bool:
-        signed = [y for k, y in zip(shape.active, now.multipliers, strict=True) if k >= self.num_equalities]
-        slacks = _slacks(numbers, shape, now.multipliers)
+    def _is_optimal(self, numbers: Numbers, shape: Shape, now: Any) -> bool:
+        y, _, inner, _ = _unpacked(numbers, shape, now)
+        signed = [c for k, c in zip(shape.active, y, strict=True) if k >= self.num_equalities]
+        matrices = (*_slacks(numbers, shape, y), *inner)
         return min(signed, default=0) > -1e-7 and all(
-            np.linalg.eigvalsh(matrix).min(initial=0) > -1e-7 for matrix in (*slacks, *now.inner)
+            np.linalg.eigvalsh(matrix).min(initial=0) > -1e-7 for matrix in matrices
         )
 
     def polished(
-        self, exact: Numbers, shape: Shape, near: Unknowns, left_open: Sequence[int] = ()
+        self, exact: Numbers, shape: Shape, near: Any, left_open: Sequence[int] = ()
     ) -> list[Fraction | None] | None:
         """Return the multipliers as fractions, or None if one is not rational with few digits; some are left open."""
         from mpmath import mp, mpf
@@ -247,40 +263,16 @@ class Family:
         with mp.workdps(_DIGITS):
             long = exact.converted(lambda number: mpf(number.numerator) / number.denominator)
             turn = np.frompyfunc(mpf, 1, 1)
-            now = Unknowns(turn(near.multipliers), [turn(one).astype(object) for one in near.nulls],
-                           [turn(one).astype(object) for one in near.inner], turn(near.values))  # fmt: skip
+            now, goal = turn(near), mpf(10) ** (20 - _DIGITS)
             back = np.linalg.pinv(_jacobian(exact.converted(float), shape, near), rcond=1e-10)
-            goal = mpf(10) ** (20 - _DIGITS)
             for _ in range(_MOST_STEPS):
                 residual = _residual(long, shape, now)
                 size = max(map(abs, residual), default=mpf(0))
                 if size < goal:
-                    pairs = [*zip(shape.active, now.multipliers, strict=True)]
-                    found = [None if k in left_open else _rational(y) for k, y in pairs]
-                    is_known = all(k in left_open or y is not None for k, y in zip(shape.active, found, strict=True))
-                    return found if is_known else None
-                scaled = np.array([float(r / size) for r in residual])
-                now = _moved(now, shape, turn(back @ scaled) * size)
+                    found = [None if k in left_open else _rational(now[n]) for n, k in enumerate(shape.active)]
+                    return found if found.count(None) == len(left_open) else None
+                now = now - turn(back @ (residual / size).astype(float)) * size
         return None
-
-
-def evaluate(function: Any, point: Point) -> Fraction:
-    """Return the value of a rational function; ZeroDivisionError at a pole."""
-    above, below = (
-        sum(
-            (Fraction(int(c.numerator), int(c.denominator)) * _power(point, monomial) for monomial, c in part.terms()),
-            start=Fraction(0),
-        )
-        for part in (function.numer, function.denom)
-    )
-    return above / below
-
-
-def _power(point: Point, exponents: Sequence[int]) -> Fraction:
-    found = Fraction(1)
-    for x, n in zip(point, exponents, strict=True):
-        found *= x**n
-    return found
 
 
 def _products(form: Any, field: Any) -> dict[tuple[int, int, int], Any]:
@@ -306,104 +298,73 @@ def _pivot_rows(null: Any) -> list[int]:
     return sorted(int(k) for k in qr(null.T, pivoting=True)[2][: null.shape[1]]) if null.shape[1] else []
 
 
+def _unpacked(numbers: Numbers, shape: Shape, unknowns: Any) -> tuple[Any, list[Any], list[Any], Any]:
+    """Return the multipliers, the bases N, the matrices G, and the function values."""
+    count = len(shape.active)
+    nulls, inner = [], []
+    for matrix, free in zip(numbers.matrices, shape.free, strict=True):
+        size, rank = matrix.shape[1], len(free)
+        null, gram = np.zeros((size, rank), dtype=unknowns.dtype), np.zeros((rank, rank), dtype=unknowns.dtype)
+        null[[*free]] = np.eye(rank, dtype=int)
+        others, (i, j) = (size - rank) * rank, np.triu_indices(rank)
+        null[np.delete(np.arange(size), free)] = unknowns[count : count + others].reshape(size - rank, rank)
+        count += others
+        gram[i, j] = gram[j, i] = unknowns[count : count + len(i)]
+        count += len(i)
+        nulls.append(null)
+        inner.append(gram)
+    return unknowns[: len(shape.active)], nulls, inner, unknowns[count:]
+
+
 def _slacks(numbers: Numbers, shape: Shape, y: Any) -> list[Any]:
     rows = [k + 1 for k in shape.active]
     return [np.tensordot(y, matrix[rows], 1) - matrix[0] if rows else -matrix[0] for matrix in numbers.matrices]
 
 
-def _trace(numbers: Numbers, row: int, nulls: Sequence[Any], inner: Sequence[Any]) -> Any:
-    """Return a form at the Gram matrices that the null spaces describe."""
-    found: Any = 0
-    for matrix, null, gram in zip(numbers.matrices, nulls, inner, strict=True):
-        if null.shape[1]:
-            found = found + (null.T.dot(matrix[row]).dot(null) * gram).sum()
-    return found
+def _traces(numbers: Numbers, rows: Sequence[int], grams: Sequence[Any]) -> Any:
+    """Return some forms at Gram matrices."""
+    pairs = zip(numbers.matrices, grams, strict=True)
+    return sum((matrix[rows] * gram).sum(axis=(1, 2)) for matrix, gram in pairs)
 
 
-def _residual(numbers: Numbers, shape: Shape, at: Unknowns) -> Any:
-    parts: list[Any] = []
-    for slack, null in zip(_slacks(numbers, shape, at.multipliers), at.nulls, strict=True):
-        if null.shape[1]:
-            parts += [*slack.dot(null).ravel()]
+def _residual(numbers: Numbers, shape: Shape, unknowns: Any) -> Any:
+    """Return what is 0 at an optimal solution: ``slack N``, the levels, and the used constraints."""
+    y, nulls, inner, values = _unpacked(numbers, shape, unknowns)
     rows = [k + 1 for k in shape.active]
-    parts += [*(at.multipliers.dot(numbers.levels[rows]) - numbers.levels[0])] if numbers.levels.shape[1] else []
-    for k in shape.active:
-        level = numbers.levels[k + 1].dot(at.values) if numbers.levels.shape[1] else 0
-        parts.append(_trace(numbers, k + 1, at.nulls, at.inner) + level - numbers.bounds[k])
-    return np.array(parts, dtype=object if at.multipliers.dtype == object else float)
+    grams = [null.dot(gram).dot(null.T) for null, gram in zip(nulls, inner, strict=True)]
+    squares = [slack.dot(null).ravel() for slack, null in zip(_slacks(numbers, shape, y), nulls, strict=True)]
+    levels, bounds = numbers.levels[rows], numbers.bounds[[*shape.active]]
+    return np.concatenate(
+        [*squares, y.dot(levels) - numbers.levels[0], _traces(numbers, rows, grams) + levels.dot(values) - bounds]
+    )
 
 
-def _jacobian(numbers: Numbers, shape: Shape, at: Unknowns) -> Any:
-    """Return the derivatives of the residual, one column for each unknown, in the order of ``_moved``."""
+def _jacobian(numbers: Numbers, shape: Shape, unknowns: Any) -> Any:
+    """Return the derivatives of the residual in floating point."""
+    from scipy.linalg import block_diag
+
+    y, nulls, inner, values = _unpacked(numbers, shape, unknowns)
     rows = [k + 1 for k in shape.active]
-    slacks, columns = _slacks(numbers, shape, at.multipliers), []
-    nothing = [np.zeros_like(null) for null in at.nulls]
-
-    def column(squares: Sequence[Any], levels: Any, traces: Any) -> Any:
-        return np.concatenate([*(part.ravel() for part in squares), levels, traces])
-
-    no_levels, no_traces = np.zeros(numbers.levels.shape[1]), np.zeros(len(rows))
-    for row in rows:
-        squares = [matrix[row] @ null for matrix, null in zip(numbers.matrices, at.nulls, strict=True)]
-        columns.append(column(squares, numbers.levels[row], no_traces))
-    for block, (i, j) in _null_places(shape, at):
-        change = np.zeros_like(at.nulls[block])
-        change[i, j] = 1.0
-        squares = [*nothing]
-        squares[block] = slacks[block] @ change
-        weight = at.nulls[block] @ at.inner[block] @ change.T
-        traces = np.array([2 * (numbers.matrices[block][row] * weight).sum() for row in rows])
-        columns.append(column(squares, no_levels, traces))
-    for block, (i, j) in _inner_places(shape):
-        change = np.zeros_like(at.inner[block])
-        change[i, j] = change[j, i] = 1.0
-        weight = at.nulls[block] @ change @ at.nulls[block].T
-        traces = np.array([(numbers.matrices[block][row] * weight).sum() for row in rows])
-        columns.append(column(nothing, no_levels, traces))
-    for place in range(numbers.levels.shape[1]):
-        columns.append(column(nothing, no_levels, numbers.levels[rows, place]))
-    return np.array(columns, dtype=float).T
-
-
-def _null_places(shape: Shape, at: Unknowns) -> list[tuple[int, tuple[int, int]]]:
-    return [
-        (block, (i, j))
-        for block, (null, free) in enumerate(zip(at.nulls, shape.free, strict=True))
-        for i in range(len(null))
-        if i not in free
-        for j in range(len(free))
-    ]
-
-
-def _inner_places(shape: Shape) -> list[tuple[int, tuple[int, int]]]:
-    return [(b, (i, j)) for b, free in enumerate(shape.free) for i in range(len(free)) for j in range(i, len(free))]
-
-
-def _moved(at: Unknowns, shape: Shape, step: Any) -> Unknowns:
-    """Return the unknowns less a step."""
-    y = at.multipliers - step[: len(shape.active)]
-    nulls, inner, place = [one.copy() for one in at.nulls], [one.copy() for one in at.inner], len(shape.active)
-    for block, where in _null_places(shape, at):
-        nulls[block][where] = nulls[block][where] - step[place]
-        place += 1
-    for block, (i, j) in _inner_places(shape):
-        inner[block][i, j] = inner[block][i, j] - step[place]
-        inner[block][j, i] = inner[block][i, j]
-        place += 1
-    return Unknowns(y, nulls, inner, at.values - step[place:])
+    levels, count = numbers.levels[rows], len(rows)
+    by_multipliers, by_blocks, of_traces = [], [], [np.zeros((count, count))]
+    blocks = zip(numbers.matrices, _slacks(numbers, shape, y), nulls, inner, shape.free, strict=True)
+    for matrix, slack, null, gram, free in blocks:
+        moved, (i, j) = matrix[rows] @ null, np.triu_indices(len(free))
+        others = np.delete(np.arange(null.size).reshape(null.shape), free, axis=0).ravel()
+        by_multipliers.append(moved.reshape(count, null.size).T)
+        by_blocks.append(np.pad(np.kron(slack, np.eye(len(free)))[:, others], ((0, 0), (0, len(i)))))
+        of_traces.append(2 * (moved @ gram).reshape(count, null.size)[:, others])
+        of_traces.append((null.T @ moved)[:, i, j] * np.where(i == j, 1, 2))
+    of_squares = np.hstack([np.vstack(by_multipliers), block_diag(*by_blocks)])
+    of_levels = np.pad(levels.T, ((0, 0), (0, of_squares.shape[1] - count)))
+    no_values = np.zeros((len(of_squares) + len(of_levels), len(values)))
+    return np.vstack([np.hstack([np.vstack([of_squares, of_levels]), no_values]), np.hstack([*of_traces, levels])])
 
 
 def _rational(number: Any) -> Fraction | None:
-    """Return the fraction that a long number is, or None if it is none with few digits."""
-    from mpmath import floor, mpf
+    """Return the fraction of few digits that a long number is, or None."""
+    from mpmath import nint
 
-    rest, (p0, q0), (p1, q1) = number, (0, 1), (1, 0)
-    for _ in range(_DIGITS):
-        whole = int(floor(rest))
-        (p0, q0), (p1, q1) = (p1, q1), (p0 + whole * p1, q0 + whole * q1)
-        if q1 > 10 ** (_DIGITS // 3):
-            return None
-        if abs(number - mpf(p1) / q1) < mpf(10) ** (30 - _DIGITS):
-            return Fraction(p1, q1)
-        rest = 1 / (rest - whole)
-    return None
+    long = Fraction(int(nint(number * 10**_DIGITS)), 10**_DIGITS)
+    found = long.limit_denominator(10 ** (_DIGITS // 3))
+    return found if abs(found - long) < Fraction(1, 10 ** (_DIGITS - 30)) else None

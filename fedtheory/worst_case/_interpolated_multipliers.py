@@ -11,8 +11,8 @@ from typing import Any, final
 
 from fedtheory.arithmetic.matrices import kernel
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._constants import Domain
-from fedtheory.worst_case._exact_multipliers import Family, Point, Shape, Unknowns, evaluate
+from fedtheory.worst_case._constants import Domain, evaluate
+from fedtheory.worst_case._exact_multipliers import Family, Point, Shape
 
 __all__: list[str] = []
 
@@ -20,7 +20,8 @@ _HELD_OUT = 4
 """Constants at which an interpolated function is compared, beyond those that determine it."""
 _MOST_MISSES = 60
 """Constants at which the multipliers are others, after which the search ends."""
-_MOST_POINTS = 2000
+_MOST_POINTS = 300
+"""Constants at which the multipliers are computed; exact interpolation takes their number to the fourth power."""
 Powers = tuple[int, ...]
 Exact = Sequence[Any]
 
@@ -36,19 +37,18 @@ class Samples:
         shape: Shape,
         left_open: Sequence[int],
         base: Point,
-        start: Unknowns,
+        start: Any,
         exact: Exact,
     ) -> None:
         self.family, self.domain, self.shape, self.left_open, self.base = family, domain, shape, left_open, base
-        self.near: dict[Point, Unknowns] = {base: start}
+        self.near: dict[Point, Any] = {base: start}
         self.exact: dict[Point, Exact] = {base: exact}
         size = len(base)
         # Through the base: a line for each constant, one on which all change, and a cloud.
-        axes = [[Fraction(int(k == axis)) for k in range(size)] for axis in range(size)]
-        self.lines = [self._line(axis) for axis in axes]
-        self.lines.append(self._line([Fraction(23, 23 + 6 * k) for k in range(size)]))
-        self.cloud = self._cloud()
-        self.known: list[list[Point]] = [[] for _ in range(size + 2)]
+        directions = [[Fraction(int(k == axis)) for k in range(size)] for axis in range(size)]
+        directions.append([Fraction(23, 23 + 6 * k) for k in range(size)])
+        self.sources = [*map(self._line, directions), self._cloud()]
+        self.known: list[list[Point]] = [[] for _ in self.sources]
 
     def interpolated(self, number: int, largest_degree: int) -> Any:
         """Return a rational function that is one multiplier at all samples, and at others that were held out.
@@ -76,7 +76,10 @@ class Samples:
         ]
         found = self._fitted(number, len(gens) + 1, *exponents)
         if found is None:
-            message = f"a rational function of the degrees {own} must interpolate the multiplier of {name}, got none"
+            message = (
+                f"a rational function of the degrees {own} with at most {_MOST_POINTS} coefficients must interpolate "
+                f"the multiplier of {name}, got none"
+            )
             raise OracleError(message)
         return found
 
@@ -86,6 +89,8 @@ class Samples:
         from sympy.polys.fields import field
 
         needed = len(above) + len(below) - 1
+        if needed + _HELD_OUT > _MOST_POINTS:
+            return None
         points = self._some(place, needed + _HELD_OUT)
         if len(points) < needed + _HELD_OUT:
             return None
@@ -99,7 +104,7 @@ class Samples:
 
     def _some(self, place: int, needed: int) -> list[Point]:
         """Return constants of a line, or of the cloud, with exact multipliers, as many as are needed if there are."""
-        source, known, misses = [*self.lines, self.cloud][place], self.known[place], 0
+        source, known, misses = self.sources[place], self.known[place], 0
         while len(known) < needed and misses < _MOST_MISSES:
             point = next(source, None)
             if point is None:
@@ -168,13 +173,10 @@ def rational_function(
             entries = (-m * value if side else m for m, (_, value) in zip(monomials, samples, strict=True))
             columns.append({row: c for row, c in enumerate(entries) if c})
     for combination in kernel(columns):
-        parts = [field.zero, field.zero]
+        sides: list[dict[Powers, Any]] = [{}, {}]
         for number, c in combination.items():
-            side = int(number >= len(above))
-            term = field(field.domain(c.numerator, c.denominator))
-            for x, n in zip(field.gens, (*above, *below)[number], strict=True):
-                term *= x**n
-            parts[side] += term
-        if parts[1]:
-            return parts[0] / parts[1]
+            sides[number >= len(above)][(*above, *below)[number]] = field.domain(c.numerator, c.denominator)
+        numerator, denominator = (field(field.ring.from_dict(side)) for side in sides)
+        if denominator:
+            return numerator / denominator
     return None

@@ -519,7 +519,7 @@ def _as_text(record: Record, said: Statement, found: Written, names: Names) -> l
     lines += [f"it holds that {conclusion} <= {found.upper}.", "", "Proof. The sum of"]
     lines += [
         f"  {y} times [{label}] {names.sum(terms)} {sign} {bound}" for y, label, terms, sign, bound in found.terms
-    ]
+    ] or ["  0 <= 0"]
     lines += ["less the objective is a sum of squares:", *(f"  {one}" for one in found.squares or ["0"])]
     return [*lines, *_notes(record, "\n".join(lines), names)]
 
@@ -547,7 +547,12 @@ def _as_latex(record: Record, said: Statement, found: Written, names: Names) -> 
         pieces = [names.sum(terms[k : k + _TERMS]) for k in range(0, len(terms), _TERMS)]
         joined = [piece if not k or piece.startswith("-") else f"+ {piece}" for k, piece in enumerate(pieces)]
         rows += [f"  & \\qquad {piece}" for piece in (*joined[:-1], f"{joined[-1]} {sign} {bound}")]
-    lines += ["{\\allowdisplaybreaks", *_aligned(rows), "}", "less the objective is a sum of squares:"]
+    lines += [
+        "{\\allowdisplaybreaks",
+        *_aligned(rows or ["  & 0 \\le 0"]),
+        "}",
+        "less the objective is a sum of squares:",
+    ]
     lines += _aligned([f"  & {'' if not k else '+ '}{one}" for k, one in enumerate(found.squares or ["0"])])
     return [*lines, *_notes(record, "\n".join(lines), names)]
 

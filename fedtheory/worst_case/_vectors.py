@@ -204,9 +204,12 @@ class Form:
     @property
     def says_nothing(self) -> bool:
         """Whether the form is 0 for all values of the unknowns."""
-        return not any(c and u.coordinates and v.coordinates for (u, v), c in self.products.items()) and not any(
-            self.values.values()
-        )
+        return not any(u.coordinates and v.coordinates for u, v in self.pairs) and not any(self.values.values())
+
+    @property
+    def pairs(self) -> list[tuple[Vector, Vector]]:
+        """The products whose coefficients are not 0."""
+        return [pair for pair, c in self.products.items() if c]
 
     def __add__(self, other: Form | Value) -> Form:
         right = Form.of(other)

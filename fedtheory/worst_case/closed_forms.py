@@ -21,8 +21,8 @@ from fedtheory._storage import files
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._constants import Constant, Domain, function_of, number_of
-from fedtheory.worst_case._exact_multipliers import Family, Point, evaluate
+from fedtheory.worst_case._constants import Constant, Domain, evaluate, function_of, number_of
+from fedtheory.worst_case._exact_multipliers import Family, Point
 from fedtheory.worst_case._interpolated_multipliers import Samples
 from fedtheory.worst_case._readable_proofs import LATEX, TEXT, Names, Written, statement_of, text_of
 from fedtheory.worst_case._record import Record
@@ -34,6 +34,8 @@ __all__ = ["ClosedForm", "closed_form"]
 
 _COMPARED = 12
 """Constants at which the value is compared with a guess."""
+_CALLED = 4
+"""Numbers at which the program is called, in addition to its call with named constants."""
 _TRIED = 2000
 """Constants at which a function whose sign is not proved is evaluated."""
 
@@ -162,11 +164,13 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
     Parameters
     ----------
     program
-        A function of named constants that returns a ``Problem``. It is called once, with constants that may be added,
-        multiplied, divided and compared as fractions. Each comparison, also ``==``, has to have one outcome on the
-        domain.
+        A function of named constants that returns a ``Problem``. It is called with constants that may be added,
+        multiplied, divided, and compared with integers and fractions. Each comparison, also ``==``, has to have one
+        outcome on the domain. The function is also called with some fractions, at which it must have the same
+        conditions. It must not catch errors of ``Problem``, and must not depend on anything but its arguments.
     domain
-        A function of the same constants that returns a list of inequalities, such as ``[0 < eta, eta * L < 2]``.
+        A function of the same constants, in the same order, that returns a list of inequalities, such as
+        ``[0 < eta, eta * L < 2]``.
     largest_degree
         Largest degree of numerators and denominators that are tried.
 
@@ -182,7 +186,10 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
         function of the largest degree interpolates them, or a sign is not proved. The error says which one. Nothing
         is proved then.
     ValueError
-        If the domain is not described by polynomial inequalities.
+        If the domain is not described by inequalities between ratios of polynomials, or the problem maximizes several
+        forms or has no constraint.
+    TypeError
+        If the program uses the number behind a constant, or the domain has its arguments in another order.
 
     Notes
     -----
@@ -208,11 +215,17 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
     (eta*mu - 1)**2
     """
     validate.count("largest_degree", largest_degree)
-    parameters = inspect.signature(program).parameters.values()
-    names = [one.name for one in parameters if one.default is one.empty]
+    names = _arguments(program)
     if not names:
         message = "program must be a function of named constants, got one without an argument"
         raise ValueError(message)
+    with suppress(ValueError):  # a callable without a signature
+        among = _arguments(domain)
+        if sorted(among) == sorted(names) and among != names:
+            message = (
+                f"domain must have its arguments in the program's order, {', '.join(names)}, got {', '.join(among)}"
+            )
+            raise TypeError(message)
     whole = Domain(names, domain)
     points = [*islice(whole.points(), _COMPARED)]
     if not points:
@@ -237,6 +250,11 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
 
     value = Max(*(one.value for one in pieces), evaluate=False)
     return ClosedForm(value, whole.texts, {}, search.family.solves, search.num_points, pieces)
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's arguments without a default."""
+    return [one.name for one in inspect.signature(function).parameters.values() if one.default is one.empty]
 
 
 def _split(apart: Any, whole: Domain, where_negative: Point) -> tuple[Domain, Domain] | None:
@@ -339,15 +357,41 @@ class _Search:
         self.num_points = 0
         compared: set[tuple[Any, bool]] = set()
         constants = [Constant(c, x, compared) for c, x in zip(points[0], whole.constants, strict=True)]
-        problem = validate.instance("program", program(*constants), Problem, "a function that returns a Problem")
-        if len(problem.objectives) != 1:
-            message = f"a program must maximize one form, got {len(problem.objectives)}"
-            raise ValueError(message)
-        [self.objective] = problem.objectives
-        self.record = completed(problem.record)
+        self.record, self.objective = _called(program, constants)
         self.program = conditions_of(self.record, [self.objective])
+        if not self.program.constraints:
+            message = "a program must have a constraint, at_most for example, got none"
+            raise ValueError(message)
         self.family = Family(self.program, whole.field)
-        self.compared = {*compared}
+        self._check_comparisons(compared)
+        self._check_at_numbers(program)
+
+    def _check_comparisons(self, compared: set[tuple[Any, bool]]) -> None:
+        """Raise OracleError unless all comparisons of the program have one outcome on the domain."""
+        for apart, strict in sorted(compared, key=str):
+            if not apart:
+                message = "a program must only add, multiply, divide and compare constants, got another use of one"
+                raise OracleError(message)
+            if not self.domain.holds(apart, strict=strict):
+                message = f"a comparison of the program must have one outcome, got {apart} {'>' if strict else '>='} 0"
+                raise OracleError(f"{message}, {_unproved(apart, self.domain)}")
+
+    def _check_at_numbers(self, program: Callable[..., Problem]) -> None:
+        """Raise OracleError if the program has other conditions at numbers than with named constants.
+
+        The program may depend on the types of its arguments, or on earlier calls.
+        """
+        for near in self.points[:_CALLED]:
+            # Two points of a function that coincide at simple constants are one point there.
+            point = tuple(x * (1 + Fraction(k, 9973)) for k, x in enumerate(near, start=1))
+            point = point if self.domain.contains(point) else near
+            record, objective = _called(program, point)
+            if not self.family.becomes(Family(conditions_of(record, [objective]), self.domain.field), point):
+                message = (
+                    "a program must have the same conditions at numbers as with named constants, got others at "
+                    f"{self.domain.named(point)}"
+                )
+                raise OracleError(message)
 
     def first(self, largest_degree: int) -> _Guess:
         """Interpolate the multipliers around the first point at which they are unique."""
@@ -406,10 +450,6 @@ class _Search:
     def proved(self, guess: _Guess, domain: Domain) -> ClosedForm:
         """Verify a guess symbolically on a domain."""
         family, field = self.family, domain.field
-        for apart, strict in sorted(self.compared, key=str):
-            if not domain.holds(apart, strict=strict):
-                message = f"a comparison of the program must have one outcome, got {apart} {'>' if strict else '>='} 0"
-                raise OracleError(f"{message}, {_unproved(apart, domain)}")
         for number, y in zip(guess.active, guess.multipliers, strict=True):
             is_free = number < family.num_equalities
             if not (domain.sign(y.denom) is not None if is_free else domain.holds(y)):
@@ -437,6 +477,15 @@ class _Search:
         return ClosedForm(
             _factored(guess.value), domain.texts, multipliers, family.solves, self.num_points, _proved=one
         )
+
+
+def _called(program: Callable[..., Problem], constants: Sequence[Fraction]) -> tuple[Record, Form]:
+    """Return what a program records, and its objective."""
+    problem = validate.instance("program", program(*constants), Problem, "a function that returns a Problem")
+    if len(problem.objectives) != 1:
+        message = f"a program must maximize one form, got {len(problem.objectives)}"
+        raise ValueError(message)
+    return completed(problem.record), problem.objectives[0]
 
 
 def _factored(function: Any) -> Any:

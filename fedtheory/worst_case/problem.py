@@ -551,7 +551,9 @@ class Problem:
         True
         """
         share, v = positive_number("omega", omega), own_vector("unbiased", vector, self.record)
-        owners = {self.record.sources[block].owner for block in v.blocks} - {"", SERVER}
+        # Whether clients draw noises of their own must be the same for all constants: none of these coefficients is 0.
+        sources = {block: self.record.sources[block].owner for block in v.blocks}
+        owners = {sources[block] for (block, _), c in v.coordinates.items() if sources[block] not in ("", SERVER) and c}
         owner = next(iter(owners), "") if clients is None else clients.name
         blocks = next((one.blocks for one in self.record.declared if one.name == owner), (0,))
         noise = self.record.noise(owner, v, blocks)
@@ -704,9 +706,8 @@ class Problem:
         if owner not in (None, self.record.owner):
             message = "forms must be of the problem that they are given to, got one of another problem"
             raise ValueError(message)
-        for pair, c in found.products.items():
-            if c:
-                self.record.refuse_dependent(*pair)
+        for pair in found.pairs:
+            self.record.refuse_dependent(*pair)
         return found
 
 

@@ -238,6 +238,8 @@ _STATIONARY = {
 
 # A round contracts by (1 - eta mu)^tau where eta (L + mu) < 2.
 _AVERAGE_DRIFT = {"fixed_step_distance-derived": _CONTROLLED | {"step (L + mu) < 2"}}
+# Whatever clients take part, with weights of sum 1: the step is at most 1/L.
+_PARTICIPATION = {"fixed_step_distance-derived": _CONTROLLED | {"weights sum to one", "step <= 1/L"}}
 # Whatever the law of the sampling, the expected mean of the gradients at w* must be 0.
 _CLIENT_SAMPLING = {"one_step-derived": _CONTROLLED | {"unbiased sampling"}}
 # Extrapolation: convex clients with one minimizer, and updates that are measured.
@@ -252,6 +254,7 @@ EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
         "average_drift": _AVERAGE_DRIFT,
+        "participation": _PARTICIPATION,
         "client_sampling": _CLIENT_SAMPLING,
         "power_of_choice": _POWER_OF_CHOICE,
         "fedavg": _FEDAVG,

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fedtheory.conformance import check_method
 from fedtheory.methods import FedAvgM, Scaffnew, Scaffold
-from tests.conformance.defects.methods import RIGHT
+from tests.conformance.defects.methods import CAUGHT, RIGHT
 
 
 @pytest.mark.parametrize(("method", "options"), RIGHT)
@@ -54,3 +55,27 @@ def test_what_has_no_models_to_compare_with_is_refused(like: Any, num_selected: 
 @pytest.mark.parametrize(("method", "options"), RIGHT[10:])
 def test_right_code_with_a_state_of_the_server_is_not_refused_for_any_seed(method: Any, options: Any) -> None:
     assert all(check_method(method, rng=seed, **options).holds for seed in range(20))
+
+
+def in_single_precision(method: Any) -> Any:
+    def trained(gradients, weights, initial, num_rounds, local_steps, step_size, rng, *cohorts):
+        slopes = [lambda model, slope=slope: np.float32(slope(model)) for slope in gradients]
+        numbers = (np.float32(weights), np.float32(initial), num_rounds, local_steps, np.float32(step_size))
+        return method(slopes, *numbers, rng, *cohorts)
+
+    return trained
+
+
+@pytest.mark.parametrize(("method", "options"), [(method, options) for method, options in RIGHT if callable(method)])
+def test_right_code_in_single_precision_passes_with_its_rounding_error(method: Any, options: Any) -> None:
+    found = check_method(in_single_precision(method), rtol=1e-4, **options)
+    assert found.holds, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "check", "options", "caught_by"), CAUGHT[:-1])
+def test_defects_are_caught_with_the_rounding_error_of_single_precision(
+    method: Any, check: Any, options: Any, caught_by: str
+) -> None:
+    found = check(in_single_precision(method), rtol=1e-4, **options)
+    assert caught_by in [failure.check for failure in found.failures], found

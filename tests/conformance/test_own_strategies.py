@@ -16,6 +16,7 @@ S = ft.selection
 K = 6
 PRIORITY = (True, True, False, False, False, False)
 SHARES = {"weights": [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]}
+GROUPS = S.Periodic([[0.5, 0.5, 0, 0, 0, 0], [0, 0, 0, 0.25, 0.25, 0.5]])
 STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
     (S.Full(), {"like": S.Full()}),
     (S.Uniform(2), {"like": S.Uniform(2)}),
@@ -24,6 +25,7 @@ STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
     (S.PowerOfChoice(2, 4), {"like": S.PowerOfChoice(2, 4)}),
     (S.PowerOfChoice(2, "all"), {"like": S.PowerOfChoice(2, "all")}),
     (S.PowerOfChoice(2, 4, loss="last"), {}),
+    (GROUPS, {}),
     (S.Independent(2.5, "uniform"), {"like": S.Independent(2.5, "uniform")}),
     (S.Independent(2.5), {}),
     (S.Independent(2.5, "approximate"), {}),
@@ -36,7 +38,9 @@ STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
     (S.SoftmaxShapley(3), {}),
     (S.SizeWeighted(S.Uniform(2)), {"like": S.Uniform(2)}),
 ]
-EXCEPTIONS: dict[Any, dict[str, str]] = {}
+EXCEPTIONS: dict[Any, dict[str, str]] = {
+    GROUPS: dict.fromkeys(("relabeling", "fair ties"), "its shares name the clients of each round")
+}
 CHECKS = [
     pytest.param(check, id=f"{type(strategy).__name__}-{place}-{check.name}")
     for place, (strategy, options) in enumerate(STRATEGIES)

@@ -41,6 +41,16 @@ def in_place(rng, labels, num_clients):
     return np.array_split(np.argsort(labels), num_clients)
 
 
+def sorted_in_place(rng, labels, num_clients):
+    labels.sort()
+    return split(rng, labels, num_clients)
+
+
+def one_by_one_in_place(rng, labels, num_clients):
+    rng.shuffle(labels)
+    yield from np.array_split(np.argsort(labels), num_clients)
+
+
 def one_client_too_many(rng, labels, num_clients):
     return split(rng, labels, num_clients + 1)
 
@@ -62,6 +72,8 @@ WRONG = {
     of_the_global_generator: ("same generator", "must return the same parts for generators in the same state"),
     counted_from_one: ("range", "rows must be in 0..2, got 3 for client 0"),
     in_place: ("inputs", "must leave labels unchanged"),
+    sorted_in_place: ("inputs", "must leave labels unchanged"),
+    one_by_one_in_place: ("inputs", "must leave labels unchanged"),
     one_client_too_many: ("runs", "must return 1 parts, got 2"),
     with_empty_clients: ("no empty client", "every client must have a row, got none for client 1"),
     of_unequal_sizes: ("equal sizes", "sizes of parts must differ by at most 1, got 1 and 3"),

@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedtheory.conformance import check_probabilities
 from fedtheory.conformance import probabilities as kit
 from fedtheory.conformance._checks import Failed
+from fedtheory.sampling import optimal_probabilities
 
 
 def answering(*answers: Any) -> Any:
     """Return a rule that gives these answers one after the other."""
     left = iter(answers)
-    return kit._Rule(lambda *_: next(left))
+    return kit._Rule(lambda *_: next(left), 1e-9)
 
 
 def passes(demand: Any, instance: kit.Instance, *answers: Any) -> bool:
@@ -92,3 +94,12 @@ def test_two_answers_may_be_a_thousandth_apart_whichever_is_larger(demand: Any, 
 
     assert are_one(1e-3)
     assert not are_one(above(1e-3))
+
+
+def test_probabilities_in_single_precision_pass_with_its_rounding_error() -> None:
+    def single(norms: Any, expected_size: float) -> Any:
+        return optimal_probabilities(np.float32(norms), expected_size).astype(np.float32)
+
+    far = {"scaling": "1e-100 is 0 in single precision"}
+    assert check_probabilities(single, rtol=1e-5, exceptions=far).holds
+    assert not check_probabilities(single, exceptions=far).holds

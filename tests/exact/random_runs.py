@@ -25,6 +25,7 @@ from fedtheory.selection import (
     Full,
     Independent,
     LossMatching,
+    Periodic,
     PowerOfChoice,
     Proportional,
     SizeWeighted,
@@ -66,6 +67,7 @@ _EXACT = {
     "sgd.local_steps_round": {STEPS},
     "stationary.averaging_distance": {STEPS},
     "average_drift.fixed_step_distance": {STEPS},
+    "participation.fixed_step_distance": {STEPS},  # of any strategy
     "client_sampling.one_step": set[str](),
     "fedexp.one_round": {STEPS, SERVER},
     # about a function h and three points: no run at all
@@ -240,6 +242,9 @@ def draw(name, rng):
         wanted = rng.random() < 0.9
         while wanted and not bound.statement.accepts(strategy.scheme):
             strategy = draw_strategy(rng, fed)
+    if name.startswith("participation") and rng.random() < 0.5:
+        rows = rng.dirichlet(np.ones(fed.num_clients), int(rng.integers(1, 4))) * rng.integers(2, size=fed.num_clients)
+        strategy = Periodic((rows + 1e-3) / (rows + 1e-3).sum(axis=1, keepdims=True))
     start = fed.minimizer + rng.normal(size=fed.dim) * rng.choice([0.0, 0.3, 3.0])
     run: dict[str, Any] = {"num_rounds": int(rng.integers(1, 7)), "initial": start}
     if method is not None:
@@ -329,6 +334,10 @@ def truths(case, rng):
     ):
         known["stationary_distance2"] = float(np.sum((start - rest_point(case, size)) ** 2))
         known["effective_steps"] = float(p @ np.broadcast_to(case.run.get(STEPS, 1), fed.num_clients))
+    if not isinstance(case.strategy, Full | Periodic):
+        # The gradients at w* of R rounds of tau steps add up to at most this.
+        longest = float(np.sqrt((at_optimum**2).sum(axis=1).max()))
+        known["imbalance2"] = (case.tau * case.run["num_rounds"] * longest) ** 2
     return {name: value for name, value in known.items() if name in bound.domains}
 
 

@@ -1,6 +1,7 @@
 """The applicable bounds of a run are those of ``for_run``, with the largest allowed step sizes."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ import fedtheory as ft
 from fedtheory.__main__ import main
 from fedtheory.bounds import client_sampling, fedavg, fedexp, power_of_choice, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.bounds.error_feedback import cgd_gap
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact import applicable, for_run
+from fedtheory.methods import Compressed, RandK, TopK
 from fedtheory.selection import Full, Independent, Proportional, Uniform
 from fedtheory.theorem import largest_step_size, obstacle, setting_of
 from fedtheory.verification import known_bounds
@@ -78,6 +81,14 @@ def test_the_text_of_a_table_has_a_line_for_each_bound_that_may_apply_and_counts
     assert len(lines) == len(rows) - len(others) + 1
     assert lines[-1] == f"{len(others)} others do not apply: each has a reason"
     assert rows._repr_html_().count("<tr>") == len(rows) + 1
+
+
+@pytest.mark.parametrize("local_steps", [[1, 2, 3], np.full((20, 3), 2), ft.engine.Stragglers(0.5, 3)], ids=type)
+def test_bounds_are_checked_on_runs_whose_clients_take_different_numbers_of_steps(local_steps):
+    rows = applicable(FED, Full(), local_steps=local_steps, **RUN)
+    reasons = {row.name: row.result for row in rows}
+    is_equal = isinstance(local_steps, np.ndarray)
+    assert ("covers equal local_steps" in reasons["sgd.local_steps_round"]) is not is_equal
 
 
 def test_a_setting_that_no_bound_has_is_an_error_with_a_close_name():
@@ -184,6 +195,26 @@ def test_a_step_of_any_sampling_needs_an_unbiased_one():
     assert for_run(client_sampling.one_step, fed, Proportional(1), **run)["sampling_variance"] == 1
     with pytest.raises(AssumptionViolated, match=r"expected weight p_k: got weights from 0\.25 to 0\.75"):
         for_run(client_sampling.one_step, fed, Uniform(1), **run)
+
+
+@dataclass(frozen=True)
+class Half:
+    """A user's compressor, which may draw numbers."""
+
+    def compress(self, dim):
+        return TopK(1).compress(dim)._replace(epsilon=0.25)
+
+
+def test_a_bound_on_single_runs_needs_a_compressor_whose_error_is_bounded_in_each_of_them():
+    fed = ft.QuadraticFederation([[1.0, 1.0]], [[0.0, 0.0]], [1.0])
+    run = {"num_rounds": 5, "step_size": 0.5, "initial": [1.0, 1.0]}
+    # In a run whose draws are all of one coordinate, the other half of the gap of 1 is left.
+    assert sum(cgd_gap.terms(**for_run(cgd_gap, fed, Full(), method=Compressed(TopK(1)), **run)).values()) < 0.5
+    with pytest.raises(AssumptionViolated, match=r"is a contraction: .*: got RandK\(k=1, scaled=False\), whose error"):
+        for_run(cgd_gap, fed, Full(), method=Compressed(RandK(1)), compression_error=0.75, **run)
+    with pytest.raises(AssumptionViolated, match=r"got Half\(\), whose error is known to be bounded only on average"):
+        for_run(cgd_gap, fed, Full(), method=Compressed(Half()), **run)
+    assert for_run(cgd_gap, fed, Full(), method=Compressed(Half()), compression_error=0.5, **run)["initial_gap"] == 1.0
 
 
 def test_extrapolation_needs_a_common_minimizer_and_possible_updates():

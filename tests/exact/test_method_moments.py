@@ -10,6 +10,7 @@ import fedtheory as ft
 from fedtheory.exact import expected_gap
 from fedtheory.methods import FedAvgM, FedDyn, FedNova, Scaffold
 from fedtheory.selection import Full, Independent, Proportional, Uniform
+from fedtheory.selection.laws import Moments
 
 # Dyadic numbers, so that floats and fractions are equal.
 CURVATURES, CENTERS, WEIGHTS = [Q(1), Q(4), Q(2)], [Q(0), Q(5), Q(-2)], [Q(1, 2), Q(1, 4), Q(1, 4)]
@@ -134,6 +135,37 @@ def test_without_momentum_the_expected_gap_is_that_of_averaging():
 def test_a_simulation_without_randomness_has_the_expected_gap(method):
     known = {**RUN, "step_size": 0.05, "gradient_noise": 0.0, "method": method}
     np.testing.assert_allclose(expected_gap(FULL, Full(), **known), ft.fedavg(FULL, Full(), **known).gap[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", [FedDyn(1.0), Scaffold()], ids=repr)
+def test_expected_gaps_are_not_negative_where_the_method_has_converged(method):
+    fed = ft.QuadraticFederation(DIAGONAL.diagonals, 10 * CENTERS_IN_THE_PLANE, SHARES)
+    found = expected_gap(fed, Uniform(2, "weighted"), 300, 3, 0.1, [1.0, 2.0], method=method)
+    assert (found >= 0).all()
+    assert found[-1] < 1e-12 * found[0]
+
+
+class RandomSize:
+    """One of two clients or both with probability 1/3 each, and their plain mean: coefficients 0, 1/2 or 1."""
+
+    def law(self, weights):
+        return Moments(np.full(2, 1 / 2), 1 / 3, np.full(2, 1 / 3), np.full(2, 5 / 12))
+
+
+def test_moments_are_enough_for_server_momentum_and_refused_where_clients_have_states():
+    fed = ft.QuadraticFederation([1.0, 2.0], [[1.0], [-1.0]], [0.5, 0.5])
+    known = {"num_rounds": 2, "local_steps": 1, "step_size": 0.5, "initial": [2.0]}
+    pulls = [lambda x: 0.5 * (1 - x), lambda x: -1 - x]
+    changes = [lambda x, k=k: pulls[k](x) for k in range(2)] + [lambda x: (pulls[0](x) + pulls[1](x)) / 2]
+    ends = []
+    for first, second in product(changes, repeat=2):
+        velocity = first(2.0)
+        ends.append(2.0 + velocity + velocity / 2 + second(2.0 + velocity))
+    wanted = 0.75 * np.mean([(x - fed.minimizer[0]) ** 2 for x in ends])
+    assert expected_gap(fed, RandomSize(), method=FedAvgM(0.5), **known)[-1] == pytest.approx(wanted, rel=1e-12)
+    for method in (FedDyn(1.0), Scaffold()):
+        with pytest.raises(TypeError, match=r"strategy must be Full, Uniform, Proportional or Independent with \w+\("):
+            expected_gap(fed, RandomSize(), method=method, **known)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,15 @@ def test_a_partition_of_other_rows_is_refused():
         ([0], [[0, 1]], ValueError, r"labels must have shape \(2,\), got \(1,\)"),
         ([0, np.nan], [[0, 1]], ValueError, "labels must be finite, got nan at index 1"),
         ([0, 0.5], [[0, 1]], ValueError, "labels must be whole numbers, got 0.5 at index 1"),
-        (["a", "b"], [[0, 1]], TypeError, "labels must contain real numbers"),
+        (["a", "b"], [[0, 1]], TypeError, r"labels must be the numbers 0, 1, \.\.\. of classes, as .*, got 'a'"),
+        (
+            [0, 1],
+            {0: [0], 1: [1]},
+            TypeError,
+            "parts must be a sequence with the numbers of each client's samples, got",
+        ),
+        ([0, 1], [0, 1], TypeError, "part 0 must be an array of numbers of samples, got 0"),
+        ([0, 1], 2, TypeError, "parts must be a sequence .*, got 2 of type int"),
         ([0, 1], [[0, 1], [1]], ValueError, "parts must be disjoint, got row 1 more than once"),
         ([0, 1], [[0, 1], []], ValueError, "every client must own at least one sample, got client 1 without any"),
         ([0, 1], [], ValueError, "clients must hold at least one client, got none"),
@@ -107,7 +115,9 @@ def test_pooled_samples_that_do_not_fit_are_refused(labels, parts, error, text):
 
 
 def test_clients_of_unequal_widths_and_no_clients_are_refused():
-    with pytest.raises(ValueError, match=r"features of client 1 must have shape \(1, 2\), got \(1, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"features of client 1 must have 2 columns as those of client 0, got shape \(1, 3\)"
+    ):
         FederatedData.from_clients([PAIRS[1], ([[1.0, 2.0, 3.0]], [0])])
     with pytest.raises(ValueError, match="features of client 0 must have 2 dimensions, got shape"):
         FederatedData.from_clients([(3.0, [0])])

@@ -57,6 +57,7 @@ _LOCAL = {
 
 LETTERS: Mapping[str, Mapping[str, str]] = {
     "average_drift": _ROUND | {"sq (w - xs)": "initial_distance2", "sq average_drift": "drift2", "r": "num_rounds"},
+    "participation": _ROUND | {"sq (w - xs)": "initial_distance2", "delta2": "imbalance2", "r": "num_rounds"},
     "client_sampling": _ROUND
     | {"E draw (fun o => sq (vE (uniform m hm) (fun i => g (c o i) xs)))": "sampling_variance"},
     "error_feedback": _FEEDBACK

@@ -29,6 +29,7 @@ EXAMPLES: dict[str, Any] = {
         (True, True, False, False, False, False), (0.5,) * K, 1.5,
         participation=ft.selection.UniformFraction(0.5),
     ),
+    "Periodic": ft.selection.Periodic(np.eye(K)),
     "PowerOfChoice": ft.selection.PowerOfChoice(2, 4),
     "Proportional": ft.selection.Proportional(3),
     "Uniform": ft.selection.Uniform(2),
@@ -39,13 +40,13 @@ EXAMPLES: dict[str, Any] = {
 }  # fmt: skip
 every_strategy = pytest.mark.parametrize("name", EXAMPLES)
 # Nothing is drawn: another seed gives the same run.
-DETERMINISTIC = {"Full"}
+DETERMINISTIC = {"Full", "Periodic"}
 # Copies of a client act as different clients.
 WITH_REPLACEMENT = {"Proportional"}
-# The law is not that of the losses alone: valuations, presence, updates.
+# The law is not that of the losses alone: valuations, presence, updates, the round.
 WITHOUT_LAW = {
     "ActiveFederated", "ActiveFederatedByReports", "Available", "Independent", "GreedyShapley",
-    "UpperConfidenceShapley", "SoftmaxShapley", "SizeWeighted",
+    "UpperConfidenceShapley", "SoftmaxShapley", "SizeWeighted", "Periodic",
 }  # fmt: skip
 # Who is selected depends on what was remembered of earlier rounds, or on updates, which are 0 where no model moves.
 NOT_LIKE_LATER_ROUNDS = {
@@ -150,6 +151,7 @@ GREEDY: dict[str, Any] = {
     "Available": ft.selection.Available(ft.selection.Uniform(K + 1), ft.selection.BernoulliAvailability(0.7)),
     "Independent": ft.selection.Independent(K + 1.0),
     "LossMatching": ft.selection.LossMatching((True, *ALL), (1 / (K + 1),) * (K + 1)),
+    "Periodic": ft.selection.Periodic(np.eye(K + 1)),
     "PowerOfChoice": ft.selection.PowerOfChoice(2, K + 1),
     "Uniform": ft.selection.Uniform(K + 1),
     "GreedyShapley": ft.selection.GreedyShapley(K + 1),

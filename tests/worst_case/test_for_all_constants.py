@@ -1,7 +1,10 @@
 """Closed forms: exact interpolation, certificates of signs, and theorems for all constants of a domain."""
 
+import pickle
 import re
 from collections.abc import Callable
+from copy import copy, deepcopy
+from decimal import Decimal
 from fractions import Fraction as Q
 from itertools import islice, product
 from math import isqrt
@@ -12,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from mpmath import mp, mpf, sqrt
-from sympy import QQ, symbols
+from mpmath import mp, mpf
+from sympy import QQ, Symbol, oo, sqrt, symbols
 from sympy.polys.fields import field
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import ClosedForm, Problem, closed_form, closed_forms
-from fedtheory.worst_case._constants import Constant, Domain
+from fedtheory.worst_case._constants import Constant, Domain, evaluate
 from fedtheory.worst_case._coq_terms import named as coq_name
-from fedtheory.worst_case._exact_multipliers import _DIGITS, _rational, evaluate
+from fedtheory.worst_case._exact_multipliers import _DIGITS, Numbers, Shape, _jacobian, _rational, _residual
 from fedtheory.worst_case._interpolated_multipliers import Samples, rational_function
 from tests.environment import ROOT
 from tests.worst_case.closed_form_methods import METHODS, Method, gradient_descent, sampled_client
@@ -52,11 +55,7 @@ def held_out(values: Callable[[Q], Q], degree: int) -> Any:
     samples: Any = object.__new__(Samples)
     points = [(Q(k, 7),) for k in range(1, 30)]
     samples.domain, samples.base, samples.known = line(lambda x: x > 0), points[0], [[]]
-    samples.lines, samples.cloud, samples.exact = (
-        [iter(points)],
-        iter(()),
-        {point: [values(*point)] for point in points},
-    )
+    samples.sources, samples.exact = [iter(points)], {point: [values(*point)] for point in points}
     powers = [(n,) for n in range(degree + 1)]
     return samples._fitted(0, 0, powers, powers)
 
@@ -81,8 +80,24 @@ def test_long_numbers_are_fractions_only_if_they_have_few_digits() -> None:
     with mp.workdps(_DIGITS):
         assert _rational(mpf(10609) / 14400) == Q(10609, 14400)
         assert _rational(mpf(-3)) == -3
-        assert _rational(sqrt(2)) is None
+        assert _rational(mp.sqrt(2)) is None
         assert _rational(+mp.pi) is None
+
+
+@pytest.mark.parametrize("free", [((0, 2), (1,)), ((1,), ()), ((), ())])
+def test_derivatives_of_optimality_conditions_are_central_differences(free: Any) -> None:
+    """The conditions are polynomials of degree 2 in each unknown, for which these are exact."""
+    source = np.random.default_rng(0)
+    matrices = [one + one.swapaxes(1, 2) for one in (source.normal(size=(4, size, size)) for size in (3, 2))]
+    numbers = Numbers(matrices, source.normal(size=(4, 2)), source.normal(size=3))
+    shape = Shape((0, 2), free)
+    ranks = [(size, len(rows)) for size, rows in zip((3, 2), free, strict=True)]
+    count = 2 + sum((size - rank) * rank + rank * (rank + 1) // 2 for size, rank in ranks) + 2
+    unknowns = source.normal(size=count)
+    sides = [
+        np.array([_residual(numbers, shape, unknowns + sign * step) for step in np.eye(count)]) for sign in (1, -1)
+    ]
+    np.testing.assert_allclose(_jacobian(numbers, shape, unknowns), (sides[0] - sides[1]).T / 2, atol=1e-12)
 
 
 # Signs
@@ -174,7 +189,17 @@ def test_random_polynomials_that_are_negative_somewhere_have_no_certificate() ->
 
 @pytest.mark.parametrize(
     "relations",
-    [lambda x: [0 < x < 1], lambda x: [], lambda x: [x], lambda x: x > 0, lambda x: [1 / (x - 2) > 0]],
+    [
+        lambda x: [0 < x < 1],
+        lambda x: [],
+        lambda x: [x],
+        lambda x: x > 0,
+        lambda x: [1 / (x - 2) > 0],
+        lambda x: [x > 0, x**2 < sqrt(x)],
+        lambda x: [abs(x) < 1],
+        lambda x: [x < oo],
+        lambda x: [x < Symbol("y")],
+    ],
 )
 def test_a_domain_that_is_no_list_of_inequalities_is_refused_in_a_sentence(relations: Callable[[Any], Any]) -> None:
     with pytest.raises(ValueError, match=r"\A[^\n]*(domain|inequality) must [^\n]+\Z"):
@@ -225,7 +250,9 @@ def test_comparisons_and_divisions_of_constants_are_written_down() -> None:
     assert not eta <= mu
     assert mu >= 0
     assert 1 / (mu - eta) < 0
+    assert mu != np.int64(3)
     assert {(str(apart), strict) for apart, strict in compared} == {
+        ("-c0 + 3", True),
         ("-c0 + 1", True), ("-c0 + c1", True), ("c0", False), ("-1/(c0 - c1)", True),
     }  # fmt: skip
 
@@ -242,22 +269,38 @@ def test_constants_are_equal_if_their_functions_are() -> None:
 
 def test_the_number_alone_of_a_constant_is_refused() -> None:
     """A program that rounds a constant has no conditions that hold for others."""
-    (eta,), _ = named(Q(5, 7))
     uses: list[Callable[[Any], Any]] = [
         float, int, round, Q, lambda c: c // 1, lambda c: 1 % c, lambda c: c.numerator, lambda c: c + 0.5,
-        lambda c: c**0.5, range, lambda c: c < 0.5,
+        lambda c: c**0.5, lambda c: 2**c, lambda c: c < 0.5, lambda c: divmod(c, 1), lambda c: c.as_integer_ratio(),
+        lambda c: c.limit_denominator(2), lambda c: c.is_integer(), str, repr, hash, copy, deepcopy, pickle.dumps,
+        lambda c: c == 0.5, lambda c: c != 0.5 + 0j, lambda c: c == Decimal("0.5"),
     ]  # fmt: skip
     for use in uses:
-        with pytest.raises(TypeError):
-            use(eta)
+        for value in (Q(5, 7), Q(2)):
+            (eta,), compared = named(value)
+            with pytest.raises(TypeError):
+                use(eta)
+            # The program may catch the error, which must not lead to a proof.
+            [(function, is_strict)] = compared
+            assert not Domain(["c0"], lambda c: [c > 0]).holds(function, strict=is_strict)
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        range(eta)
+
+
+def test_other_texts_than_numbers_differ_from_a_constant() -> None:
+    (eta,), compared = named(Q(5, 7))
+    assert eta != "5/7"
+    assert eta is not None
+    assert eta not in ("eta", None)
+    assert not compared
 
 
 # Theorems
 
 
 def test_names_of_constants_are_no_names_of_a_proof() -> None:
-    assert [coq_name(name) for name in ("mu", "eta", "p", "e", "c0", "t12", "forall")] == [
-        "mu", "eta", "p_", "e_", "c0_", "t12_", "forall_",
+    assert [coq_name(name) for name in ("mu", "eta", "p", "e", "c0", "t12", "forall", "mu_", "p_", "c0_")] == [
+        "mu", "eta", "p_", "e_", "c0_", "t12_", "forall_", "mu_", "p__", "c0__",
     ]  # fmt: skip
 
 
@@ -336,6 +379,9 @@ def test_a_domain_that_is_too_large_is_refused_with_constants_at_which_the_proof
         closed_form(sampled_client, lambda mu, eta, theta: [mu > 0, mu < 1, eta > 0, eta < 1, theta > 1])
 
 
+SHORT: Any = lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) < 2]  # noqa: E731
+
+
 def at_one_half(mu: Any, eta: Any) -> Problem:
     return gradient_descent(mu, Q(3) if eta == Q(1, 2) else eta)
 
@@ -352,12 +398,108 @@ def of_a_text(mu: Any, eta: Any) -> Problem:
     return gradient_descent(mu, Q(3) if f"{eta}" == "1/2" else eta)
 
 
+def of_a_float(mu: Any, eta: Any) -> Problem:
+    return gradient_descent(mu, Q(3) if eta == 0.5 else eta)
+
+
+def of_a_dictionary_or_not(mu: Any, eta: Any) -> Problem:
+    try:
+        return of_a_dictionary(mu, eta)
+    except TypeError:
+        return gradient_descent(mu, eta)
+
+
+def of_a_bound(mu: Any, eta: Any) -> Problem:
+    p = Problem()
+    f = p.function(mu, 1)
+    best, x = f.minimizer(), p.point("x")
+    p.at_most((x - best).square, 1)
+    try:
+        p.at_most((x - f.gradient(x)).square, eta - Q(1, 2))
+        p.maximize((x - best).square)
+    except ValueError:
+        p.maximize(4 * (x - best).square)
+    return p
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [at_one_half, where_it_is_not_one_half, of_a_dictionary, of_a_text])
+@pytest.mark.parametrize(
+    "program",
+    [at_one_half, where_it_is_not_one_half, of_a_dictionary, of_a_text, of_a_float, of_a_dictionary_or_not, of_a_bound],
+)
 def test_a_program_with_another_step_at_a_single_number_is_refused(program: Any) -> None:
     """Its worst case at eta = 1/2 is (1 - 3)^2 at least, which is more than the closed form of the others."""
-    with pytest.raises((OracleError, TypeError), match=r"must have one outcome, got .*eta|got another use of eta"):
-        closed_form(program, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) < 2])
+    with pytest.raises(
+        (OracleError, TypeError), match=r"must have one outcome, got .*eta|got another use of (eta|one)"
+    ):
+        closed_form(program, SHORT)
+
+
+def of_a_type(mu: Any, eta: Any) -> Problem:
+    return gradient_descent(mu, Q(3) if type(eta) is Q else eta)
+
+
+def of_an_earlier_call() -> Callable[..., Problem]:
+    known: list[Any] = []
+
+    def program(mu: Any, eta: Any) -> Problem:
+        known.append(eta)
+        return gradient_descent(mu, known[0])
+
+    return program
+
+
+def of_the_number_of_calls() -> Callable[..., Problem]:
+    calls: list[None] = []
+
+    def program(mu: Any, eta: Any) -> Problem:
+        calls.append(None)
+        return gradient_descent(mu, len(calls) * eta)
+
+    return program
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [of_a_type, of_an_earlier_call(), of_the_number_of_calls()])
+def test_a_program_with_other_conditions_at_numbers_is_refused(program: Any) -> None:
+    with pytest.raises(
+        OracleError, match=r"same conditions at numbers as with named constants, got others at mu=.*eta="
+    ):
+        closed_form(program, SHORT)
+
+
+@pytest.mark.slow
+def test_noises_that_become_one_noise_at_a_single_number_are_refused() -> None:
+    """At s = 1 the clients compress one vector, and draw one noise: 1 + omega is more than 1 + omega/4."""
+
+    def compressed(s: Any, omega: Any) -> Problem:
+        p = Problem()
+        c = p.clients(4, Q(1, 2), 1)
+        best, w = c.minimizer(objective_gap=0), p.point("w")
+        p.at_most((w - best).square, 1)
+        apart = c.gradient(w) - c.mean(c.gradient(w))
+        p.maximize(c.sample(4).square(p.unbiased(w - best + (1 - s) * apart, omega)))
+        return p
+
+    assert compressed(Q(1), Q(1)).solve().enclosure[0] > Q(19, 10)
+    with pytest.raises(OracleError, match=r"must have one outcome, got -s \+ 1"):
+        closed_form(compressed, lambda s, omega: [s > 0, s < 2, omega > 0, omega < 2])
+
+
+@pytest.mark.slow
+def test_a_domain_with_a_pole_of_the_conditions_is_refused() -> None:
+    with pytest.raises(OracleError, match=r"must have one outcome, got .*mu.*> 0"):
+        closed_form(gradient_descent, lambda mu, eta: [mu > 0, mu <= 1, eta > 0, eta * (1 + mu) < 2])
+
+
+def test_a_domain_whose_constants_have_another_order_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"in the program's order, mu, eta, got eta, mu"):
+        closed_form(gradient_descent, lambda eta, mu, L=1: [mu > 0, mu < L, eta > 0, eta * (L + mu) < 2])
+
+
+def test_an_error_of_a_problem_names_the_constant() -> None:
+    with pytest.raises(ValueError, match="mu must be below L, got mu=mu and L=1"):
+        closed_form(gradient_descent, lambda mu, eta: [mu > 1, mu < 2, eta > 0])
 
 
 @pytest.mark.slow
@@ -415,8 +557,58 @@ def test_an_infinite_worst_case_has_no_closed_form() -> None:
         closed_form(without_a_start, lambda eta: [eta > 0, eta < 1])
 
 
+@pytest.mark.slow
+def test_an_objective_that_is_at_most_0_needs_no_condition() -> None:
+    def negative(mu: Any, eta: Any) -> Problem:
+        p = Problem()
+        f = p.function(mu, 1)
+        best, x = f.minimizer(), p.point("x")
+        p.at_most((x - best).square, 1)
+        p.maximize((eta - 2) * (x - best).square - f.gradient(x).square)
+        return p
+
+    found = closed_form(negative, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta < 1])
+    assert found.value == 0
+    assert not found.multipliers
+    assert "The sum of\n  0 <= 0\nless the objective is a sum of squares:" in found.proof()
+    assert "0 \\le 0" in found.proof(latex=True)
+
+
+@pytest.mark.slow
+def test_quadratic_functions_have_no_formal_statement_yet(tmp_path: Path) -> None:
+    def step(mu: Any, eta: Any) -> Problem:
+        p = Problem()
+        f = p.function(mu, 1, quadratic=True)
+        best, x = f.minimizer(), p.point("x")
+        p.at_most((x - best).square, 1)
+        p.maximize((x - eta * f.gradient(x) - best).square)
+        return p
+
+    found = closed_form(step, SHORT)
+    assert found.value.equals((1 - symbols("eta") * symbols("mu")) ** 2)
+    with pytest.raises(ValueError, match="must be about what is stated and proved formally, got quadratic functions"):
+        found.coq(tmp_path / "quadratic.v")
+
+
+@pytest.mark.slow
+def test_a_program_with_numbers_that_no_double_holds_is_refused() -> None:
+    def with_large_curvature(mu: Any) -> Problem:
+        return gradient_descent(mu, Q(10) ** 400)
+
+    with pytest.raises(OracleError, match=r"coefficients below 10\^308"):
+        closed_form(with_large_curvature, lambda mu: [mu > 0, mu < 1])
+
+
 def test_arguments_of_a_closed_form_are_checked() -> None:
     nothing: Any = lambda x: x and None  # noqa: E731
+
+    def without_constraint(c: Any) -> Problem:
+        p = Problem()
+        p.maximize(c * p.point().square)
+        return p
+
+    with pytest.raises(ValueError, match="must have a constraint"):
+        closed_form(without_constraint, lambda c: [c > 0])
     with pytest.raises(ValueError, match="named constants, got one without an argument"):
         closed_form(Problem, list)
     with pytest.raises(TypeError, match="a function that returns a Problem"):

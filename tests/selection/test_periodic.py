@@ -1,0 +1,90 @@
+"""Periodic participation: the clients and weights of each round, and what happens if clients are absent."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.selection import Available, Full, Periodic
+
+FED = ft.QuadraticFederation([1.0, 2.0, 4.0], [[0.0], [1.0], [3.0]], [0.5, 0.25, 0.25])
+SHARES = [[0.25, 0.75, 0.0], [0.0, 0.0, 1.0]]
+RUN = {"num_rounds": 5, "step_size": 0.125, "local_steps": 2, "initial": [2.0]}
+
+
+def by_hand(shares):
+    """Two local steps of each client, averaged with the weights of the round."""
+    models = [2.0]
+    for r in range(5):
+        ends = []
+        for curvature, center in zip(FED.curvatures, FED.centers[:, 0], strict=True):
+            y = models[-1]
+            for _ in range(2):
+                y -= 0.125 * curvature * (y - center)
+            ends.append(y)
+        models.append(float(np.dot(shares[r % len(shares)], ends)))
+    return models
+
+
+@pytest.mark.parametrize("shares", [SHARES, SHARES[:1], np.full((3, 3), 1 / 3)])
+def test_round_r_averages_with_row_r_modulo_the_period(shares):
+    models = ft.fedavg(FED, Periodic(shares), record=("models",), **RUN).models
+    np.testing.assert_allclose(models[0, :, 0], by_hand(shares), rtol=1e-14)
+
+
+def test_the_mean_field_is_the_run_itself():
+    run = ft.fedavg(FED, Periodic(SHARES), record=("models",), **RUN)
+    found = ft.exact.mean_field_gap(FED, Periodic(SHARES), **RUN)
+    np.testing.assert_allclose(found, FED.excess(run.models[0]), rtol=1e-12)
+
+
+def test_the_weights_of_all_clients_are_full_participation():
+    runs = [ft.fedavg(FED, one, record=("models",), **RUN).models for one in (Periodic([FED.weights]), Full())]
+    np.testing.assert_allclose(*runs, rtol=1e-15)
+
+
+class Away:
+    """Availability of all clients but the first."""
+
+    def attendance(self, num_clients):
+        model = ft.selection.AlternatingGroups(0.0, [1] + [0] * (num_clients - 1))
+        return model.attendance(num_clients)
+
+
+def test_the_shares_of_the_present_are_divided_by_their_sum():
+    """In even rounds the first client is absent, in odd rounds it alone is present."""
+    strategy = Available(Periodic([[0.25, 0.75, 0.0]]), Away(), "allow")
+    models = ft.fedavg(FED, strategy, record=("models",), **RUN).models
+    np.testing.assert_allclose(models[0, :, 0], by_hand([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]), rtol=1e-14)
+
+
+def test_a_round_in_which_nobody_is_present_changes_nothing():
+    strategy = Available(Periodic([[1.0, 0.0, 0.0]]), Away(), "allow")
+    models = ft.fedavg(FED, strategy, record=("models",), **RUN).models[0, :, 0]
+    assert (models[1::2] == models[:-1:2]).all()
+
+
+@pytest.mark.parametrize(
+    ("shares", "text"),
+    [
+        ([[0.5, 0.4]], "each row of shares must sum to 1"),
+        ([[1.5, -0.5]], "each row of shares must be at least 0"),
+        ([[0.0, 0.0]], "each row of shares must have a positive entry"),
+        (np.zeros((0, 2)), r"shares must have at least one row and one column, got shape \(0, 2\)"),
+        ([0.5, 0.5], "shares must"),
+        ([["a", "b"]], "shares must"),
+        ([[np.nan, 1.0]], "shares must"),
+    ],
+)
+def test_shares_that_are_no_weights_are_refused(shares, text):
+    with pytest.raises((TypeError, ValueError), match=f"^{text}"):
+        Periodic(shares)
+
+
+def test_shares_of_another_number_of_clients_are_refused():
+    with pytest.raises(ValueError, match=r"^shares must have shape"):
+        ft.fedavg(FED, Periodic([[0.5, 0.5]]), num_rounds=1, step_size=0.1)
+
+
+def test_equal_shares_are_equal_strategies():
+    assert Periodic(SHARES) == Periodic(np.array(SHARES))
+    assert hash(Periodic(SHARES)) == hash(Periodic(np.array(SHARES)))
