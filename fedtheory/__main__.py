@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from fedtheory._support.console import warn
-from fedtheory._support.streams import flushed, nowhere, opened, sentence
-from fedtheory._support.wording import close_to
+from fedtheory._support.streams import check_stdout, flush_stdout, sentence, to_devnull
+from fedtheory._support.wording import suggest
 from fedtheory.cli.parsing import parser_of_commands
 from fedtheory.cli.refusals import refuse
 
@@ -36,20 +36,20 @@ _FUNCTIONS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0, or 1 if a verdict is not the expected one. Wrong usage exits with 2 and one line."""
     try:
-        opened()
+        check_stdout()
         try:
             code = _run(argv)
         finally:
-            flushed()  # also after --help, which exits with SystemExit
+            flush_stdout()  # also after --help, which exits with SystemExit
     except KeyboardInterrupt:
         warn("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
         # The reader has ended, as in `fedtheory list | head`; output that would be flushed at exit is discarded.
-        nowhere()
+        to_devnull()
         return 0
     except OSError as error:
-        nowhere()
+        to_devnull()
         refuse(sentence(error))
     return code
 
@@ -61,7 +61,7 @@ def _run(argv: Sequence[str] | None) -> int:
         parser.print_help()
         return 0
     if not first[0].startswith("-") and first[0] not in _FUNCTIONS:
-        refuse(f"COMMAND must be one of {', '.join(_FUNCTIONS)}, got {first[0]!r}{close_to(first[0], _FUNCTIONS)}")
+        refuse(f"COMMAND must be one of {', '.join(_FUNCTIONS)}, got {first[0]!r}{suggest(first[0], _FUNCTIONS)}")
     arguments, rest = parser.parse_known_args(argv)
     arguments.rest = rest
     if arguments.command in ("bound", "worst") and arguments.name is None:

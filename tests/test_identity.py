@@ -662,7 +662,7 @@ def test_a_function_of_a_library_that_is_replaced_is_another_identity(monkeypatc
 
 def test_versions_of_libraries_and_their_files_count(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [identity(uses_libraries, here=one) for one in (True, False)]
-    for name, count in (("made_by", [True, True]), ("_files", [True, False]), ("processor", [True, False])):
+    for name, count in (("code_version", [True, True]), ("_files", [True, False]), ("processor", [True, False])):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, lambda *_: "another")
             module._version.cache_clear()

@@ -3,13 +3,13 @@
 import hashlib
 import importlib.metadata
 
-from fedtheory._storage.provenance import changes, made_by, provenance
+from fedtheory._storage.provenance import changes, code_version, provenance
 from tests.environment import ROOT
 
 
 def test_versions_and_the_machine_are_said() -> None:
     found = provenance("xarray")
-    assert found["fedtheory"] == made_by()
+    assert found["fedtheory"] == code_version()
     assert found["xarray"] == importlib.metadata.version("xarray")
     assert {"python", "numpy", "scipy", "numba", "platform", "processor"} < set(found)
     assert changes(found, found) == ()
@@ -18,4 +18,4 @@ def test_versions_and_the_machine_are_said() -> None:
 def test_a_version_in_the_making_is_told_by_the_names_and_the_bytes_of_its_sources():
     files = sorted((ROOT / "fedtheory").rglob("*.py"))
     read = b"".join(str(file.relative_to(ROOT / "fedtheory")).encode() + file.read_bytes() for file in files)
-    assert made_by().endswith(f" ({hashlib.sha256(read).hexdigest()[:8]})")
+    assert code_version().endswith(f" ({hashlib.sha256(read).hexdigest()[:8]})")

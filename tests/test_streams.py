@@ -14,7 +14,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.__main__ import main
 from fedtheory._storage import files
-from fedtheory._support.streams import deaf_to_interrupts
+from fedtheory._support.streams import block_sigint
 from fedtheory.datasets.idx import read_idx
 from fedtheory.engine.trajectory import Trajectory
 from tests.environment import ROOT
@@ -129,10 +129,10 @@ def test_an_interrupted_script_ends_by_the_signal() -> None:
 
 def test_a_process_that_is_started_does_not_hear_control_c_and_this_one_does_afterwards() -> None:
     child = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); print('lives')"
-    with deaf_to_interrupts():
+    with block_sigint():
         shown = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=False, timeout=60)
     assert (shown.returncode, shown.stdout, shown.stderr) == (0, "lives\n", "")
-    with pytest.raises(KeyboardInterrupt), deaf_to_interrupts():
+    with pytest.raises(KeyboardInterrupt), block_sigint():
         signal.raise_signal(signal.SIGINT)
 
 

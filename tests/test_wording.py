@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from fedtheory._support.wording import shown, told_apart
+from fedtheory._support.wording import format_number, format_pair
 
 
 @pytest.mark.parametrize(
@@ -19,14 +19,14 @@ from fedtheory._support.wording import shown, told_apart
     ],
 )
 def test_rationals_of_more_than_twenty_digits_are_written_by_their_size(number, text):
-    assert shown(number) == text
+    assert format_number(number) == text
 
 
 def test_rationals_beyond_the_largest_double_are_told_apart_as_they_are():
     huge = Fraction(10**400, 10**6 + 3)
-    assert told_apart(huge, 0.25) == ("about 10^394", "0.25")
+    assert format_pair(huge, 0.25) == ("about 10^394", "0.25")
 
 
 def test_rationals_with_denominators_below_a_thousand_are_told_apart_as_they_are():
     for denominator, said in ((999, "1000/999"), (1000, "1.001"), (1001, "1.001")):
-        assert told_apart(Fraction(denominator + 1, denominator), 2) == (said, "2")
+        assert format_pair(Fraction(denominator + 1, denominator), 2) == (said, "2")

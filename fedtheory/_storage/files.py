@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = [
     "LOCK",
@@ -63,14 +63,14 @@ def as_path(name: str, value: Any) -> Path:
     TypeError: out must be a path, got 3
     """
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
-        message = f"{name} must be a path, got {short(value)}"
+        message = f"{name} must be a path, got {truncate(value)}"
         raise TypeError(message)
     try:
         has_null = b"\0" in os.fsencode(value)
     except UnicodeEncodeError:
         has_null = True
     if has_null:
-        message = f"{name} must be a path that the system accepts, got {short(value)}"
+        message = f"{name} must be a path that the system accepts, got {truncate(value)}"
         raise ValueError(message)
     return Path(value)
 
@@ -112,7 +112,7 @@ def published(folder: Path, index: str) -> tuple[dict[str, Any], dict[str, bytes
     found: dict[str, bytes] = {}
     for name, digest in listed.items():
         if name in ("", ".", "..") or not name.isprintable() or set(name) & set("/\\:"):
-            message = f"{index}, which lists a file outside of the folder, {short(name)}"
+            message = f"{index}, which lists a file outside of the folder, {truncate(name)}"
             raise OtherFileError(message)
         refuse_link(folder / name)
         found[name] = read_bytes(folder / name)
@@ -375,7 +375,7 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            message = f"in which {short(name)} stands twice in one object"
+            message = f"in which {truncate(name)} stands twice in one object"
             raise OtherFileError(message)
         found[name] = value
     return found

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._storage.provenance import made_by, processor
+from fedtheory._storage.provenance import code_version, processor
 
 __all__ = ["UnidentifiedError", "identities", "identity", "source_digest"]
 
@@ -85,7 +85,7 @@ def identity(*values: Any, here: bool = True) -> str:
     >>> identity(lambda x: np.argmin(x)) == identity(lambda x: np.argmax(x))
     False
     """
-    versions = (made_by(), platform.python_version(), *map(_version, _LIBRARIES))
+    versions = (code_version(), platform.python_version(), *map(_version, _LIBRARIES))
     [digest] = identities([(versions, processor() if here else "", values)], here=here)
     return digest
 
@@ -455,7 +455,7 @@ def _version(module: str) -> str:
     """Return the version of the library of a module; empty for user modules, which have none."""
     top = module.partition(".")[0]
     if top == _OWN:
-        return made_by()
+        return code_version()
     file = _file(top)
     if top in sys.stdlib_module_names and (file is None or file.is_relative_to(_standard())):
         return platform.python_version()
@@ -557,4 +557,4 @@ def source_digest(function: Any) -> str:
     function = getattr(function, "func", function)  # of a partial one
     module = getattr(function, "__module__", None) or type(function).__module__
     texts = sorted(_sources(str(module)).values())
-    return hashlib.sha256("\n".join([made_by(), *texts]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([code_version(), *texts]).encode()).hexdigest()

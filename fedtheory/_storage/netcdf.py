@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._storage.files import OtherFileError
-from fedtheory._support.wording import plain, short
+from fedtheory._support.wording import plain, truncate
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -95,7 +95,7 @@ def _storable(name: str, variable: Variable) -> tuple[tuple[str, ...], npt.NDArr
         try:
             encoded = np.char.encode(values, "utf-8").reshape(values.shape)
         except UnicodeEncodeError as error:
-            message = f"{name} must be text that UTF-8 can hold, got {short(error.object)}"
+            message = f"{name} must be text that UTF-8 can hold, got {truncate(error.object)}"
             raise ValueError(message) from error
         length = encoded.dtype.itemsize
         values = np.frombuffer(encoded.tobytes(), dtype="S1").reshape(*encoded.shape, length)
@@ -146,7 +146,7 @@ def _attribute(name: str, value: Any) -> Any:
         return value.encode("utf-8")
     numbers = np.atleast_1d(np.asarray(value))
     if numbers.ndim > 1 or not numbers.size or numbers.dtype.kind not in "biuf":
-        message = f"the attribute {name} must be text, a number or a row of numbers to be saved, got {short(value)}"
+        message = f"the attribute {name} must be text, a number or a row of numbers to be saved, got {truncate(value)}"
         raise ValueError(message)
     return numbers.astype(np.float64) if numbers.dtype.kind == "f" else _narrowed(f"the attribute {name}", numbers * 1)
 

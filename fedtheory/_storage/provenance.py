@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["changes", "made_by", "processor", "provenance", "release"]
+__all__ = ["changes", "code_version", "processor", "provenance", "release"]
 
 
 def release() -> str:
@@ -18,7 +18,7 @@ def release() -> str:
 
 
 @lru_cache(maxsize=1)
-def made_by() -> str:
+def code_version() -> str:
     """Return the version of fedtheory with a digest of its sources, which identifies development versions."""
     root, found = Path(__file__).resolve().parents[1], hashlib.sha256()
     for file in sorted(root.rglob("*.py")):
@@ -40,7 +40,7 @@ def provenance(*libraries: str) -> dict[str, str]:
     from importlib.metadata import version
 
     return {
-        "fedtheory": made_by(),
+        "fedtheory": code_version(),
         "python": platform.python_version(),
         **{name: version(name) for name in ("numpy", "scipy", "numba", *libraries)},
         "platform": platform.platform(),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fedtheory._support.progress import logged
-from fedtheory._support.wording import plain, written
+from fedtheory._support.wording import format_value, plain
 
 __all__ = ["first_sentence", "live_progress", "say", "show_table", "table_lines", "warn"]
 
@@ -97,5 +97,5 @@ def _table(rows: Sequence[Mapping[str, Any]], lines: Any, title: str = "", capti
         side: Any = "left" if isinstance(value, str) else "right"
         grid.add_column(Text(plain(name)), justify=side, no_wrap=not grid.columns, overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(plain(written(value))) for value in row.values()))
+        grid.add_row(*(Text(plain(format_value(value))) for value in row.values()))
     return grid

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["deaf_to_interrupts", "flushed", "nowhere", "opened", "sentence"]
+__all__ = ["block_sigint", "check_stdout", "flush_stdout", "sentence", "to_devnull"]
 
 
-def opened() -> None:
+def check_stdout() -> None:
     """Raise OSError if standard output was closed at the start; without standard error messages are discarded."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -19,7 +19,7 @@ def opened() -> None:
         raise OSError(errno.EBADF, "standard output must be open, got a closed one")
 
 
-def flushed() -> None:
+def flush_stdout() -> None:
     """Flush standard output; OSError if that fails, and then the rest is discarded.
 
     The interpreter would otherwise try again at exit and print a traceback.
@@ -29,7 +29,7 @@ def flushed() -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        nowhere()
+        to_devnull()
         told = os.strerror(error.errno) if error.errno else str(error)
         raise OSError(error.errno, f"standard output must take what is written, got {told}") from error
 
@@ -40,14 +40,14 @@ def sentence(error: OSError) -> str:
     return f"{error.filename}: {told}" if error.filename else told
 
 
-def nowhere() -> None:
+def to_devnull() -> None:
     """Discard the buffered output."""
     with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be none
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
-def deaf_to_interrupts() -> Iterator[None]:
+def block_sigint() -> Iterator[None]:
     """Block Ctrl-C for processes that are started in this context; this process receives it afterwards.
 
     Blocked signals are inherited. A worker ignores Ctrl-C only after its imports; an earlier one would end it with a

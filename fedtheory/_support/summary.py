@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, final
 
-from fedtheory._support.wording import plain, written
+from fedtheory._support.wording import format_value, plain
 
 __all__ = ["Summary", "html_table", "short_text"]
 
@@ -27,7 +27,7 @@ class Summary:
         >>> Summary("Federation", {"num_clients": 3, "mu": 0.1 + 0.2}).line
         'Federation(num_clients=3, mu=0.3)'
         """
-        return plain(f"{self.title}({', '.join(f'{name}={written(value)}' for name, value in self.rows.items())})")
+        return plain(f"{self.title}({', '.join(f'{name}={format_value(value)}' for name, value in self.rows.items())})")
 
     @property
     def text(self) -> str:
@@ -39,7 +39,7 @@ class Summary:
           loss    0.3333
         """
         width = max(map(len, self.rows), default=0)
-        lines = (short_text(f"  {name.ljust(width)}  {written(value)}") for name, value in self.rows.items())
+        lines = (short_text(f"  {name.ljust(width)}  {format_value(value)}") for name, value in self.rows.items())
         return plain("\n".join([self.title, *lines]))
 
     @property
@@ -50,7 +50,8 @@ class Summary:
         '<table><caption>a &lt; b</caption><tr><th>loss</th><td>0.3333</td></tr></table>'
         """
         rows = (
-            f"<th>{escape(name)}</th><td>{escape(short_text(written(value)))}</td>" for name, value in self.rows.items()
+            f"<th>{escape(name)}</th><td>{escape(short_text(format_value(value)))}</td>"
+            for name, value in self.rows.items()
         )
         return f"<table><caption>{escape(self.title)}</caption><tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
@@ -63,7 +64,7 @@ def html_table(head: Iterable[str], rows: Iterable[Iterable[Any]], title: str = 
     """
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     lines = ["".join(f"<th>{escape(name)}</th>" for name in head)]
-    lines += ["".join(f"<td>{escape(written(value))}</td>" for value in row) for row in rows]
+    lines += ["".join(f"<td>{escape(format_value(value))}</td>" for value in row) for row in rows]
     return f"<table>{caption}<tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 

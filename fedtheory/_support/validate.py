@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.wording import close_to, short, shown
+from fedtheory._support.wording import format_number, suggest, truncate
 
 __all__ = [
     "LARGEST_SIZE",
@@ -69,7 +69,7 @@ def names(function: Callable[P, R]) -> Callable[P, R]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in parameters:
-                known = close_to(name, parameters) or f", it takes {', '.join(parameters)}"
+                known = suggest(name, parameters) or f", it takes {', '.join(parameters)}"
                 message = f"{function.__name__} takes no {name}{known}"
                 raise TypeError(message)
         return function(*args, **kwargs)
@@ -128,7 +128,7 @@ def sequence(name: str, value: Any, what: str = "a sequence of numbers") -> list
         value = unmasked(name, value)
     fits = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
     if isinstance(value, str | bytes | bytearray | memoryview) or not fits:
-        message = f"{name} must be {what}, got {short(value)} of type {type(value).__name__}"
+        message = f"{name} must be {what}, got {truncate(value)} of type {type(value).__name__}"
         raise TypeError(message)
     return list(value)
 
@@ -152,7 +152,7 @@ def exact(name: str, value: Any, ndim: int) -> npt.NDArray[Any]:
         message = (
             f"{name} must {wanted}, got objects of shape {raw.shape}"
             if raw.ndim
-            else f"{name} must {wanted}, got {short(value)}"
+            else f"{name} must {wanted}, got {truncate(value)}"
         )
         raise TypeError(message)
     return raw
@@ -163,7 +163,7 @@ def double(name: str, value: Any) -> float:
     try:
         return float(one(name, finite(name, value)))
     except OverflowError as error:
-        message = f"{name} must be at most 1.8e308, got {shown(value)}"
+        message = f"{name} must be at most 1.8e308, got {format_number(value)}"
         raise ValueError(message) from error
 
 
@@ -205,7 +205,7 @@ def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
         if high is None and value.dtype == np.uint64:
             high = int(np.iinfo(np.int64).max)
     elif isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        message = f"{name} must be a whole number, got {short(value)} of type {type(value).__name__}"
+        message = f"{name} must be a whole number, got {truncate(value)} of type {type(value).__name__}"
         raise TypeError(message)
     wrong = value < low if high is None else (value < low) | (value > high)
     if _some(wrong):
@@ -219,7 +219,7 @@ def curvatures(mu: Any, L: Any) -> tuple[Any, Any]:
     """Return strong convexity and smoothness: two finite positive numbers with mu <= L."""
     mu, L = one("mu", positive("mu", mu)), one("L", positive("L", L))
     if mu > L:
-        message = f"L must be at least mu, got L={shown(L)} and mu={shown(mu)}"
+        message = f"L must be at least mu, got L={format_number(L)} and mu={format_number(mu)}"
         raise ValueError(message)
     return mu, L
 
@@ -236,7 +236,7 @@ def _some(bad: Any) -> bool:
 
 def _first(number: Any, bad: Any) -> Any:
     if np.ndim(bad) == 0:
-        return shown(number)
+        return format_number(number)
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     values = np.broadcast_to(number, np.shape(bad))
     return f"{values[index]} at index {index[0] if len(index) == 1 else index}"
@@ -246,7 +246,7 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
     """Return a fresh, C-ordered float64 array of finite numbers; the caller's array is never shared."""
     raw = unmasked(name, value)
     if raw.dtype.kind not in "iuf":
-        got = f"an array of {raw.dtype}" if raw.ndim else f"{short(value)} of type {type(value).__name__}"
+        got = f"an array of {raw.dtype}" if raw.ndim else f"{truncate(value)} of type {type(value).__name__}"
         message = f"{name} must contain real numbers, got {got}"
         raise TypeError(message)
     clean = np.array(raw, dtype=np.float64, order="C", copy=True)
@@ -266,7 +266,9 @@ def extended(name: str, value: Any, *, shape: tuple[int, ...] | None = None, gap
     """Return a float64 array of real numbers that may be infinite; NaN only if ``gaps``."""
     raw = unmasked(name, value)
     if raw.dtype.kind not in "iuf":
-        message = f"{name} must contain real numbers or infinities, got {short(value)} of type {type(value).__name__}"
+        message = (
+            f"{name} must contain real numbers or infinities, got {truncate(value)} of type {type(value).__name__}"
+        )
         raise TypeError(message)
     if not gaps and np.isnan(raw).any():
         message = f"{name} must contain real numbers or infinities, got nan"
@@ -294,7 +296,7 @@ def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
     Bytes are no numbers, although NumPy interprets those of a bytearray or a memoryview as such.
     """
     if isinstance(value, bytes | bytearray | memoryview):
-        message = f"{name} must be a number or an array, got {short(value)} of type {type(value).__name__}"
+        message = f"{name} must be a number or an array, got {truncate(value)} of type {type(value).__name__}"
         raise TypeError(message)
     if isinstance(value, np.ma.MaskedArray):
         message = f"{name} must be an array without a mask, got a masked array"
@@ -359,7 +361,7 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
 def boolean(name: str, value: Any) -> bool:
     """Return a boolean; numbers are rejected."""
     if not isinstance(value, bool | np.bool_):
-        message = f"{name} must be True or False, got {short(value)}"
+        message = f"{name} must be True or False, got {truncate(value)}"
         raise TypeError(message)
     return bool(value)
 
@@ -386,16 +388,16 @@ def function(name: str, value: Any, of: str = "") -> Any:
 
 
 def _got(value: Any) -> str:
-    return (
-        f"the class {value.__name__}" if isinstance(value, type) else f"{short(value)} of type {type(value).__name__}"
-    )
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return f"{truncate(value)} of type {type(value).__name__}"
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Return one of the given words."""
     if not isinstance(value, str) or value not in options:
-        message = f"{name} must be one of {', '.join(map(repr, options))}, got {short(value)}"
-        raise ValueError(message + (close_to(value, options) if isinstance(value, str) else ""))
+        message = f"{name} must be one of {', '.join(map(repr, options))}, got {truncate(value)}"
+        raise ValueError(message + (suggest(value, options) if isinstance(value, str) else ""))
     return value
 
 
@@ -420,7 +422,7 @@ def seed_sequence(rng: RNGLike) -> np.random.SeedSequence:
         return sequence.spawn(1)[0]
     given: object = rng
     if isinstance(given, bool | np.bool_) or not isinstance(given, numbers.Integral):
-        message = f"rng must be a whole number, a SeedSequence or a Generator, got {short(rng)}"
+        message = f"rng must be a whole number, a SeedSequence or a Generator, got {truncate(rng)}"
         raise TypeError(message)
     return np.random.SeedSequence(count("rng", rng, low=0))
 

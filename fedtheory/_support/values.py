@@ -5,16 +5,16 @@ from zlib import crc32
 
 import numpy as np
 
-__all__ = ["Listed", "listed"]
+__all__ = ["LongTuple", "to_tuples"]
 
 _SHOWN = 8
 
 
 @final
-class Listed(tuple[Any, ...]):
+class LongTuple(tuple[Any, ...]):
     """A tuple that prints its first entries and, if it is long, a checksum that identifies it.
 
-    >>> Listed(range(1, 4)), Listed(range(1000))
+    >>> LongTuple(range(1, 4)), LongTuple(range(1000))
     ((1, 2, 3), (0, 1, 2, ... 1000 entries, checksum 9bf1f4c6))
     """
 
@@ -27,12 +27,12 @@ class Listed(tuple[Any, ...]):
         return f"({first}, ... {len(self)} entries, checksum {crc32(tuple.__repr__(self).encode()):08x})"
 
 
-def listed(values: Any) -> Any:
+def to_tuples(values: Any) -> Any:
     """Return arrays, lists and tuples as nested tuples of Python numbers; other values unchanged.
 
-    >>> listed(np.array([[0.5, 1.0]])), listed(0.25)
+    >>> to_tuples(np.array([[0.5, 1.0]])), to_tuples(0.25)
     (((0.5, 1.0),), 0.25)
     """
     if type(values) is np.ndarray or isinstance(values, np.generic):
         values = values.tolist()
-    return Listed(map(listed, values)) if isinstance(values, list | tuple) else values
+    return LongTuple(map(to_tuples, values)) if isinstance(values, list | tuple) else values

@@ -8,7 +8,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["close_to", "outward", "plain", "short", "short_exponent", "shown", "told_apart", "written"]
+__all__ = ["format_number", "format_pair", "format_value", "outward", "plain", "short_exponent", "suggest", "truncate"]
 
 
 # Names of arguments in other libraries and papers.
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def shown(number: Any) -> str:
+def format_number(number: Any) -> str:
     """Format a number for a message: long integers and rationals by their order of magnitude."""
     # A subclass, such as a named constant, has a text of its own.
     if type(number) in (int, Fraction) and max(abs(number.numerator), number.denominator) >= 10**20:
@@ -62,10 +62,10 @@ def outward(number: Fraction, digits: int, *, up: bool) -> str:
     return f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)):g}"
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Format a value for readers: numbers that are not integers with four digits.
 
-    >>> [written(value) for value in (0.25, 1.5e-05, 3.0, 12, "x")]
+    >>> [format_value(value) for value in (0.25, 1.5e-05, 3.0, 12, "x")]
     ['0.25', '1.5e-5', '3', '12', 'x']
     """
     if isinstance(value, float):
@@ -82,16 +82,16 @@ def short_exponent(text: str) -> str:
     return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", text)
 
 
-def short(value: Any) -> str:
+def truncate(value: Any) -> str:
     """Format a given value for a message, truncated if it is long."""
-    text = shown(value) if isinstance(value, int | Fraction) else " ".join(repr(value).split())
+    text = format_number(value) if isinstance(value, int | Fraction) else " ".join(repr(value).split())
     return text if len(text) < 60 else f"{text[:50]}..."
 
 
-def told_apart(left: Any, right: Any) -> tuple[str, str]:
+def format_pair(left: Any, right: Any) -> tuple[str, str]:
     """Format two numbers with four digits, or with as many more as distinguish them.
 
-    >>> told_apart(0.3333333333, 0.25), told_apart(1.0000012, 1)
+    >>> format_pair(0.3333333333, 0.25), format_pair(1.0000012, 1)
     (('0.3333', '0.25'), ('1.000001', '1'))
     """
     rounded = (left, right)
@@ -99,7 +99,7 @@ def told_apart(left: Any, right: Any) -> tuple[str, str]:
         rounded = (_rounded(left, digits), _rounded(right, digits))
         if left == right or rounded[0] != rounded[1]:
             break
-    return shown(rounded[0]), shown(rounded[1])
+    return format_number(rounded[0]), format_number(rounded[1])
 
 
 def _rounded(number: Any, digits: int) -> Any:
@@ -111,17 +111,17 @@ def _rounded(number: Any, digits: int) -> Any:
         return number
 
 
-def close_to(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Suggest at most three known names that are close to an unknown one: they contain it, or differ by a typing error.
 
     Names of the same thing in other libraries are also close. Dashes of options and a correct paper are ignored in the
     comparison.
 
-    >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
+    >>> suggest("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
     ' (close: power-of-choice:lemma-b1)'
-    >>> close_to("lemma-b1", ["power-of-choice:lemma-b1"]), close_to("--l", ["--L"]), close_to("--foo", ["--L"])
+    >>> suggest("lemma-b1", ["power-of-choice:lemma-b1"]), suggest("--l", ["--L"]), suggest("--foo", ["--L"])
     (' (close: power-of-choice:lemma-b1)', ' (close: --L)', '')
-    >>> close_to("lr", ["num_rounds", "step_size"])
+    >>> suggest("lr", ["num_rounds", "step_size"])
     ' (close: step_size)'
     """
     known = list(known)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short, shown
+from fedtheory._support.wording import format_number, truncate
 from fedtheory.arithmetic.rounding import Rounded, one_minus_product
 
 __all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"]
@@ -214,7 +214,9 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     kept = 1 - rate
     digits = max(abs(kept.numerator), kept.denominator) if isinstance(kept, int | Fraction) else 1
     if digits > 1 and num_steps * digits.bit_length() > _MOST_BITS:
-        message = f"num_steps must be small enough for exact rationals (give floats instead), got {shown(num_steps)}"
+        message = (
+            f"num_steps must be small enough for exact rationals (give floats instead), got {format_number(num_steps)}"
+        )
         raise ValueError(message)
     return kept**num_steps, 1 - kept**num_steps
 
@@ -269,7 +271,7 @@ def total(values: Any) -> Any:
     if not isinstance(values, Rounded):
         given = validate.unmasked("values", values)
         if given.ndim == 0:
-            message = f"values must be a tuple or an array of one dimension or more, got {short(values)}"
+            message = f"values must be a tuple or an array of one dimension or more, got {truncate(values)}"
             raise ValueError(message)
         return np.sum(given if _holds_numbers(given) else validate.array("values", given), axis=-1)
     size = np.shape(values.value)[-1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table
-from fedtheory._support.wording import close_to
+from fedtheory._support.wording import suggest
 from fedtheory.cli.documents import document, double, numbers, print_json, write_pairs
 from fedtheory.cli.refusals import known_in, one_of, program, refuse, refuse_unless_new
 from fedtheory.theorem.bound import Bound
@@ -125,7 +125,7 @@ def _given(bound: Bound, rest: Sequence[str], *, exact: bool = False) -> dict[st
     for option, text in _pairs(rest):
         name = option.removeprefix("--").replace("-", "_")
         if name not in known:
-            refuse(f"unknown parameter {option}{close_to(option, map(_option, known))}")
+            refuse(f"unknown parameter {option}{suggest(option, map(_option, known))}")
         is_count = bound.domains[name].assumptions.get("integer", False)
         found[name] = _value(name, text, is_count=is_count, exact=exact)
     missing = [_option(name) for name in needed(bound) if name not in found]

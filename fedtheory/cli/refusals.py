@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from fedtheory._support.console import warn
-from fedtheory._support.wording import close_to
+from fedtheory._support.wording import suggest
 
 if TYPE_CHECKING:
     from fedtheory.theorem.bound import Bound
@@ -61,7 +61,7 @@ def one_of(name: str, known: Sequence[str], what: str) -> str:
 
     found = matching(name, known)
     if not found:
-        refuse(f"NAME must be {what}, got {name!r}{close_to(name, known)}")
+        refuse(f"NAME must be {what}, got {name!r}{suggest(name, known)}")
     if len(found) > 1:
         others = f", ... {len(found)} in all" if len(found) > 3 else ""
         refuse(f"NAME must be {what}, got {name!r}, which may be {', '.join(found[:3])}{others}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fedtheory._support.console import say, show_table
-from fedtheory._support.wording import close_to
+from fedtheory._support.wording import suggest
 from fedtheory.cli.documents import document, print_json, write_pairs
 from fedtheory.cli.evaluating import needed
 from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
@@ -35,7 +35,7 @@ def list_all(arguments: argparse.Namespace) -> int:
         return _list_for(arguments.setting, all_bounds, as_json=arguments.json)
     claims, bounds = _claims(pattern, known), _bounds(pattern, all_bounds)
     if not claims and not bounds:
-        close = close_to(pattern, [*known, *all_bounds])
+        close = suggest(pattern, [*known, *all_bounds])
         refuse(f"PATTERN must name claims or bounds, got {pattern!r}{close}")
     elsewhere = catalogue.claim_packages() if not pattern and arguments.source is None else {}
     if arguments.json:
@@ -118,7 +118,7 @@ def show(arguments: argparse.Namespace) -> int:
     claims, bounds = known_in(arguments.source)
     named = catalogue.matching(key, [*claims, *bounds])
     if not named:
-        refuse(f"KEY must be a claim or a bound, got {key!r}{close_to(key, [*claims, *bounds])}")
+        refuse(f"KEY must be a claim or a bound, got {key!r}{suggest(key, [*claims, *bounds])}")
     if arguments.latex:
         return _latex({name: bounds[name] if name in bounds else claims[name].bound for name in named})
     if arguments.instance is not None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.progress import announced
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance.results import Conformance, Failure
 
 FALSE_ALARMS = 1e-6
@@ -53,18 +53,18 @@ def ask(function: Callable[..., Any], *args: Any, case: Mapping[str, Any]) -> An
     except Failed:  # the function received a function that detected a failure
         raise
     except Exception as error:
-        raise Failed(f"raised {in_words(error)}", **case) from error
+        raise Failed(f"raised {format_error(error)}", **case) from error
     except SystemExit as error:
         raise Failed(f"raised {type(error).__name__}, which ends the program", **case) from error
 
 
-def in_words(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """Format an exception as one short line."""
     try:
         text = " ".join(str(error).split())
     except Exception:  # an error that cannot be printed
         text = ""
-    return f"{type(error).__name__}: {text if len(text) < 200 else short(text)}".rstrip(": ")
+    return f"{type(error).__name__}: {text if len(text) < 200 else truncate(text)}".rstrip(": ")
 
 
 @contextmanager
@@ -143,10 +143,10 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> li
     names = [check.name for check in checks]
     for name, reason in given.items():
         if name not in names:
-            message = f"exceptions must name checks, {', '.join(names)}, got {short(name)}"
+            message = f"exceptions must name checks, {', '.join(names)}, got {truncate(name)}"
             raise ValueError(message)
         if not str(reason).strip():
-            message = f"exceptions must give reasons, got {short(reason)} for {name!r}"
+            message = f"exceptions must give reasons, got {truncate(reason)} for {name!r}"
             raise ValueError(message)
     return [replace(check, excuse=given.get(check.name, "")) for check in checks]
 
@@ -196,7 +196,7 @@ def named(value: Any) -> str:
     ('len', '3')
     """
     name = getattr(value, "__qualname__", None)
-    return name.rpartition("<locals>.")[2] if isinstance(name, str) else short(value)
+    return name.rpartition("<locals>.")[2] if isinstance(name, str) else truncate(value)
 
 
 def leaves_inputs(function: Callable[..., Any], given: Mapping[str, Any], case: Mapping[str, Any]) -> None:
@@ -252,4 +252,4 @@ def _global_states() -> tuple[Any, ...]:
 
 
 def _text(value: Any) -> str:
-    return short(value.tolist() if isinstance(value, np.ndarray) else list(value))
+    return truncate(value.tolist() if isinstance(value, np.ndarray) else list(value))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import Failed, ask, children, generator
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
@@ -35,11 +35,11 @@ class SharesMade(NamedTuple):
         try:
             shares = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise Failed(f"must return shares, got {short(type(answer))}", **given) from error
+            raise Failed(f"must return shares, got {truncate(type(answer))}", **given) from error
         if shares.shape != (num_clients, _NUM_CLASSES):
             raise Failed(f"shares must have shape {(num_clients, _NUM_CLASSES)}, got {shares.shape}", **given)
         if not (shares >= 0).all() or np.abs(shares.sum(axis=1) - 1).max() > 1e-9:
-            raise Failed(f"shares of a client must be at least 0 with the sum 1, got {short(shares[0])}", **given)
+            raise Failed(f"shares of a client must be at least 0 with the sum 1, got {truncate(shares[0])}", **given)
         return shares
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.sampling import cohorts as selections
 from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.active_federated import ActiveFederated
@@ -33,7 +33,7 @@ def joint_law(strategy: object, weights: Array, losses: Array) -> Law[Selection]
     >>> {clients: round(p, 12) for clients, p in law.items()}  # client 0 has the smallest loss
     {(1,): 0.583333333333, (2,): 0.416666666667}
     """
-    message = f"like must be a strategy with a known joint law given weights and losses, got {short(strategy)}"
+    message = f"like must be a strategy with a known joint law given weights and losses, got {truncate(strategy)}"
     raise TypeError(message)
 
 

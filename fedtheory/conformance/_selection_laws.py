@@ -148,7 +148,7 @@ def _has_law(
     for size in grown(most):
         chosen += _drawn(draw, rng, size)
         if rejects(_unlike(chosen, law, case.num_clients), level):
-            raise Failed(_in_words(chosen, law), **case.given)
+            raise Failed(_format_mismatch(chosen, law), **case.given)
 
 
 def _unlike(chosen: list[Selection], law: Law[Selection], num_clients: int) -> Array:
@@ -159,7 +159,7 @@ def _unlike(chosen: list[Selection], law: Law[Selection], num_clients: int) -> A
     return mixed([against_law(chosen, law), mixed(one_by_one)])
 
 
-def _in_words(chosen: list[Selection], law: Law[Selection]) -> str:
+def _format_mismatch(chosen: list[Selection], law: Law[Selection]) -> str:
     impossible = next((clients for clients in chosen if clients not in law), None)
     if impossible is not None:
         return f"must never select {list(impossible)}, got it within {len(chosen)} draws"

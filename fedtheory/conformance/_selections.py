@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array, Mask
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import (
     Failed,
     ask,
@@ -70,7 +70,7 @@ def clients_in(answer: object, case: Case) -> Selection:
     try:
         clients = np.asarray(answer)
     except Exception as error:
-        raise Failed(f"must return client numbers, got {short(answer)}", **case.given) from error
+        raise Failed(f"must return client numbers, got {truncate(answer)}", **case.given) from error
     if clients.size == 0 and clients.ndim == 1:
         return ()
     if clients.ndim != 1 or clients.dtype.kind not in "iu":
@@ -163,7 +163,7 @@ def subject_of(strategy: Any, copies: bool) -> Subject:
         multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
         return Subject(named(strategy), partial(of_strategy, strategy), strategy, None, copies or multinomial)
     if is_class or not callable(strategy):
-        got = f"the class {strategy.__name__}" if is_class else short(strategy)
+        got = f"the class {strategy.__name__}" if is_class else truncate(strategy)
         message = f"strategy must be a strategy or a function (rng, weights, losses), got {got}"
         raise TypeError(message)
     return Subject(named(strategy), partial(of_function, strategy), None, strategy, copies)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
@@ -259,7 +259,7 @@ class _Sampled(NamedTuple):
         try:
             estimate = np.array(answer, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise Failed(f"must return numbers, got {short(answer)}", **updates.given) from error
+            raise Failed(f"must return numbers, got {truncate(answer)}", **updates.given) from error
         if estimate.shape != shape:
             raise Failed(f"must return a vector of shape {shape}, got shape {estimate.shape}", **updates.given)
         if not np.isfinite(estimate).all():

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import Check, excused
 from fedtheory.conformance.aggregation import aggregation_checks, check_aggregation
 from fedtheory.conformance.generators import check_generator, generator_checks
@@ -85,6 +85,6 @@ def checks_of(
     }
     make = next((maker for check, maker in makers.items() if by is check), None)
     if make is None:
-        message = f"by must be one of {', '.join(check.__name__ for check in makers)}, got {short(by)}"
+        message = f"by must be one of {', '.join(check.__name__ for check in makers)}, got {truncate(by)}"
         raise ValueError(message)
     return excused(make(subject, *arguments, **options), exceptions)

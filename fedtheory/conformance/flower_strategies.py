@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["flower"]
 
@@ -96,7 +96,7 @@ def flower(
     elif isinstance(strategy, flwr.server.strategy.Strategy):
         player = _Fits
     else:
-        message = f"strategy must be one of flwr.serverapp.strategy or flwr.server.strategy, got {short(strategy)}"
+        message = f"strategy must be one of flwr.serverapp.strategy or flwr.server.strategy, got {truncate(strategy)}"
         raise TypeError(message)
     rounds, kind = validate.size("num_rounds", num_rounds), np.dtype(dtype)
 

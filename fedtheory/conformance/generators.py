@@ -19,7 +19,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
@@ -63,7 +63,7 @@ class Generator(NamedTuple):
         try:
             pairs = [(np.asarray(x, dtype=np.float64), np.asarray(y)) for x, y in answer]
         except (TypeError, ValueError) as error:
-            raise Failed(f"must return pairs of features and labels, got {short(type(answer))}", **given) from error
+            raise Failed(f"must return pairs of features and labels, got {truncate(type(answer))}", **given) from error
         if len(pairs) != num_clients:
             raise Failed(f"must return {num_clients} clients, got {len(pairs)}", **given)
         for x, y in pairs:
@@ -71,7 +71,7 @@ class Generator(NamedTuple):
                 sentence = "features and labels must have shapes (n, f) and (n,), n > 0 and equal f"
                 raise Failed(f"{sentence}, got {x.shape} and {y.shape}", **given)
             if y.dtype.kind not in "iu" or y.min() < 0 or not np.isfinite(x).all():
-                wrong = "features that are not finite" if y.dtype.kind in "iu" and y.min() >= 0 else short(y[:4])
+                wrong = "features that are not finite" if y.dtype.kind in "iu" and y.min() >= 0 else truncate(y[:4])
                 raise Failed(f"features must be finite, and labels integers from 0, got {wrong}", **given)
         return [Client(x, y.astype(np.int64)) for x, y in pairs]
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
@@ -195,15 +195,15 @@ def method_checks(
     if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova | FedAvgM | FedDyn) or _is_compressed(like)):
         message = (
             "like must be a Scaffold, Scaffnew, FedNova, FedAvgM or FedDyn of fedtheory.methods, an ErrorFeedback or "
-            f"EF21 with TopK, or None, got {short(like)}"
+            f"EF21 with TopK, or None, got {truncate(like)}"
         )
         raise TypeError(message)
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
-        message = f"method must be a function or a value with method_rules, got {short(method)}"
+        message = f"method must be a function or a value with method_rules, got {truncate(method)}"
         raise TypeError(message)
     weight = validate.double("proximal_weight", validate.nonnegative("proximal_weight", proximal_weight))
     if weight and like is not None:
-        message = f"proximal_weight must be 0 unless like is None, got {weight} for {short(like)}"
+        message = f"proximal_weight must be 0 unless like is None, got {weight} for {truncate(like)}"
         raise ValueError(message)
     if num_selected is not None:
         validate.count("num_selected", num_selected, 1, 3)
@@ -264,7 +264,7 @@ class _Asked(NamedTuple):
         try:
             model = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError):
-            raise Failed(f"must return a model, got {short(answer)}", **case.given).of("shape") from None
+            raise Failed(f"must return a model, got {truncate(answer)}", **case.given).of("shape") from None
         if model.shape != case.initial.shape:
             raise Failed(f"must return a model of shape {case.initial.shape}, got {model.shape}", **case.given).of(
                 "shape"

@@ -10,10 +10,10 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import Check, Failed, ask, conformance, named
 from fedtheory.conformance.results import Conformance
-from fedtheory.theorem.bound import standing_in
+from fedtheory.theorem.bound import override
 from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
@@ -140,7 +140,7 @@ class _Trial:
         value = ask(partial(self.function, *own_args, **own), case=case)
         for name, part in before.items():
             if not np.array_equal(np.asarray(case[name]), part):
-                raise Failed(f"must not change {name}, got {short(case[name])} back", **{**case, name: part}).of(
+                raise Failed(f"must not change {name}, got {truncate(case[name])} back", **{**case, name: part}).of(
                     "inputs"
                 )
         self.calls.append(_Call(own_args, own, value, case))
@@ -148,12 +148,12 @@ class _Trial:
             value = value.item()
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if not is_number or value != value:  # noqa: PLR0124 (NaN)
-            raise Failed(f"must return one number, got {short(value)}", **case).of("number")
+            raise Failed(f"must return one number, got {truncate(value)}", **case).of("number")
         return value
 
     def on(self, index: int) -> Finding:
         """Check one numbered instance, or the worst known one for -1."""
-        with standing_in(self._bound, self.answer):
+        with override(self._bound, self.answer):
             return reproduce(self.claim, self.seeds, index)
 
     def findings(self, count: int) -> list[Finding]:
@@ -199,7 +199,7 @@ def _again(trial: _Trial, count: int) -> None:
         for _ in range(2):
             again = ask(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
             if again != call.answer:
-                sentence = f"equal arguments must give equal values, got {short(call.answer)} and {short(again)}"
+                sentence = f"equal arguments must give equal values, got {truncate(call.answer)} and {truncate(again)}"
                 raise Failed(sentence, **call.arguments)
 
 
@@ -218,7 +218,7 @@ def _decides(trial: _Trial, count: int) -> None:
 def _hunted(trial: _Trial, count: int) -> None:
     trial.calls.clear()
     start = regression_examples().get(trial.claim.key, ())
-    with standing_in(trial.claim.bound, trial.answer):  # type: ignore[arg-type]
+    with override(trial.claim.bound, trial.answer):  # type: ignore[arg-type]
         worst = hunt(trial.claim, rng=trial.seeds, evaluations=count, start=start).worst
     if worst.holds is False:
         raise _refutation(trial, worst, "a hunt finds a counterexample: ")

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory._support.summary import html_table
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["Conformance"]
 
@@ -112,5 +112,5 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
 
 
 def _plain(value: Any) -> str:
-    text = repr(value.tolist()) if isinstance(value, np.ndarray | np.generic) else short(value)
+    text = repr(value.tolist()) if isinstance(value, np.ndarray | np.generic) else truncate(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

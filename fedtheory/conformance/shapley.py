@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
@@ -58,7 +58,7 @@ class Game(NamedTuple):
             players = [int(k) for k in coalition]
         except TypeError as error:
             raise Failed(
-                f"must evaluate the utility at coalitions of players, got {short(coalition)}", **self.given
+                f"must evaluate the utility at coalitions of players, got {truncate(coalition)}", **self.given
             ) from error
         if len(set(players)) < len(players) or not all(0 <= k < self.num_players for k in players):
             wanted = f"different players of 0..{self.num_players - 1}"
@@ -217,7 +217,7 @@ class _Valuer(NamedTuple):
         try:
             values = np.array([float(value) for value in answer])
         except (TypeError, ValueError) as error:
-            raise Failed(f"must return numbers, got {short(answer)}", **game.given) from error
+            raise Failed(f"must return numbers, got {truncate(answer)}", **game.given) from error
         if values.shape != (game.num_players,):
             raise Failed(f"must return {game.num_players} values, got {values.size}", **game.given)
         if not np.isfinite(values).all():

@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._storage.files import OtherFileError, place, read_bytes, writable
 from fedtheory._storage.identity import UnidentifiedError, identity
 from fedtheory._storage.netcdf import Content, Variable, netcdf_bytes, netcdf_content
-from fedtheory._storage.provenance import made_by
+from fedtheory._storage.provenance import code_version
 from fedtheory.engine._replicates import Job, Replicate
 
 __all__ = ["Checkpoint"]
@@ -71,15 +71,17 @@ class Checkpoint:
             name: Variable(("replicate", *(f"{name}_{axis}" for axis in range(1, values.ndim))), values)
             for name, values in arrays.items()
         }
-        place(self.path, netcdf_bytes(variables, {"form": _FORM, "identity": self.identity, "fedtheory": made_by()}))
+        place(
+            self.path, netcdf_bytes(variables, {"form": _FORM, "identity": self.identity, "fedtheory": code_version()})
+        )
 
     def _refuse_other(self, attrs: Mapping[str, Any]) -> None:
         if attrs.get("identity") == self.identity:
             return
         version = attrs.get("fedtheory")
         wanted, got = "of this run", "that of another"
-        if version != made_by():
-            wanted, got = f"of fedtheory {made_by()}", f"that of {version}"
+        if version != code_version():
+            wanted, got = f"of fedtheory {code_version()}", f"that of {version}"
         message = f"checkpoint must be {wanted}, got {got} in {self.path}: remove it, or name another file"
         raise ValueError(message)
 

@@ -16,7 +16,7 @@ import numpy as np
 from fedtheory._storage.files import as_path
 from fedtheory._support import validate
 from fedtheory._support.progress import reported
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.engine._checkpoints import Checkpoint
 from fedtheory.engine._replicates import Job, Replicate, Template, Worker, template_of
 from fedtheory.engine.interruption import Interrupted
@@ -80,7 +80,7 @@ def execute(
         If the checkpoint belongs to another run, or a replicate fails.
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        message = f"progress must be True, False or a function, got {short(progress)}"
+        message = f"progress must be True, False or a function, got {truncate(progress)}"
         raise TypeError(message)
     every = validate.double("checkpoint_every", validate.positive("checkpoint_every", checkpoint_every))
     threads = validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)

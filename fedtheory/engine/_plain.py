@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.engine._randomness import global_state
 from fedtheory.selection.rules import Slot
 
@@ -62,7 +62,7 @@ class _WholeNumbers(np.ndarray[Any, Any]):
 
     def _whole(self, value: Any) -> Any:
         if self.dtype.kind in "iub" and np.asarray(value).dtype.kind not in "iub" and np.size(value):
-            raise RuleFault(f"must write whole numbers into an array of {self.dtype}, and wrote {short(value)}")
+            raise RuleFault(f"must write whole numbers into an array of {self.dtype}, and wrote {truncate(value)}")
         return value
 
 
@@ -75,7 +75,7 @@ def _answer(kind: str, answer: Any) -> Any:
     elif kind == "float64" and isinstance(answer, numbers.Real):
         number = _tried(float, answer)
     if number is None or isinstance(answer, bool | np.bool_) or (kind == "int64" and not -(2**63) <= number < 2**63):
-        raise RuleFault(f"must return a {'whole ' if kind == 'int64' else ''}number, and returned {short(answer)}")
+        raise RuleFault(f"must return a {'whole ' if kind == 'int64' else ''}number, and returned {truncate(answer)}")
     return number
 
 

@@ -12,7 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import is_compiled
 from fedtheory._support.strict import strict
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.engine._faults import fault_of_clients, fault_of_weights, raised_by
 from fedtheory.engine._plain import call_plainly
 from fedtheory.selection.rules import RULES, Rules
@@ -137,7 +137,7 @@ def _given(rules: Rules, memory: Any, weights: Array, round_index: int, rng: np.
     validate.instance("rules", rules, Rules, "the Rules of a strategy")
     validate.instance("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if not isinstance(memory, np.ndarray) or isinstance(memory, np.ma.MaskedArray) or memory.dtype != np.float64:
-        message = f"memory must be an array of float64, which the rules write, got {short(memory)}"
+        message = f"memory must be an array of float64, which the rules write, got {truncate(memory)}"
         raise TypeError(message)
     shares = validate.array("weights", weights, ndim=1)
     number = validate.horizon("round_index", round_index)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["Halving", "InverseTime"]
 
@@ -81,7 +81,7 @@ def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
     """
     num_steps = _num_steps(num_rounds, local_steps)
     if step_size is None or isinstance(step_size, type | FunctionType | str):
-        got = f"the class {step_size.__name__}" if isinstance(step_size, type) else short(step_size)
+        got = f"the class {step_size.__name__}" if isinstance(step_size, type) else truncate(step_size)
         message = f"step_size must be a number, an array with one number per local step, or a schedule, got {got}"
         raise TypeError(message)
     if callable(getattr(step_size, "step_sizes", None)):

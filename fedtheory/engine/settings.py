@@ -11,8 +11,8 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import RNGLike
-from fedtheory._support.wording import short
-from fedtheory.engine._fleet import noise_variances, own_steps
+from fedtheory._support.wording import truncate
+from fedtheory.engine._clients import noise_variances, own_steps
 from fedtheory.engine._replicates import Job
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout, refuse_unknown
@@ -100,14 +100,14 @@ class Settings:
             object.__setattr__(self, name, value)
 
     @property
-    def in_words(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         """Return the configuration of the run as a JSON-serializable dictionary."""
         given_by_one = isinstance(self.step_size, np.ndarray | list | tuple)
         seed: Any = self.rng
         return {
             "strategy": repr(self.strategy),
             "num_rounds": self.num_rounds,
-            "local_steps": _in_words(self.local_steps),
+            "local_steps": _format_steps(self.local_steps),
             "returned_noise": noise_variances(self.returned_noise, self.fed.num_clients).tolist(),
             "step_size": "given one by one" if given_by_one else repr(self.step_size),
             "entropy": str(seed.entropy),
@@ -179,7 +179,7 @@ class Settings:
         taken = {"server_step_size": methodical.combine, "proximal_weight": methodical.proximal_weight}
         for name in (*methodical.options, *(name for name, replaced in taken.items() if replaced)):
             if np.any(np.asarray(getattr(self, name)) != neutral[name]):
-                message = f"{name} must be {neutral[name]} with {self.method}, got {short(getattr(self, name))}"
+                message = f"{name} must be {neutral[name]} with {self.method}, got {truncate(getattr(self, name))}"
                 raise ValueError(message)
         if rules.valuation is not None or rules.value is not None:
             message = (
@@ -202,7 +202,7 @@ def _copied(rng: Any) -> np.random.SeedSequence:
     )  # fmt: skip
 
 
-def _in_words(local_steps: Any) -> Any:
+def _format_steps(local_steps: Any) -> Any:
     if isinstance(local_steps, Stragglers):
         return repr(local_steps)
     return "given round by round" if np.ndim(local_steps) == 2 else np.asarray(local_steps).tolist()
@@ -213,7 +213,7 @@ def _minimum(fed: Federation) -> float:
         return fed.minimum
     except AttributeError as error:
         message = (
-            f"fed must have a minimum, from which the gap is measured, got {short(fed)}, which has none: "
+            f"fed must have a minimum, from which the gap is measured, got {truncate(fed)}, which has none: "
             "give it one, or record=('loss',)"
         )
         raise TypeError(message) from error
@@ -239,7 +239,7 @@ def _asking(family: Family, rules: Rules, strategy: Strategy) -> Family:
 
 def _recorded(record: Any) -> tuple[str, ...]:
     if isinstance(record, str) or not isinstance(record, Iterable):
-        message = f"record must be a sequence of names, as ('gap', 'loss'), got {short(record)}"
+        message = f"record must be a sequence of names, as ('gap', 'loss'), got {truncate(record)}"
         raise TypeError(message)
     return tuple(validate.choice("record", name, tuple(RECORDS)) for name in record)
 
@@ -280,7 +280,7 @@ def _testing(fed: Any, family: Family, test: Any, work: LocalWork) -> Family:
     own = fed.data
     pair = (own.test_features, own.test_labels) if test is None else test_samples(test, own.num_features)
     if not len(pair[1]):
-        message = f"test must hold samples where accuracy is recorded and fed holds none out, got {short(test)}"
+        message = f"test must hold samples where accuracy is recorded and fed holds none out, got {truncate(test)}"
         raise ValueError(message)
     data = FederatedData.from_clients([pair], num_classes=own.num_classes)
     return layout(replace(fed, data=data, weights=None), work._replace(batch_size=0, num_batches=0))

@@ -179,7 +179,7 @@ def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Tr
         records=records,
         counts=np.stack([replicate.counts for replicate in replicates]),
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
-        config={**settings.in_words, "num_replicates": len(replicates)},
+        config={**settings.config, "num_replicates": len(replicates)},
         settings=replace(settings, num_replicates=len(replicates)),
     )
 

@@ -16,7 +16,7 @@ from fedtheory._storage.provenance import release
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short, written
+from fedtheory._support.wording import format_value, truncate
 from fedtheory.engine._saved import read, run_bytes
 from fedtheory.engine.contract import RECORDS
 from fedtheory.statistics import student_mean
@@ -91,7 +91,7 @@ class Trajectory:
         for name in ("gap", "loss"):
             if name in self.records:
                 mean = _mean(self.records[name])
-                rows[name] = f"{written(float(mean[0]))} -> {written(float(mean[-1]))} (mean of replicates)"
+                rows[name] = f"{format_value(float(mean[0]))} -> {format_value(float(mean[-1]))} (mean of replicates)"
         rows |= {"recorded": f"{', '.join(self.records)} at {len(self.rounds)} of rounds 0..{last}"}
         rows |= {"diverged": f"{lost} of {len(self.diverged_at)}"} if lost else {}
         rows |= {"seed": self.config["entropy"]} if "entropy" in self.config else {}
@@ -130,7 +130,9 @@ class Trajectory:
     def recorded(self, name: str) -> Array:
         """Return a record by name; raise ValueError if it was not kept."""
         if validate.text("name", name) not in self.records:
-            message = f"name must be one of {tuple(self.records)}, got {short(name)}, which was not recorded (record=)"
+            message = (
+                f"name must be one of {tuple(self.records)}, got {truncate(name)}, which was not recorded (record=)"
+            )
             raise ValueError(message)
         return self.records[name]
 

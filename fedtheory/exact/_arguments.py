@@ -2,7 +2,7 @@
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 
@@ -43,6 +43,6 @@ def frequency_law(strategy: object, weights: Array) -> Fixed | Ranked:
         case _:
             message = (
                 "strategy must have a known selection law, state-independent or like that of pow-d with a fixed number "
-                f"of candidates, got {short(strategy)}"
+                f"of candidates, got {truncate(strategy)}"
             )
             raise TypeError(message)

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.exact._local_moments import Spectra, rotated, spectra
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.fedavgm import FedAvgM
@@ -99,14 +99,14 @@ def _shares(method: object, strategy: object, moments: Moments) -> Array:
     mean, alpha, delta, noise = moments
     second = alpha * mean**2 + delta
     if not isinstance(method, FedAvgM | FedDyn | Scaffold):
-        message = f"method must be a FedAvgM, a FedDyn, a Scaffold or None, got {short(method)}"
+        message = f"method must be a FedAvgM, a FedDyn, a Scaffold or None, got {truncate(method)}"
         raise TypeError(message)
     if isinstance(method, FedAvgM):
         return np.ones_like(mean)
     if not isinstance(strategy, Full | Uniform | Proportional | Independent):
         message = (
             f"strategy must be Full, Uniform, Proportional or Independent with {method}, whose clients have states, "
-            f"got {short(strategy)}"
+            f"got {truncate(strategy)}"
         )
         raise TypeError(message)
     if not np.allclose(noise, second, rtol=_ROUNDING, atol=0.0):

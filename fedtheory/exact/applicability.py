@@ -13,8 +13,8 @@ from fedtheory import bounds
 from fedtheory._support import validate
 from fedtheory._support.discover import members
 from fedtheory._support.summary import html_table
-from fedtheory._support.wording import close_to
-from fedtheory.engine._fleet import own_steps
+from fedtheory._support.wording import suggest
+from fedtheory.engine._clients import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
@@ -163,7 +163,7 @@ def applicable(
     constants = {name for bound in known.values() for name in bound.domains}
     unknown = next((name for name in settings if name not in OPTIONS and name not in constants), None)
     if unknown is not None:
-        close = close_to(unknown, [*OPTIONS, *constants])
+        close = suggest(unknown, [*OPTIONS, *constants])
         message = f"settings must be options of fedavg or constants of a bound, got {unknown}{close}"
         raise TypeError(message)
     if strategy is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import format_number
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._arguments import quadratic
 from fedtheory.exact._local_moments import applied, local_moments, rotated, spectra
@@ -90,7 +90,7 @@ def stationary_error(
     tau, eta = _steps(local_steps, step_size)
     sigma2 = validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise))
     if eta * fed.smoothness >= 2:
-        message = f"step_size must be less than 2/L = {shown(2 / fed.smoothness)}, got {shown(eta)}"
+        message = f"step_size must be less than 2/L = {format_number(2 / fed.smoothness)}, got {format_number(eta)}"
         raise AssumptionViolated(message)
     eigen = spectra(fed)
     work = local_moments(eigen, np.full(tau, eta), 0.0)
@@ -116,7 +116,7 @@ def _steps(local_steps: int, step_size: float) -> tuple[int, float]:
 
 def _finite(bias: Array, covariance: Array, gradient_noise: float) -> StationaryError:
     if not np.isfinite(covariance).all():
-        message = f"gradient_noise must give a finite covariance, got {shown(gradient_noise)}"
+        message = f"gradient_noise must give a finite covariance, got {format_number(gradient_noise)}"
         raise ValueError(message)
     return StationaryError(bias, covariance)
 
@@ -211,6 +211,6 @@ def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) 
             lost = lost + eta * applied(curvatures, first - lost)
             total -= fed.weights @ lost
     if not np.isfinite(total).all():
-        message = f"step_size must give a finite drift after {tau} local steps, got {shown(eta)}"
+        message = f"step_size must give a finite drift after {tau} local steps, got {format_number(eta)}"
         raise ValueError(message)
     return total / tau

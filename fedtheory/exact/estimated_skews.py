@@ -20,7 +20,7 @@ from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory._support.wording import written
+from fedtheory._support.wording import format_value
 from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._arguments import known_law
@@ -85,7 +85,7 @@ class SampledSkew(NamedTuple):
     @property
     def _summary(self) -> Summary:
         rows = {
-            name: f"{written(one.value)} +- {written(one.standard_error)}, {one.side}"
+            name: f"{format_value(one.value)} +- {format_value(one.standard_error)}, {one.side}"
             for name, one in self._asdict().items()
         }
         return Summary("SampledSkew", rows)

@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.exact._arguments import frequency_law, quadratic
 from fedtheory.exact._parabolas import parabolas
 from fedtheory.exact._problem import busy_clients
@@ -96,7 +96,9 @@ def error_floor(fed: QuadraticFederation, strategy: KnowsItsLaw, *, tolerance: f
         w = _minimizer(fed, law.mean)
         return ErrorFloor(float(fed.excess(w)), w, 0.0, 0.0, law.mean)
     if not law.prefers_large:
-        message = f"strategy must prefer the clients with the largest losses for an error floor, got {short(strategy)}"
+        message = (
+            f"strategy must prefer the clients with the largest losses for an error floor, got {truncate(strategy)}"
+        )
         raise TypeError(message)
     is_busy, busy = fed.weights > 0, busy_clients(fed)
     q, gap = _best_frequencies(busy, among(law, is_busy), tolerance)

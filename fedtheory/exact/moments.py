@@ -16,7 +16,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._arguments import known_law, quadratic
 from fedtheory.exact._local_moments import LocalMoments, Spectra, applied, rotated, spectra, works
@@ -183,7 +183,7 @@ def expected_gap(
             ("aggregation", aggregation, "difference"),
         ):  # fmt: skip
             if value != default:
-                message = f"{name} must be {default} with {short(method)}, got {value}"
+                message = f"{name} must be {default} with {truncate(method)}, got {value}"
                 raise ValueError(message)
     rounds = _rounds(fed, _scaled(moments, scale), etas, noise, by_model=by_model)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -199,7 +199,7 @@ def _moments(strategy: object, weights: Array) -> Moments:
     if not isinstance(law, Moments):
         message = (
             "strategy must be state-independent (with known moments of its coefficients) for an exact expectation, "
-            f"got {short(strategy)}; mean_field_gap approximates strategies that depend on the losses"
+            f"got {truncate(strategy)}; mean_field_gap approximates strategies that depend on the losses"
         )
         raise TypeError(message)
     mean, delta, noise = (

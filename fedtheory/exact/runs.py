@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import close_to, short
-from fedtheory.engine._fleet import own_steps
+from fedtheory._support.wording import suggest, truncate
+from fedtheory.engine._clients import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
@@ -62,7 +62,7 @@ def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings
     """Separate options of ``fedavg`` from arguments of the bound, and validate those that determine constants."""
     unknown = [name for name in settings if name not in OPTIONS and name not in bound.domains]
     if unknown:
-        close = close_to(unknown[0], [*bound.domains, *OPTIONS])
+        close = suggest(unknown[0], [*bound.domains, *OPTIONS])
         message = f"{bound.__name__} has no argument {unknown[0]}{close}; it has {', '.join(bound.domains)}"
         raise TypeError(message)
     options = OPTIONS | {name: value for name, value in settings.items() if name in OPTIONS} | {"strategy": strategy}
@@ -174,7 +174,7 @@ class Run:
         while not hasattr(strategy, "num_selected") and hasattr(strategy, "strategy"):
             strategy = strategy.strategy
         if not hasattr(strategy, "num_selected"):
-            message = f"strategy must have num_selected, got {short(self.strategy)}"
+            message = f"strategy must have num_selected, got {truncate(self.strategy)}"
             raise TypeError(message)
         return int(strategy.num_selected)
 
@@ -187,7 +187,7 @@ class Run:
     def scheme(self) -> Scheme:
         scheme = getattr(self.strategy, "scheme", None)
         if not isinstance(scheme, Scheme):
-            message = f"strategy must have a scheme, a fedtheory.theorem.scheme.Scheme, got {short(self.strategy)}"
+            message = f"strategy must have a scheme, a fedtheory.theorem.scheme.Scheme, got {truncate(self.strategy)}"
             raise TypeError(message)
         return scheme
 
@@ -227,34 +227,34 @@ class Run:
             raise AssumptionViolated(message)
         return float(np.sqrt(compressor.compress(self.fed.dim).epsilon))
 
+    def _require_quadratics(self, name: str) -> None:
+        """Raise for clients of which a constant at w* is unknown."""
+        if not isinstance(self.fed, QuadraticFederation):
+            message = f"{name} of a {type(self.fed).__name__} is unknown: give {name}="
+            raise UnknownConstant(message)
+
     @property
     def zeta2(self) -> float:
         """``sum_k p_k |grad F_k(w*)|^2``."""
-        if not isinstance(self.fed, QuadraticFederation):
-            message = f"zeta2 of a {type(self.fed).__name__} is unknown: give zeta2="
-            raise UnknownConstant(message)
+        self._require_quadratics("zeta2")
         gradients = self.fed.gradients(self.fed.minimizer)
         return float(self.fed.weights @ np.sum(np.square(gradients), axis=-1))
 
     @property
     def drift2(self) -> float:
         """Squared average drift at w*."""
-        if not isinstance(self.fed, QuadraticFederation):
-            message = f"drift2 of a {type(self.fed).__name__} is unknown: give drift2="
-            raise UnknownConstant(message)
+        self._require_quadratics("drift2")
         return float(np.sum(average_drift(self.fed, self.steps_of_round, self.step_size) ** 2))
 
     @property
     def imbalance2(self) -> float:
         """Squared imbalance of participation, for all clients and for periodic participation."""
-        if not isinstance(self.fed, QuadraticFederation):
-            message = f"imbalance2 of a {type(self.fed).__name__} is unknown: give imbalance2="
-            raise UnknownConstant(message)
+        self._require_quadratics("imbalance2")
         rounds = max(int(self.options["num_rounds"]), 1)
         if self.scheme.selection == "all":
             return participation_imbalance(self.fed, [self.fed.weights], self.steps_of_round, 1)
         if not isinstance(self.strategy, Periodic):
-            message = f"imbalance2 depends on the clients that {short(self.strategy)} selects: give imbalance2="
+            message = f"imbalance2 depends on the clients that {truncate(self.strategy)} selects: give imbalance2="
             raise UnknownConstant(message)
         return participation_imbalance(self.fed, self.strategy.shares, self.steps_of_round, rounds)
 
@@ -305,7 +305,9 @@ class Run:
     def step_size(self) -> float:
         sizes = np.unique([] if self.step_sizes is None else self.step_sizes)
         if sizes.size != 1:
-            message = f"{self.bound.__name__} needs one step_size for all steps, got {short(self.options['step_size'])}"
+            message = (
+                f"{self.bound.__name__} needs one step_size for all steps, got {truncate(self.options['step_size'])}"
+            )
             raise ValueError(message)
         return float(sizes[0])
 
@@ -385,9 +387,8 @@ class Run:
         if self.scheme.selection == "all":
             return 1.0
         if getattr(self.strategy, "probabilities", None) not in ("uniform", "optimal"):
-            message = (
-                f"the improvement of {short(self.strategy)} over uniform sampling is unknown: give gamma= or the like"
-            )
+            strategy = truncate(self.strategy)
+            message = f"the improvement of {strategy} over uniform sampling is unknown: give gamma= or the like"
             raise UnknownConstant(message)
         return float(self.strategy.expected_size / self.num_clients)
 
@@ -571,10 +572,10 @@ def _other_count(run: Run) -> str | None:
     """Report a stated count that differs from that of the run, or a stated measure of weights that is too small."""
     for name in _COUNTED:
         if name in run.given and run.given[name] != run.read(name):
-            return f"has {name} = {run.read(name)} for this run, got {short(run.given[name])}"
+            return f"has {name} = {run.read(name)} for this run, got {truncate(run.given[name])}"
     smaller = next(filter(None, (run.contradiction(name, ">=") for name in _AT_LEAST)), None)
     return None if smaller is None else f"needs {smaller}"
 
 
 def _written(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else short(value)
+    return f"{value:g}" if isinstance(value, int | float) else truncate(value)

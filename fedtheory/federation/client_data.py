@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["FederatedData"]
 
@@ -225,7 +225,7 @@ def training_count(num_samples: int, test_fraction: float) -> int:
 def test_samples(test: Any, num_features: int) -> tuple[npt.NDArray[Any], Labels]:
     """Return the features and labels of a common test set with the given number of features."""
     if not isinstance(test, tuple | list) or len(test) != 2:
-        message = f"test must be a pair, features and labels, got {short(test)}"
+        message = f"test must be a pair, features and labels, got {truncate(test)}"
         raise TypeError(message)
     features = _table("features of test", test[0])
     if features.shape[1] != num_features:
@@ -253,7 +253,7 @@ def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     ]
     for k, part in enumerate(arrays):
         if part.ndim == 0:
-            message = f"part {k} must be an array of numbers of samples, got {short(parts[k])}"
+            message = f"part {k} must be an array of numbers of samples, got {truncate(parts[k])}"
             raise TypeError(message)
     rows = [validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
     counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
@@ -285,7 +285,9 @@ def without_words(name: str, labels: Any) -> npt.NDArray[Any]:
     raw = validate.unmasked(name, labels)
     if raw.dtype.kind in "USO" and raw.size:
         number = "np.unique(labels, return_inverse=True)[1]"
-        message = f"{name} must be the numbers 0, 1, ... of classes, as {number}, got {short(raw.ravel().tolist()[0])}"
+        message = (
+            f"{name} must be the numbers 0, 1, ... of classes, as {number}, got {truncate(raw.ravel().tolist()[0])}"
+        )
         raise TypeError(message)
     return raw
 
@@ -325,7 +327,7 @@ def pairs_of(name: str, clients: Any, what: str = "labels") -> list[tuple[Any, A
     found = validate.sequence(name, clients, f"a sequence of pairs (features, {what})")
     for k, client in enumerate(found):
         if not isinstance(client, list | tuple) or len(client) != 2:
-            message = f"client {k} must be a pair of features and {what}, got {short(client)}"
+            message = f"client {k} must be a pair of features and {what}, got {truncate(client)}"
             raise TypeError(message)
     return [(x, y) for x, y in found]
 

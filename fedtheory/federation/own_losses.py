@@ -15,7 +15,7 @@ from fedtheory._support.cached import cached_property
 from fedtheory._support.strict import plain
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._models import models_of
 
@@ -221,7 +221,7 @@ def _check_client(fed: LossFederation, k: int, points: tuple[Array, ...]) -> Non
 def _loss(fed: LossFederation, k: int, model: Array) -> float:
     answer = _answer("client_loss", fed.client_loss, fed, k, model)
     if np.ndim(answer) or not isinstance(answer, numbers.Real | np.ndarray):
-        message = f"client_loss must return a number, got {short(answer)} for client {k}"
+        message = f"client_loss must return a number, got {truncate(answer)} for client {k}"
         raise TypeError(message)
     return float(answer)
 
@@ -229,7 +229,7 @@ def _loss(fed: LossFederation, k: int, model: Array) -> float:
 def _gradient(fed: LossFederation, k: int, model: Array) -> Array:
     answer = _answer("client_gradient", fed.client_gradient, fed, k, model)
     if not isinstance(answer, np.ndarray) or answer.dtype.kind not in "iuf" or answer.shape != (fed.dim,):
-        got = f"{answer.dtype} of shape {answer.shape}" if isinstance(answer, np.ndarray) else short(answer)
+        got = f"{answer.dtype} of shape {answer.shape}" if isinstance(answer, np.ndarray) else truncate(answer)
         message = (
             f"client_gradient must return an array of real numbers of shape ({fed.dim},), got {got} for client {k}"
         )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
 from fedtheory._support.validate import Array, Mask
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.federation.protocol import Federation
 
 __all__ = ["Prioritized", "prioritize"]
@@ -114,7 +114,7 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
 
 def _check(fed: Any) -> None:
     if isinstance(fed, type) or not dataclasses.is_dataclass(fed) or not hasattr(fed, "num_clients"):
-        known = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
+        known = f"the class {fed.__name__}" if isinstance(fed, type) else truncate(fed)
         message = f"fed must be a federation that is a dataclass with a field weights, got {known}"
         raise TypeError(message)
 
@@ -137,7 +137,7 @@ def federation_given(fed: Any) -> Federation:
     """
     fed = unwrapped(fed)
     if isinstance(fed, type) or not all(hasattr(fed, attribute) for attribute in _NEEDED):
-        got = f"the class {fed.__name__}" if isinstance(fed, type) else short(fed)
+        got = f"the class {fed.__name__}" if isinstance(fed, type) else truncate(fed)
         message = f"fed must be a federation, with {', '.join(_NEEDED)}, got {got}"
         raise TypeError(message)
     return fed  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.instances.vectors import Vector
 
 _EXACT = frozenset((int, Fraction))
@@ -31,7 +31,7 @@ def probability(name: str, value: Any) -> Fraction:
 def vector(name: str, value: Any, size: int | None = None) -> Vector:
     """Return a vector of at least one entry, or of ``size``."""
     if not _is_row(value, size) or not (type(value) is Vector or _EXACT.issuperset(map(type, value))):
-        message = f"{name} must be a vector of {size or 'one or more'} rationals, got {short(value)}"
+        message = f"{name} must be a vector of {size or 'one or more'} rationals, got {truncate(value)}"
         raise ValueError(message)
     return value if type(value) is Vector else Vector(value)
 
@@ -39,7 +39,7 @@ def vector(name: str, value: Any, size: int | None = None) -> Vector:
 def vectors(name: str, value: Any, count: int | None = None, size: int | None = None) -> tuple[Vector, ...]:
     """Return at least one vector, or ``count``, of equal sizes."""
     if not _is_row(value, count):
-        message = f"{name} must contain {count or 'one or more'} vectors of rationals, got {short(value)}"
+        message = f"{name} must contain {count or 'one or more'} vectors of rationals, got {truncate(value)}"
         raise ValueError(message)
     made: list[Vector] = []
     for row in value:

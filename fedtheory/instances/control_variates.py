@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import final
 
 from fedtheory._support import validate
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import format_number
 from fedtheory.instances import _checks
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
@@ -280,7 +280,7 @@ def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
     try:
         matrix = np.array(rows, dtype=np.float64)
     except OverflowError as error:
-        message = f"shrink must be at most 1e154 in absolute value, got {shown(shrink)}"
+        message = f"shrink must be at most 1e154 in absolute value, got {format_number(shrink)}"
         raise ValueError(message) from error
     return float(abs(np.linalg.eigvals(matrix)).max())
 

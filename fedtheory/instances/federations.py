@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.instances import _checks
 from fedtheory.instances.vectors import Vector, combination, inner, vector
 
@@ -112,7 +112,7 @@ class RationalQuadratics:
 
     def _check_model(self, w: Any) -> None:
         if not isinstance(w, tuple | list) or len(w) != self.dim:
-            message = f"w must be a vector of {self.dim} rationals, got {short(w)}"
+            message = f"w must be a vector of {self.dim} rationals, got {truncate(w)}"
             raise ValueError(message)
 
     def rounded(self) -> "QuadraticFederation":

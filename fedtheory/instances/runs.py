@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.instances.federations import RationalQuadratics, prioritized
 from fedtheory.instances.noise import Noise, no_noise, variance_of
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
@@ -140,7 +140,7 @@ class RationalRun:
         validate.size("num_steps", self.num_steps, low=0)
         initial: Any = self.initial
         if not isinstance(initial, tuple) or len(initial) != self.federation.dim:
-            message = f"initial must be a vector of {self.federation.dim} rationals, got {short(initial)}"
+            message = f"initial must be a vector of {self.federation.dim} rationals, got {truncate(initial)}"
             raise ValueError(message)
 
     @property

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, final
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.arithmetic.matrices import solved
 from fedtheory.instances import _checks
 from fedtheory.instances.vectors import Vector, combination, inner
@@ -43,7 +43,7 @@ class StationaryPoints:
         centers = _checks.vectors("centers", self.centers, len(weights))
         hessians: Any = self.hessians
         if not isinstance(hessians, tuple | list) or len(hessians) != len(weights):
-            message = f"hessians must be {len(weights)} matrices of rationals, got {short(hessians)}"
+            message = f"hessians must be {len(weights)} matrices of rationals, got {truncate(hessians)}"
             raise ValueError(message)
         dim = len(centers[0])
         matrices = tuple(_checks.vectors("each of hessians", hessian, dim, dim) for hessian in hessians)

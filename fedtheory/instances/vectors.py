@@ -7,7 +7,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any, final
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["Vector", "combination", "vector"]
 
@@ -169,12 +169,14 @@ def average(vectors: Sequence[Vector]) -> Vector:
 
 def _fraction(number: Any) -> Fraction:
     if isinstance(number, bool) or not isinstance(number, Rational | str):
-        message = f"numbers must be rationals or text such as 1/2, got {short(number)} of type {type(number).__name__}"
+        message = (
+            f"numbers must be rationals or text such as 1/2, got {truncate(number)} of type {type(number).__name__}"
+        )
         raise TypeError(message)
     try:
         return Fraction(number)
     except (ValueError, ZeroDivisionError) as error:
-        message = f"numbers must be rationals or text such as 1/2, got {short(number)}"
+        message = f"numbers must be rationals or text such as 1/2, got {truncate(number)}"
         raise ValueError(message) from error
 
 
@@ -186,4 +188,6 @@ def _pairs(left: Vector, right: Any) -> Iterable[tuple[Fraction, Fraction]]:
 
 
 def _unequal(*given: Any) -> ValueError:
-    return ValueError(f"vectors must be equally many rationals, like vector(1, 2), got {', '.join(map(short, given))}")
+    return ValueError(
+        f"vectors must be equally many rationals, like vector(1, 2), got {', '.join(map(truncate, given))}"
+    )

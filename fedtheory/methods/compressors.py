@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["Compressor", "RandK", "ScaledSign", "TopK"]
 
@@ -108,7 +108,7 @@ class ScaledSign:
 def checked_compressor(compressor: Any) -> Any:
     """Return a value with a method ``compress``."""
     if isinstance(compressor, type) or not callable(getattr(compressor, "compress", None)):
-        known = f"the class {compressor.__name__}" if isinstance(compressor, type) else short(compressor)
+        known = f"the class {compressor.__name__}" if isinstance(compressor, type) else truncate(compressor)
         message = f"compressor must be a value with a method compress(dim), as TopK(3), got {known}"
         raise TypeError(message)
     return compressor

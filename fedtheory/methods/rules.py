@@ -31,7 +31,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.selection.rules import Argument, Slot
 
 __all__ = ["Method", "MethodRules"]
@@ -128,7 +128,7 @@ class MethodRules:
         for name, slot in METHOD_RULES.items():
             rule = getattr(self, name)
             if not (callable(rule) or rule is None):
-                message = f"{name} must be a function {name}{slot}, got {short(rule)}"
+                message = f"{name} must be a function {name}{slot}, got {truncate(rule)}"
                 raise TypeError(message)
         validate.count("state_size", self.state_size, 0)
         validate.count("max_local_steps", self.max_local_steps, 0)
@@ -167,7 +167,7 @@ def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRul
     3
     """
     if isinstance(method, type) or not callable(getattr(method, "method_rules", None)):
-        known = f"the class {method.__name__}" if isinstance(method, type) else short(method)
+        known = f"the class {method.__name__}" if isinstance(method, type) else truncate(method)
         message = f"method must be a value with a method method_rules(weights, initial), got {known}"
         raise TypeError(message)
     rules: object = method.method_rules(

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.plotting.bound import measured
 from fedtheory.plotting.style import COLORS, MARKERS, label_of
 
@@ -38,7 +38,7 @@ def lines_with_bands(
     if hue is None:
         hue = next((dim for dim in others if intervals.sizes[dim] > 1), None)
     elif hue not in others:
-        message = f"hue must be one of {', '.join(map(repr, others))}, got {short(hue)}"
+        message = f"hue must be one of {', '.join(map(repr, others))}, got {truncate(hue)}"
         raise ValueError(message)
     rest = {dim: 0 for dim in others if dim != hue}
     here = intervals.isel(rest).sortby(x)

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import format_number
 
 __all__ = ["Numbers", "checked_budget", "checked_norms", "is_plain", "numbers", "refuse_norms"]
 
@@ -49,11 +49,11 @@ def checked_budget(expected_size: Any, num_clients: int) -> float:
         return expected_size
     budget = validate.one("expected_size", validate.positive("expected_size", expected_size))
     if budget > num_clients:
-        got = shown(budget)
+        got = format_number(budget)
         message = f"expected_size must be at most the number of clients, {num_clients}, got {got}"
         raise ValueError(message)
     if float(budget) == 0:
-        message = f"expected_size must be positive in doubles, got {shown(budget)}"
+        message = f"expected_size must be positive in doubles, got {format_number(budget)}"
         raise ValueError(message)
     return float(budget)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.sampling._arguments import Numbers, numbers
 
 # Entries of the distributions that are returned.
@@ -163,7 +163,7 @@ def clustered_distributions(weights: Numbers, num_selected: int) -> Any:
 def _weights(weights: Numbers) -> Any:
     p = numbers("weights", weights)
     if not p.any():
-        message = f"weights must have a positive sum, got {short(weights)}"
+        message = f"weights must have a positive sum, got {truncate(weights)}"
         raise ValueError(message)
     return p
 

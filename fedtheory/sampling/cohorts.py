@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import format_number
 from fedtheory.statistics.law import Law
 
 __all__ = ["cohort_law"]
@@ -226,9 +226,8 @@ def _drawable(weights: Any, num_candidates: int) -> tuple[list[Any], int]:
     d = validate.count("num_candidates", num_candidates)
     positive = sum(weight > 0 for weight in p)
     if d > positive:
-        message = (
-            f"num_candidates must be at most the number of clients with positive weight, {positive}, got {shown(d)}"
-        )
+        got = format_number(d)
+        message = f"num_candidates must be at most the number of clients with positive weight, {positive}, got {got}"
         raise ValueError(message)
     return p, d
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, compiled_with_reordering
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import format_number
 
 __all__ = ["power_of_choice_inclusion"]
 
@@ -106,7 +106,7 @@ def _arguments(weights: Any, num_selected: int, num_candidates: int) -> tuple[Ar
 def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[..., None]) -> Array:
     drawable = np.flatnonzero(p)
     if d > drawable.size:
-        got = shown(d)
+        got = format_number(d)
         message = (
             f"num_candidates must be at most the number of clients with positive weight, {drawable.size}, got {got}"
         )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.values import listed
+from fedtheory._support.values import to_tuples
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection.power_of_choice import _mean_and_reports
 from fedtheory.selection.rules import Rules, pack
@@ -65,7 +65,7 @@ class ActiveFederated:
         validate.double("sharpness", validate.nonnegative("sharpness", self.sharpness))
         validate.fraction("explored", self.explored)
         validate.double("initial_loss", self.initial_loss)
-        object.__setattr__(self, "sample_counts", listed(self.sample_counts))
+        object.__setattr__(self, "sample_counts", to_tuples(self.sample_counts))
 
     @property
     def scheme(self) -> Scheme:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.values import listed
-from fedtheory._support.wording import short
+from fedtheory._support.values import to_tuples
+from fedtheory._support.wording import truncate
 from fedtheory.selection.rules import Rules, Strategy, checked_strategy, pack, rules_of
 from fedtheory.theorem.scheme import Scheme
 
@@ -64,7 +64,7 @@ class AlternatingGroups:
         validate.fraction("dropout", self.dropout)
         if self.groups is not None:
             validate.counts("groups", validate.unmasked("groups", self.groups), 0)
-        object.__setattr__(self, "groups", listed(self.groups))
+        object.__setattr__(self, "groups", to_tuples(self.groups))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
@@ -89,7 +89,7 @@ class BernoulliAvailability:
 
     def __post_init__(self) -> None:
         validate.fractions("probability", validate.array("probability", self.probability))
-        object.__setattr__(self, "probability", listed(self.probability))
+        object.__setattr__(self, "probability", to_tuples(self.probability))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
@@ -111,7 +111,7 @@ class MarkovAvailability:
     def __post_init__(self) -> None:
         for name in ("leave", "join"):
             validate.fractions(name, validate.array(name, getattr(self, name)))
-            object.__setattr__(self, name, listed(getattr(self, name)))
+            object.__setattr__(self, name, to_tuples(getattr(self, name)))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
@@ -223,7 +223,7 @@ class Available:
     def __post_init__(self) -> None:
         checked_strategy(self.strategy)
         if not callable(getattr(self.availability, "attendance", None)):
-            message = f"availability must have a method attendance(num_clients), got {short(self.availability)}"
+            message = f"availability must have a method attendance(num_clients), got {truncate(self.availability)}"
             raise TypeError(message)
         validate.choice("shortfall", self.shortfall, ("refuse", "allow"))
 

@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
@@ -44,7 +44,7 @@ def checked_averaging(averaging: str | float) -> float:
         return RUNNING_MEAN
     share = 1.0 if isinstance(averaging, str) else validate.fraction("averaging", averaging)
     if share == 1:
-        message = f"averaging must be 'mean' or a number in [0, 1), got {short(averaging)}"
+        message = f"averaging must be 'mean' or a number in [0, 1), got {truncate(averaging)}"
         raise ValueError(message)
     return share
 

@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
 from fedtheory.selection.full import choose_all
@@ -120,7 +120,9 @@ class Independent:
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """Return ``m / n`` for every client, shape (n,); TypeError for laws that depend on the updates."""
         if self.probabilities != "uniform":
-            message = f"probabilities must be 'uniform' for inclusion probabilities before updates, got {short(self)}"
+            message = (
+                f"probabilities must be 'uniform' for inclusion probabilities before updates, got {truncate(self)}"
+            )
             raise TypeError(message)
         n = validate.probability_vector("weights", weights).size
         return np.full(n, checked_budget(self.expected_size, n) / n)

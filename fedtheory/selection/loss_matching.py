@@ -14,9 +14,9 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array, Mask
-from fedtheory._support.values import listed
+from fedtheory._support.values import to_tuples
 from fedtheory._support.views import part
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.participation import Everyone, Participation, attending, checked_participation, taking_part
 from fedtheory.selection.rules import CandidateLoss, Rules, pack
@@ -140,7 +140,7 @@ def checked_threshold(threshold: Any) -> Array:
     """Return thresholds, numbers of at least 0, as an array."""
     raw = validate.unmasked("threshold", threshold)
     if raw.dtype.kind not in "iuf":
-        message = f"threshold must be a real number, one per round, or a schedule, got {short(threshold)}"
+        message = f"threshold must be a real number, one per round, or a schedule, got {truncate(threshold)}"
         raise TypeError(message)
     values: Array = raw.astype(np.float64)
     bad = ~(values >= 0)
@@ -224,7 +224,7 @@ class LossMatching:
         validate.choice("comparison", self.comparison, ("<", "<="))
         validate.choice("match", self.match, tuple(_ASKED))
         for name, value in (("priority", mask), ("shares", p), ("threshold", self.threshold)):
-            object.__setattr__(self, name, listed(value))
+            object.__setattr__(self, name, to_tuples(value))
 
     @property
     def scheme(self) -> Scheme:

@@ -7,8 +7,8 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.values import listed
-from fedtheory._support.wording import short
+from fedtheory._support.values import to_tuples
+from fedtheory._support.wording import truncate
 
 __all__ = ["Everyone", "PriorityDraws", "UniformFraction"]
 
@@ -44,7 +44,7 @@ class Everyone:
 
     def __post_init__(self) -> None:
         _shares(self.attendance)
-        object.__setattr__(self, "attendance", listed(self.attendance))
+        object.__setattr__(self, "attendance", to_tuples(self.attendance))
 
     @property
     def selection(self) -> str:
@@ -81,7 +81,7 @@ class PriorityDraws:
     def __post_init__(self) -> None:
         validate.count("num_draws", self.num_draws)
         _shares(self.attendance)
-        object.__setattr__(self, "attendance", listed(self.attendance))
+        object.__setattr__(self, "attendance", to_tuples(self.attendance))
 
     @property
     def selection(self) -> str:
@@ -128,7 +128,7 @@ class UniformFraction:
 def checked_participation(participation: Any) -> Any:
     """Return a value with methods ``sizes`` and ``attendances``."""
     if not (callable(getattr(participation, "sizes", None)) and callable(getattr(participation, "attendances", None))):
-        message = f"participation must have methods sizes and attendances, got {short(participation)}"
+        message = f"participation must have methods sizes and attendances, got {truncate(participation)}"
         raise TypeError(message)
     return participation
 

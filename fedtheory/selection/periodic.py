@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.values import listed
+from fedtheory._support.values import to_tuples
 from fedtheory.selection.laws import Fixed, Scheduled
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
@@ -53,7 +53,7 @@ class Periodic:
             raise ValueError(message)
         for row in rows:
             validate.probability_vector("each row of shares", row)
-        object.__setattr__(self, "shares", listed(rows))
+        object.__setattr__(self, "shares", to_tuples(rows))
 
     @property
     def scheme(self) -> Scheme:

@@ -14,7 +14,7 @@ from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.views import part
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.selection._draw import (
     alias_table,
@@ -120,9 +120,9 @@ def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, n
     _check(num_rounds, num_selected, num_clients)
     counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))
     if counts.shape != (num_rounds,):
-        message = f"the counts of {short(schedule)} must have shape ({num_rounds},), got {counts.shape}"
+        message = f"the counts of {truncate(schedule)} must have shape ({num_rounds},), got {counts.shape}"
         raise ValueError(message)
-    checked: Counts = validate.counts(f"the counts of {short(schedule)}", counts, num_selected, num_clients)
+    checked: Counts = validate.counts(f"the counts of {truncate(schedule)}", counts, num_selected, num_clients)
     return checked
 
 
@@ -130,7 +130,7 @@ def refuse_no_schedule(schedule: Any) -> None:
     """Raise TypeError if the argument is no schedule."""
     if not callable(getattr(schedule, "counts", None)):
         message = (
-            f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {short(schedule)}"
+            f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {truncate(schedule)}"
         )
         raise TypeError(message)
 
@@ -188,11 +188,11 @@ def coded(transform: LossTransform | None) -> tuple[float, float]:
     if transform is None:
         return 0.0, 0.0
     if not callable(getattr(transform, "code", None)):
-        message = f"transform must have a method code, as ClippedLoss(1.0), got {short(transform)}"
+        message = f"transform must have a method code, as ClippedLoss(1.0), got {truncate(transform)}"
         raise TypeError(message)
     kind, parameter = transform.code()
     if kind not in (0.0, _CLIPPED, _FAIR):
-        message = f"the kind of {short(transform)} must be 0 (none), 1 (clipped) or 2 (fair), got {short(kind)}"
+        message = f"the kind of {truncate(transform)} must be 0 (none), 1 (clipped) or 2 (fair), got {truncate(kind)}"
         raise ValueError(message)
     return float(kind), float(validate.finite("parameter", parameter))
 

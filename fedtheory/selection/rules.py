@@ -21,7 +21,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.valuation.games import check_num_players
 from fedtheory.valuation.methods import Valuation
 
@@ -180,7 +180,7 @@ class Rules:
         for name, slot in RULES.items():
             rule = getattr(self, name)
             if not (callable(rule) or (rule is None and name != "select")):
-                message = f"{name} must be a function {name}{slot}, got {short(rule)}"
+                message = f"{name} must be a function {name}{slot}, got {truncate(rule)}"
                 raise TypeError(message)
         for name in ("table", "memory", "attend_table", "attend_memory"):
             _flat(name, getattr(self, name))
@@ -214,7 +214,7 @@ class Strategy(Protocol):
 def checked_strategy(strategy: Any) -> Any:
     """Return a value with a method ``rules``; TypeError if it has none."""
     if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
-        known = f"the class {strategy.__name__}" if isinstance(strategy, type) else short(strategy)
+        known = f"the class {strategy.__name__}" if isinstance(strategy, type) else truncate(strategy)
         message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
         raise TypeError(message)
     return strategy

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, TypeVar, final
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["Law"]
 
@@ -167,11 +167,11 @@ class Law(Mapping[T, Any]):
 def _pairs(outcomes: Any) -> Iterator[tuple[Any, Any]]:
     wanted = "outcomes must be a mapping, or pairs (outcome, probability)"
     if isinstance(outcomes, str) or not isinstance(outcomes, Iterable):
-        message = f"{wanted}, got {short(outcomes)} of type {type(outcomes).__name__}"
+        message = f"{wanted}, got {truncate(outcomes)} of type {type(outcomes).__name__}"
         raise TypeError(message)
     for pair in outcomes:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            message = f"{wanted}, got {short(pair)} among them"
+            message = f"{wanted}, got {truncate(pair)} among them"
             raise TypeError(message)
         yield pair[0], pair[1]
 
@@ -195,9 +195,11 @@ def _number(probability: Any) -> Any:
     try:
         fits = bool(probability >= 0)
     except (TypeError, ValueError) as error:
-        message = f"probabilities must be real numbers, got {short(probability)} of type {type(probability).__name__}"
+        message = (
+            f"probabilities must be real numbers, got {truncate(probability)} of type {type(probability).__name__}"
+        )
         raise TypeError(message) from error
     if not fits:
-        message = f"probabilities must be at least 0, got {short(probability)}"
+        message = f"probabilities must be at least 0, got {truncate(probability)}"
         raise ValueError(message)
     return Fraction(probability) if isinstance(probability, int) else probability

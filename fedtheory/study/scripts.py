@@ -31,9 +31,9 @@ from fedtheory._storage.files import as_path, json_bytes, number_of_word, parsed
 from fedtheory._storage.identity import source_digest
 from fedtheory._storage.provenance import changes, provenance
 from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
-from fedtheory._support.streams import flushed, nowhere, opened
+from fedtheory._support.streams import check_stdout, flush_stdout, to_devnull
 from fedtheory._support.streams import sentence as of_system
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.study._folder import Folder
 from fedtheory.study._results import Check, Result, Table, from_records
 
@@ -152,11 +152,11 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     """
     words = sys.argv[1:] if argv is None else argv
     try:
-        opened()
+        check_stdout()
         try:
             code = _do(study, words)
         finally:
-            flushed()  # also after --help, which exits with SystemExit
+            flush_stdout()  # also after --help, which exits with SystemExit
     except KeyboardInterrupt:
         _complain(study, "interrupted")
         code = 130
@@ -165,7 +165,7 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
             traceback.print_exc()
         message = str(error)
         if isinstance(error, OSError):
-            nowhere()  # buffered output for a full disk would be written again at exit
+            to_devnull()  # buffered output for a full disk would be written again at exit
             message = of_system(error) if error.filename is None else message
         _complain(study, " ".join(message.split()))
         code = 2
@@ -281,7 +281,7 @@ def config_again(kind: Any, plain: Mapping[str, Any]) -> Any:
     names = [field.name for field in dataclasses.fields(kind)]
     if set(names) != set(plain):
         other = ", ".join(sorted(set(names) ^ set(plain)))
-        message = f"results must be of this study with these parameters, got some that differ in {short(other)}"
+        message = f"results must be of this study with these parameters, got some that differ in {truncate(other)}"
         raise ValueError(message)
     kinds = typing.get_type_hints(kind)
     return kind(**{name: _value_again(name, kinds[name], plain[name]) for name in names})
@@ -302,7 +302,7 @@ def _value_again(name: str, kind: Any, value: Any) -> Any:
         return config_again(kind, value)
     elif (kind is float and type(word) in (int, float)) or type(word) is kind or word in inner:
         return word
-    message = f"{name} of the results must be {getattr(kind, '__name__', kind)}, got {short(value)}"
+    message = f"{name} of the results must be {getattr(kind, '__name__', kind)}, got {truncate(value)}"
     raise ValueError(message)
 
 
@@ -405,7 +405,7 @@ def _stored(study: Study, options: Any) -> Result | None:
     found = load(folder)
     if found.metadata["study"] != study.name:
         name = "--from" if options.again else "--show"
-        message = f"{name} must name results of {study.name}, got those of {short(found.metadata['study'])}"
+        message = f"{name} must name results of {study.name}, got those of {truncate(found.metadata['study'])}"
         raise ValueError(message)
     return found
 

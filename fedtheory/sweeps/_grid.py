@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__ = ["Grid", "Point", "canonical", "gridded"]
 
@@ -26,7 +26,7 @@ class Point(NamedTuple):
 
     def __str__(self) -> str:
         settings = self.arguments
-        return ", ".join(f"{name}={short(value)}" for name, value in settings.items())
+        return ", ".join(f"{name}={truncate(value)}" for name, value in settings.items())
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Grid:
 def gridded(axes: Any, seeds: Any = None, rng: Any = 0) -> Grid:
     """Validate a grid; ``seeds`` is a number of seeds, a sequence of seeds, or None."""
     if not isinstance(axes, Mapping):
-        message = f"grid must map names to values, got {short(axes)}"
+        message = f"grid must map names to values, got {truncate(axes)}"
         raise TypeError(message)
     found, rng = {str(name): _axis(str(name), values) for name, values in axes.items()}, validate.count("rng", rng, 0)
     if seeds is None:
@@ -96,7 +96,7 @@ def _axis(name: str, values: Any) -> tuple[Any, ...]:
         message = "grid must not have an axis seed, got one: seeds are given by seeds="
         raise ValueError(message)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        message = f"{name} must be a sequence of values, got {short(values)}"
+        message = f"{name} must be a sequence of values, got {truncate(values)}"
         raise TypeError(message)
     found = tuple(map(_value, values))
     if not found:
@@ -106,7 +106,7 @@ def _axis(name: str, values: Any) -> tuple[Any, ...]:
     for value, label in zip(found, _labels(found), strict=True):
         canonical(value, name)
         if label in seen:
-            message = f"{name} must have every value once, got {short(label)} twice"
+            message = f"{name} must have every value once, got {truncate(label)} twice"
             raise ValueError(message)
         seen.add(label)
     return found
@@ -150,5 +150,5 @@ def _plain(value: Any, name: str) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         parts = {one.name: _plain(getattr(value, one.name), f"{name}.{one.name}") for one in fields(value)}
         return {"of": f"{type(value).__module__}.{type(value).__qualname__}", "fields": parts}
-    message = f"{name} must be made of numbers, words, tuples and dataclasses, got {short(value)}"
+    message = f"{name} must be made of numbers, words, tuples and dataclasses, got {truncate(value)}"
     raise TypeError(message)

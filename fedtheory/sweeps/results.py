@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._storage.netcdf import Variable
-from fedtheory._storage.provenance import made_by
+from fedtheory._storage.provenance import code_version
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
 from fedtheory.sweeps._grid import Grid
@@ -80,7 +80,7 @@ class Sweep:
             digest.update(f"{name} {value}\n".encode())
         data = _assembled(points, outcomes)
         data.attrs["seeds"] = points.rule
-        data.attrs["fedtheory"] = made_by()
+        data.attrs["fedtheory"] = code_version()
         return cls(data, failures, digest.hexdigest(), sum(one.seconds for one in outcomes), folder)
 
     def __repr__(self) -> str:
@@ -249,7 +249,7 @@ def variables_of(result: Any) -> dict[str, Variable]:
         # The grid describes what is run, including the strategy, which may be one of its axes.
         result = result.to_xarray().drop_vars(["strategy", "config"])
     if not isinstance(result, xarray.Dataset):
-        message = f"a sweep must find numbers, a dictionary of them, a Trajectory or a Dataset, got {short(result)}"
+        message = f"a sweep must find numbers, a dictionary of them, a Trajectory or a Dataset, got {truncate(result)}"
         raise TypeError(message)
     return {
         str(name): Variable(tuple(map(str, found.dims)), _array(str(name), found.values))
@@ -268,7 +268,7 @@ def _array(name: str, value: Any) -> npt.NDArray[Any]:
     if values.dtype.kind == "O" and values.size and all(isinstance(entry, str) for entry in values.flat):
         values = values.astype(np.str_)
     if values.dtype.kind not in "biufU":
-        message = f"{name} must be made of numbers or words, got {short(value)}"
+        message = f"{name} must be made of numbers or words, got {truncate(value)}"
         raise TypeError(message)
     return values
 

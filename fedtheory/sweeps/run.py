@@ -29,10 +29,10 @@ import numpy as np
 from fedtheory._storage import files
 from fedtheory._storage.identity import UnidentifiedError, identities, identity
 from fedtheory._storage.netcdf import Variable, dataset_bytes, netcdf_bytes, netcdf_content
-from fedtheory._storage.provenance import made_by
+from fedtheory._storage.provenance import code_version
 from fedtheory._support import validate
 from fedtheory._support.progress import reported, unannounced
-from fedtheory._support.wording import plain, short
+from fedtheory._support.wording import plain, truncate
 from fedtheory.study import Study, silent
 from fedtheory.study._files import read_study
 from fedtheory.sweeps._grid import Grid, Point, gridded
@@ -142,7 +142,7 @@ def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> 
                 raise ValueError(message)
         return partial(_study_at, study.run, study.checks, config)
     if not callable(function_or_study):
-        message = f"what is swept must be a function or a study, got {short(function_or_study)}"
+        message = f"what is swept must be a function or a study, got {truncate(function_or_study)}"
         raise TypeError(message)
     try:
         inspect.signature(function_or_study).bind(**dict.fromkeys(dims))
@@ -182,7 +182,7 @@ def outcomes(
     from joblib.parallel import get_active_backend
 
     if not isinstance(backend, str):
-        message = f"backend must be the name of a backend of joblib, as 'loky' or 'threading', got {short(backend)}"
+        message = f"backend must be the name of a backend of joblib, as 'loky' or 'threading', got {truncate(backend)}"
         raise TypeError(message)
     is_here = backend in ("sequential", "threading")
     work, expected, code = (function, None, None) if is_here else _packed(function, points)
@@ -312,7 +312,7 @@ def _attempt(
             work = _unpacked(work, expected)
         except Exception as error:  # an import may raise anything
             why = " ".join(f"{type(error).__name__}: {error}".split())
-            return i, Outcome(refused=f"workers must run the same code with fedtheory {made_by()}, got {why}")
+            return i, Outcome(refused=f"workers must run the same code with fedtheory {code_version()}, got {why}")
     start = time.perf_counter()
     try:
         with contextlib.nullcontext() if announces else unannounced():

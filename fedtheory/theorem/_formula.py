@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import close_to, short, shown
+from fedtheory._support.wording import format_number, suggest, truncate
 from fedtheory.arithmetic.rounding import Rounded
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
@@ -120,7 +120,7 @@ class Formula:
         parameters = self.signature.parameters
         for name in kwargs:
             if name not in parameters:
-                message = f"{self.number} takes no {name}{close_to(name, parameters)}, it takes {', '.join(parameters)}"
+                message = f"{self.number} takes no {name}{suggest(name, parameters)}, it takes {', '.join(parameters)}"
                 raise TypeError(message)
         try:
             return self.signature.bind(*args, **kwargs)
@@ -211,7 +211,7 @@ class Formula:
         named = {name: arguments[name] for name, parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
         found: Any = self.summands(*positional, **named)
         if not isinstance(found, Mapping):
-            message = f"{self.number} must return its summands by name, as {{'all': value}}, got {short(found)}"
+            message = f"{self.number} must return its summands by name, as {{'all': value}}, got {truncate(found)}"
             raise TypeError(message)
         return dict(found)
 
@@ -229,7 +229,7 @@ def _is_exact(arguments: Numbers) -> bool:
 def _fit_into_doubles(arguments: Numbers) -> None:
     for name, value in arguments.items():
         if isinstance(value, int | Fraction) and not np.isfinite(Rounded.of(value).value):
-            message = f"{name} must be at most 1.8e308 unless all numbers are rationals, got {shown(value)}"
+            message = f"{name} must be at most 1.8e308 unless all numbers are rationals, got {format_number(value)}"
             raise ValueError(message)
 
 
@@ -244,7 +244,7 @@ def _consistent(arguments: Numbers) -> Numbers:
         wrong = arguments[low] > arguments[high]
         if np.any(wrong):
             sides = (np.asarray(arguments[name], dtype=object) for name in (low, high))
-            smaller, larger = (shown(np.broadcast_to(side, np.shape(wrong))[wrong].flat[0]) for side in sides)
+            smaller, larger = (format_number(np.broadcast_to(side, np.shape(wrong))[wrong].flat[0]) for side in sides)
             message = f"{high} must be at least {low}, got {high}={larger} and {low}={smaller}"
             raise ValueError(message)
     return arguments

@@ -27,7 +27,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from fedtheory._support.validate import boolean
-from fedtheory._support.wording import told_apart
+from fedtheory._support.wording import format_pair
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
@@ -70,7 +70,7 @@ def unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) ->
     left, right = (
         np.broadcast_to(np.asarray(side, dtype=object), np.shape(broken))[broken].flat[0] for side in (left, right)
     )
-    first, second = told_apart(left, right)
+    first, second = format_pair(left, right)
     return f"{text}: got {first} {_OPPOSITE[relation]} {second}"
 
 

@@ -252,13 +252,13 @@ _STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins
 
 
 @contextlib.contextmanager
-def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
+def override(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
     """Evaluate a function in place of a bound within this context, so that checks of claims test the function.
 
     The bound still checks arguments and hypotheses. Its summands, symbols and printed form do not change.
 
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
-    >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
+    >>> with override(gradient_norm, lambda excess, L: 3 * L * excess):
     ...     gradient_norm(2.0, L=5.0)
     30.0
     >>> gradient_norm(2.0, L=5.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
 from fedtheory._support import validate
-from fedtheory._support.streams import deaf_to_interrupts
+from fedtheory._support.streams import block_sigint
 from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
 
@@ -58,7 +58,7 @@ def pool(jobs: int, return_as: str = "list") -> Iterator[Any]:
     with warnings.catch_warnings(), _quiet_manager(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
         # A worker that imported large libraries is replaced, because joblib mistakes its size for a memory leak.
         warnings.filterwarnings("ignore", message="A worker stopped")
-        with deaf_to_interrupts():  # inherited by the worker processes
+        with block_sigint():  # inherited by the worker processes
             list(run([delayed(os.getpid)()]))
         yield run
 

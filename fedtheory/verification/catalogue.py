@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from fedtheory import bounds, claims
 from fedtheory._support import validate
 from fedtheory._support.discover import members, modules
-from fedtheory._support.wording import close_to
+from fedtheory._support.wording import suggest
 from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.verification.claims import KINDS, Claim, Kind
 
@@ -126,7 +126,7 @@ def _named(known: Mapping[str, Claim], keys: str | Iterable[str] | None) -> list
     for key in [keys] if isinstance(keys, str) else keys:
         named = matching(key, known)
         if not named:
-            message = f"keys must name claims, got {key!r}{close_to(key, known)}"
+            message = f"keys must name claims, got {key!r}{suggest(key, known)}"
             raise ValueError(message)
         chosen.update({name: known[name] for name in named})
     return list(chosen.values())

@@ -10,7 +10,7 @@ from typing import Any, Literal, final, get_args
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
@@ -181,7 +181,7 @@ def claim(
 
 def _check_instances(key: str, instances: Any) -> None:
     if not (isinstance(instances, tuple) and len(instances) == len(BUDGETS)):
-        message = f"{key}: instances must be a tuple of {len(BUDGETS)} integers, got {short(instances)}"
+        message = f"{key}: instances must be a tuple of {len(BUDGETS)} integers, got {truncate(instances)}"
         raise TypeError(message)
     for one in instances:
         validate.size(f"{key}: instances", one)
@@ -189,7 +189,7 @@ def _check_instances(key: str, instances: Any) -> None:
 
 def _check_looseness(key: str, looseness: Any) -> None:
     if looseness is not None and not (is_number(looseness) and looseness > 1):
-        message = f"{key}: looseness must be greater than 1, got {short(looseness)}"
+        message = f"{key}: looseness must be greater than 1, got {truncate(looseness)}"
         raise ValueError(message)
 
 

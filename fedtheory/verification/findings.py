@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal, final
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.statistics.interval import Interval
 
 __all__ = [
@@ -89,7 +89,7 @@ class Finding:
         if self.applicable and not (is_number(self.measured) and is_number(self.predicted)):
             raise _no_numbers(self.measured, self.relation, self.predicted)
         if self.baseline is not None and not (is_number(self.baseline) and abs(self.baseline) < math.inf):
-            message = f"baseline must be a finite number, got {short(self.baseline)}"
+            message = f"baseline must be a finite number, got {truncate(self.baseline)}"
             raise ValueError(message)
         slack = validate.nonnegative("slack", self.slack)
         shown = _shown(self.measured, self.relation, self.predicted, slack) if self.applicable else None
@@ -393,7 +393,7 @@ def mean_at_most(
     """
     lower, upper = map(float, interval)
     if not is_number(predicted):
-        message = f"predicted must be a number, got {short(predicted)}"
+        message = f"predicted must be a number, got {truncate(predicted)}"
         raise ValueError(message)
     predicted = float(predicted)
     holds = False if lower > predicted else True if upper <= predicted < math.inf else None

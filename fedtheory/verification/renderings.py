@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from fedtheory._support.wording import short_exponent, told_apart, written
+from fedtheory._support.wording import format_pair, format_value, short_exponent
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS, NO_COUNTEREXAMPLE
 from fedtheory.verification.records import LOOSE, Row, factor_text, number_of
 
@@ -247,8 +247,8 @@ def comparison(row: Row) -> str:
     side = row["side"]
     if isinstance(measured, float) and isinstance(predicted, float) and 0 < abs(measured - predicted) <= slack:
         # Digits below the slack, which allows for rounding, are meaningless.
-        predicted, side = measured, f"{side}, equal up to {written(float(slack))}"
-    texts = told_apart(measured, predicted) if "about" not in f"{measured}{predicted}" else (measured, predicted)
+        predicted, side = measured, f"{side}, equal up to {format_value(float(slack))}"
+    texts = format_pair(measured, predicted) if "about" not in f"{measured}{predicted}" else (measured, predicted)
     left, right = (_beside(row[name], text) for name, text in zip(("measured", "predicted"), texts, strict=True))
     return f"{left}, should be {row['relation']} {right} ({side})"
 

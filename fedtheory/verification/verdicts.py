@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
-from fedtheory._support.wording import written
+from fedtheory._support.wording import format_value
 from fedtheory.verification._jobs import in_order, number_of_jobs
 from fedtheory.verification._trials import DRAWS_PER_INSTANCE, FIRST, Effort, Hunted, Ranges, Trials, tried, widen
 from fedtheory.verification.catalogue import select_claims
@@ -138,7 +138,7 @@ class Verdict:
             "source": self.claim.statement,
             "reason": self.reason,
             "expected": "" if self.as_expected else self.expected,
-            "worst ratio": f"{written(float(self.worst_ratio))} ({self.side}), {found} of seed {self.entropy}",
+            "worst ratio": f"{format_value(float(self.worst_ratio))} ({self.side}), {found} of seed {self.entropy}",
             "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
             "hunted": "" if self.hunted is None else f"{self.hunted.num_instances} more in {self.hunted.seconds:.1f} s",
         }

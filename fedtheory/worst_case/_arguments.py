@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.wording import close_to, short, shown
+from fedtheory._support.wording import format_number, suggest, truncate
 from fedtheory.worst_case._vectors import fraction
 
 __all__: list[str] = []
@@ -49,7 +49,7 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
         for name in kwargs:
             if name not in names:
-                message = f"{function.__name__} takes no {name}{close_to(name, names)}, it takes {', '.join(names)}"
+                message = f"{function.__name__} takes no {name}{suggest(name, names)}, it takes {', '.join(names)}"
                 raise TypeError(message)
         return function(*args, **kwargs)
 
@@ -59,7 +59,7 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
 def listed(name: str, items: Any, what: str) -> list[Any]:
     """Return the entries of a collection that is not text."""
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-        message = f"{name} must be {what}, got {short(items)}"
+        message = f"{name} must be {what}, got {truncate(items)}"
         raise TypeError(message)
     return list(items)
 
@@ -89,7 +89,8 @@ def constants(
     """Validate the constants of a class of federations; without an initial distance, the gap must be positive."""
     low, high = rational("mu", mu, validate.positive), rational("L", L, validate.positive)
     if low >= high:
-        message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
+        got = f"mu={format_number(mu)} and L={format_number(L)} (with mu = L every client is a parabola)"
+        message = f"mu must be below L, got {got}"
         raise ValueError(message)
     gap = rational("objective_gap", objective_gap, validate.positive if distance2 is None else validate.nonnegative)
     start = Fraction(0) if distance2 is None else rational("distance2", distance2, validate.positive)

@@ -10,7 +10,7 @@ from operator import add, sub
 from typing import Any, overload
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short, shown
+from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
@@ -37,7 +37,7 @@ def nonnegative_number(name: str, number: Any) -> Fraction:
 def own_vector(what: str, x: Any, record: Record) -> Vector:
     """Return a vector after checking that it belongs to this problem."""
     if not isinstance(x, Vector):
-        message = f"{what} must be asked at a vector of its problem, got {short(x)}"
+        message = f"{what} must be asked at a vector of its problem, got {truncate(x)}"
         raise TypeError(message)
     if x.owner not in (None, record.owner):
         message = f"{what} must be asked at a vector of its own problem, got one of another"
@@ -191,10 +191,12 @@ class Term(ABC):
         [(c, part)] = self._alone("proximal")
         length = positive_number("step", step) * c
         if c < 0 or length * part.of.mu < -1 or part.of.restricted_secant is not None:
-            curvature = f"mu = {shown(part.of.mu)}" if part.of.restricted_secant is None else "a restricted secant only"
+            curvature = (
+                f"mu = {format_number(part.of.mu)}" if part.of.restricted_secant is None else "a restricted secant only"
+            )
             message = (
-                f"proximal must minimize a convex function, f + |. - x|^2 / (2 step), got the factor {shown(c)} and "
-                f"the step {shown(length / c)} for {part.name} with {curvature}"
+                "proximal must minimize a convex function, f + |. - x|^2 / (2 step), got the factor "
+                f"{format_number(c)} and the step {format_number(length / c)} for {part.name} with {curvature}"
             )
             raise ValueError(message)
         slope = part.slope(x, "proximal", [length])
@@ -373,7 +375,7 @@ class Function(_Called, Term):
         if not self.of.has_minimizer:
             message = (
                 "minimizer() must be asked of a function that is convex, or smooth and not quadratic, got "
-                f"{self.name} with mu = {shown(self.of.mu)} (stationary_point())"
+                f"{self.name} with mu = {format_number(self.of.mu)} (stationary_point())"
             )
             raise ValueError(message)
         if self.declared.minimum is None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import count, permutations
 from typing import Any, NamedTuple
 
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import format_number
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
@@ -94,8 +94,8 @@ def _text_number(number: Any) -> str:
     try:
         value = float(number)
     except OverflowError:
-        return shown(number)
-    return f"{value:.8g}" if value or not number else shown(number)
+        return format_number(number)
+    return f"{value:.8g}" if value or not number else format_number(number)
 
 
 def _latex_number(number: Any) -> str:
@@ -354,14 +354,14 @@ class Statement(NamedTuple):
 
 def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> Statement:
     """Return the statement of a record."""
-    style, shown, defined = names.style, set[Key](), list[tuple[str, str]]()
+    style, format_number, defined = names.style, set[Key](), list[tuple[str, str]]()
     for one in record.declared:
         applied = style.slope if isinstance(one.of, FunctionClass) else style.value
         for call in one.calls:
             at = names.vectors.get(call.at.key, "0")
-            if call.at.key not in shown and at != (made := names.combination(call.at.coordinates)):
+            if call.at.key not in format_number and at != (made := names.combination(call.at.coordinates)):
                 defined.append((at, made))
-            shown.add(call.at.key)
+            format_number.add(call.at.key)
             slope = applied(style.name(one.name), at)
             if call.epsilon:
                 continue
@@ -371,7 +371,7 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
                 defined.append((style.mean.format(slope), "0"))
     for vector in names.points.values():
         at = names.vectors.get(vector.key, "0")
-        if vector.key not in shown and at != (made := names.combination(vector.coordinates)):
+        if vector.key not in format_number and at != (made := names.combination(vector.coordinates)):
             defined.append((at, made))
     demanded = [
         (one.name, names.form(one.form), "=" if one.is_equality else style.at_most, style.number(one.bound))

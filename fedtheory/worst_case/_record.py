@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import count
 from typing import Any, NamedTuple, final
 
-from fedtheory._support.wording import short, shown
+from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise, OperatorClass
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector, fraction
 
@@ -312,21 +312,22 @@ class Record:
             name = next(free for n in count(1) if (free := f"bound {n}") not in self.numbers)
         known = self.numbers.setdefault(name, number) if name else number
         if known != number:
-            message = f"a name must stand for one number, got {name!r} for {shown(known)} and for {shown(number)}"
+            both = f"{format_number(known)} and for {format_number(number)}"
+            message = f"a name must stand for one number, got {name!r} for {both}"
             raise ValueError(message)
         return name
 
     def named(self, vector: Vector, name: str) -> Vector:
         """Give a vector a unique name, unless the name is empty."""
         if checked_name(name) and vector.coordinates and self.names.setdefault(name, vector).key != vector.key:
-            message = f"a point must have a name that no other point has, got {short(name)}"
+            message = f"a point must have a name that no other point has, got {truncate(name)}"
             raise ValueError(message)
         return vector
 
     def declare(self, one: Declared) -> int:
         """Add a function or an operator, and return its number."""
         if one.name in {other.name for other in self.declared}:
-            message = f"a function must have a name that nothing else has, got {short(one.name)}"
+            message = f"a function must have a name that nothing else has, got {truncate(one.name)}"
             raise ValueError(message)
         self.declared.append(one)
         return len(self.declared) - 1
@@ -358,11 +359,11 @@ class Record:
 def checked_name(name: Any) -> str:
     """Return a printable name, or an empty one."""
     if not isinstance(name, str):
-        message = f"name must be a string, got {short(name)}"
+        message = f"name must be a string, got {truncate(name)}"
         raise TypeError(message)
     if name and not _NAME.fullmatch(name):
         message = (
-            f"name must be a letter, then letters, digits, blanks or any of _.*'^+/- (60 at most), got {short(name)}"
+            f"name must be a letter, then letters, digits, blanks or any of _.*'^+/- (60 at most), got {truncate(name)}"
         )
         raise ValueError(message)
     return name

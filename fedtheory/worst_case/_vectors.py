@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 
 __all__: list[str] = []
 
@@ -110,7 +110,7 @@ def exact(name: str, number: Any) -> Fraction | int:
         meant = " (x @ y is the product of two vectors)"
     elif isinstance(number, numbers.Real) and math.isfinite(number):
         meant = f" ({Fraction(repr(float(number)))!r})"
-    message = f"{name} must be an int or a Fraction, got {short(number)}{meant}"
+    message = f"{name} must be an int or a Fraction, got {truncate(number)}{meant}"
     raise TypeError(message)
 
 
@@ -198,7 +198,7 @@ class Form:
             return term
         if isinstance(term, Value):
             return cls({}, {term: Fraction(1)})
-        message = f"a form must be made of inner products and function values, got {short(term)}"
+        message = f"a form must be made of inner products and function values, got {truncate(term)}"
         raise TypeError(message)
 
     @property

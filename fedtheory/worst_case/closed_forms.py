@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, final
 
 from fedtheory._storage import files
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._constants import Constant, Domain, evaluate, function_of, number_of
 from fedtheory.worst_case._exact_multipliers import Family, Point
@@ -127,7 +127,7 @@ class ClosedForm:
 
         target = files.as_path("path", path)
         if target.suffix != ".v" or target.exists():
-            message = f"path must be a new file that ends in .v, got {short(str(target))}"
+            message = f"path must be a new file that ends in .v, got {truncate(str(target))}"
             raise ValueError(message)
         proofs = [one._single("a formal theorem") for one in self.pieces or (self,)]
         files.place(target, file_of(proofs, name).encode(), new=True)
@@ -148,7 +148,7 @@ class ClosedForm:
             point = tuple(fraction(name, constants[name]) for name in one.domain.names)
             if one.domain.contains(point):
                 return evaluate(one.value, point)
-        message = f"constants must fulfill {', '.join(self.domain)}, got {short(str(constants))}"
+        message = f"constants must fulfill {', '.join(self.domain)}, got {truncate(str(constants))}"
         raise ValueError(message)
 
     def _single(self, what: str) -> _Proved:

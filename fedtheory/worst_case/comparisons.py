@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fedtheory._support.summary import Summary
-from fedtheory._support.wording import short, shown
+from fedtheory._support.wording import format_number, truncate
 from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.worst_case._vectors import exact
 from fedtheory.worst_case.worst_cases import WorstCase
@@ -64,7 +64,7 @@ class Comparison(NamedTuple):
 
     @property
     def _summary(self) -> Summary:
-        rows = {"bound value": shown(self.bound_value), "worst case": self.worst_case, "remark": self.remark}
+        rows = {"bound value": format_number(self.bound_value), "worst case": self.worst_case, "remark": self.remark}
         return Summary("Comparison", {name: value for name, value in rows.items() if value != ""})
 
     def rows(self) -> list[dict[str, str]]:
@@ -114,7 +114,7 @@ def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     (Fraction(11, 20), 0.55)
     """
     if not is_bound(bound):
-        message = f"bound must be a bound of the library, got {short(bound)}"
+        message = f"bound must be a bound of the library, got {truncate(bound)}"
         raise TypeError(message)
     found = compared(bound, arguments)
     # The decrease that a bound guarantees has the opposite sign.

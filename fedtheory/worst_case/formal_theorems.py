@@ -17,7 +17,7 @@ from math import lcm
 from pathlib import Path
 from typing import Any
 
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.worst_case._coq_names import NotStated, reserved
 from fedtheory.worst_case._coq_statement import At, Declared, Fact, Statement, claim_text, minimum
 from fedtheory.worst_case._coq_terms import (
@@ -82,7 +82,7 @@ def file_of(cases: Sequence[Any], name: str) -> str:
 def checked_names(name: str, count: int) -> list[str]:
     """Return names of theorems, numbered if there are several."""
     if not NAME.fullmatch(str(name)) or name in reserved():
-        message = f"a theorem must be named by a letter, then letters, digits and _ (60 at most), got {short(name)}"
+        message = f"a theorem must be named by a letter, then letters, digits and _ (60 at most), got {truncate(name)}"
         raise ValueError(message)
     return [name] if count == 1 else [f"{name}_{number}" for number in range(1, count + 1)]
 

@@ -40,7 +40,7 @@ from typing import Any, final, overload
 
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary, short_text
-from fedtheory._support.wording import short, shown
+from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._arguments import listed, spelled
 from fedtheory.worst_case._functions import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
@@ -102,7 +102,7 @@ class Problem:
         names = Names(self.record)
         functions = [f"{one.name}: {_number_of(one)}{class_text(one.of)}" for one in self.record.declared]
         constraints = [
-            f"{names.form(one.form)} {'=' if one.is_equality else '<='} {shown(one.bound)}"
+            f"{names.form(one.form)} {'=' if one.is_equality else '<='} {format_number(one.bound)}"
             for one in self.record.constraints[:_SHOWN]
         ]
         objectives = [names.form(form) for form in self._objectives]
@@ -347,7 +347,7 @@ class Problem:
         """
         least, most = positive_number("mu", mu), _optional("error_bound", error_bound)
         if most is not None and most <= least:
-            message = f"error_bound must be above mu, got {shown(error_bound)} and mu={shown(mu)}"
+            message = f"error_bound must be above mu, got {format_number(error_bound)} and mu={format_number(mu)}"
             raise ValueError(message)
         of = FunctionClass(restricted_secant=least, error_bound=most)
         return Function(self.record, self._called("f", name), of)
@@ -687,10 +687,10 @@ class Problem:
         if minimum is None:
             return None
         if exact("minimum", minimum) != 0:
-            message = f"minimum must be 0 or None, got {short(minimum)}"
+            message = f"minimum must be 0 or None, got {truncate(minimum)}"
             raise ValueError(message)
         if not of.has_minimizer:
-            message = f"minimum must be None for functions without a least value, got 0 for mu={shown(of.mu)}"
+            message = f"minimum must be None for functions without a least value, got 0 for mu={format_number(of.mu)}"
             raise ValueError(message)
         return self.record.zero()
 
@@ -751,8 +751,8 @@ def _function_class(
     """Return a class of functions after checking that it is not empty."""
     if isinstance(L, Sequence):
         message = (
-            f"L must be one number, got {short(L)} (of coordinate blocks only necessary conditions are known: demand "
-            "them with at_most, of vectors that equal_to makes orthogonal)"
+            f"L must be one number, got {truncate(L)} (of coordinate blocks only necessary conditions are known: "
+            "demand them with at_most, of vectors that equal_to makes orthogonal)"
         )
         raise TypeError(message)
     low = fraction("mu", mu)
@@ -763,17 +763,19 @@ def _function_class(
         validate.boolean("quadratic", quadratic),
     )  # fmt: skip
     if high is not None and low >= high:
-        message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)}"
+        message = f"mu must be below L, got mu={format_number(mu)} and L={format_number(L)}"
         raise ValueError(message)
     if high is None and (of.quadratic or of.polyak is not None):
         message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
         raise ValueError(message)
     for name, most, least in (("polyak", high, of.polyak), ("mu", of.quadratic_growth, low)):
         if most is not None and least is not None and least > most:
-            message = f"{name} must be at most {shown(most)}, the largest curvature or growth, got {shown(least)}"
+            got = format_number(least)
+            message = f"{name} must be at most {format_number(most)}, the largest curvature or growth, got {got}"
             raise ValueError(message)
     if low < 0 and (of.quadratic_growth is not None or (of.polyak is not None and of.quadratic)):
-        message = f"mu must be at least 0 for quadratic growth, and for quadratics of Polyak's class, got {shown(low)}"
+        got = format_number(low)
+        message = f"mu must be at least 0 for quadratic growth, and for quadratics of Polyak's class, got {got}"
         raise ValueError(message)
     return of
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory._support.wording import short
+from fedtheory._support.wording import truncate
 from fedtheory.worst_case._arguments import spelled
 from fedtheory.worst_case._functions import positive_number
 from fedtheory.worst_case._vectors import exact
@@ -54,7 +54,7 @@ def fedprox(
     B = exact("gradient_dissimilarity", gradient_dissimilarity)
     lowest = -validate.nonnegative("negative_curvature", exact("negative_curvature", negative_curvature))
     if B < 1:
-        message = f"gradient_dissimilarity must be at least 1, got {short(B)}"
+        message = f"gradient_dissimilarity must be at least 1, got {truncate(B)}"
         raise ValueError(message)
     p = Problem()
     clients = p.clients(2, mu=lowest, L=positive_number("L", L))

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from fedtheory._storage.files import as_path, place
 from fedtheory._support.summary import Summary
-from fedtheory._support.wording import outward, short
+from fedtheory._support.wording import outward, truncate
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificate_files import case_document, document_of
 from fedtheory.worst_case._certificates import verify_upper
@@ -326,7 +326,7 @@ class WorstCase:
         self._refuse_composed("a formal theorem")
         target = as_path("path", path)
         if target.suffix != ".v" or target.exists():
-            message = f"path must be a new file that ends in .v, got {short(str(target))}"
+            message = f"path must be a new file that ends in .v, got {truncate(str(target))}"
             raise ValueError(message)
         text = file_of([case.in_short_numbers().document() for case in self.cases], name)
         place(target, text.encode(), new=True)

@@ -154,7 +154,7 @@ def test_a_checkpoint_of_another_fedtheory_and_a_damaged_one_are_refused(tmp_pat
         ):
             run(2, checkpoint=path)
     path.write_bytes(whole)
-    monkeypatch.setattr(_checkpoints, "made_by", lambda: "0.0.1 (abc)")
+    monkeypatch.setattr(_checkpoints, "code_version", lambda: "0.0.1 (abc)")
     content = netcdf_content(whole)
     path.write_bytes(netcdf_bytes(content.variables, content.attrs | {"identity": "another"}))
     with pytest.raises(ValueError, match=r"checkpoint must be of fedtheory 0\.0\.1 \(abc\), got that of"):

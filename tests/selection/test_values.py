@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._support.values import Listed, listed
+from fedtheory._support.values import LongTuple, to_tuples
 from tests.selection.test_contract import EXAMPLES, every_strategy
 
 MANY = 200_000
@@ -54,9 +54,9 @@ def test_strategies_of_many_clients_print_shortly():
 
 
 def test_a_long_tuple_is_told_from_one_that_differs_in_one_place():
-    one, other = Listed(range(MANY)), Listed([*range(MANY - 2), 0, MANY - 1])
+    one, other = LongTuple(range(MANY)), LongTuple([*range(MANY - 2), 0, MANY - 1])
     assert repr(one) != repr(other)
-    assert repr(one) == repr(listed(np.arange(MANY)))
+    assert repr(one) == repr(to_tuples(np.arange(MANY)))
     assert re.fullmatch(rf"\(0, 1, 2, \.\.\. {MANY} entries, checksum [0-9a-f]{{8}}\)", repr(one))
 
 
@@ -66,6 +66,6 @@ def test_what_was_given_is_kept_as_python_s_numbers():
     given[0, 0] = 7.0
     assert kept == ((0.5, 1.0), (0.25, 0.75))
     assert type(kept[0][0]) is float
-    assert type(listed(np.float64(0.5))) is float
+    assert type(to_tuples(np.float64(0.5))) is float
     masked = np.ma.masked_array([1.0], [True])
-    assert listed(masked) is masked  # whoever asks for numbers refuses it by name
+    assert to_tuples(masked) is masked  # whoever asks for numbers refuses it by name

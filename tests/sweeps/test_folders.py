@@ -222,7 +222,7 @@ def test_every_setting_and_seed_has_a_file_of_its_own(tmp_path):
 
 def test_another_fedtheory_reads_nothing_of_this_one(tmp_path, monkeypatch):
     again(tmp_path)
-    monkeypatch.setattr(identity, "made_by", lambda: "0.0.1 (abc)")
+    monkeypatch.setattr(identity, "code_version", lambda: "0.0.1 (abc)")
     assert again(tmp_path)[1] == [1, 2, 3]
 
 

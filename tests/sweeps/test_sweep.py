@@ -10,7 +10,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._storage.netcdf import Variable
-from fedtheory._storage.provenance import made_by
+from fedtheory._storage.provenance import code_version
 from fedtheory.statistics import student_mean
 from fedtheory.study._files import read_study
 from fedtheory.sweeps import run as running
@@ -41,7 +41,7 @@ def test_data_are_labelled_by_the_grid_and_hold_what_the_function_returns(found)
         np.testing.assert_array_equal(here["path"].values, wanted["path"])
     # A path is as long as tau; what is missing is NaN.
     assert np.isnan(data["path"].sel(d=1, tau=2).values).tolist() == [[False, False, True]] * 3
-    assert data.attrs == {"seeds": "derived from 0 and the point", "fedtheory": made_by()}
+    assert data.attrs == {"seeds": "derived from 0 and the point", "fedtheory": code_version()}
 
 
 def test_a_failed_configuration_is_recorded_with_its_traceback_and_the_sweep_goes_on(found):

@@ -5,7 +5,7 @@ import types
 import pytest
 
 from fedtheory import bounds, claims
-from fedtheory._support.wording import close_to
+from fedtheory._support.wording import suggest
 from fedtheory.bounds import power_of_choice
 from fedtheory.claims.power_of_choice import appendix_b
 from fedtheory.verification import catalogue
@@ -33,8 +33,8 @@ def test_an_unknown_key_is_refused_with_close_ones() -> None:
 
 def test_three_letters_within_a_name_are_close_to_it_and_two_are_not() -> None:
     names = ["a-long-name-with-gap-inside"]
-    assert close_to("gap", names) == " (close: a-long-name-with-gap-inside)"
-    assert close_to("ga", names) == ""
+    assert suggest("gap", names) == " (close: a-long-name-with-gap-inside)"
+    assert suggest("ga", names) == ""
 
 
 def test_two_claims_with_one_key_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

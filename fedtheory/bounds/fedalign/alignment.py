@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import format_number
 from fedtheory.bounds._step_sizes import curvatures
 
 __all__ = ["included_gaps", "priority_weights", "rho", "theta"]
@@ -174,7 +174,7 @@ def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
     steps = validate.count("local_steps", local_steps)
     skipped = validate.count("first_step", first_step, 0, 1)
     if not validate.one("gamma", validate.finite("gamma", gamma)) > 2:
-        message = f"gamma must be above 2, got {shown(gamma)}"
+        message = f"gamma must be above 2, got {format_number(gamma)}"
         raise ValueError(message)
     if isinstance(values, list | tuple) and all(isinstance(value, int | Fraction) for value in values):
         sums = itertools.accumulate(validate.nonnegative(name, value) for value in values)
