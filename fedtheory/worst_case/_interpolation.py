@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
@@ -331,7 +330,6 @@ def of_pair(i: Call, j: Call, mu: Fraction, L: Fraction, seen: Call | None = Non
     return Form.total(terms, ((j.value, Fraction(1)), (i.value, Fraction(-1))))
 
 
-@cache
 def _factors(mu: Fraction, L: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     half = L / (2 * (L - mu))
     return half / L, half * mu, half * 2 * mu / L
