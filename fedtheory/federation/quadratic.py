@@ -73,7 +73,9 @@ class QuadraticFederation:
         normalize: bool = False,
     ) -> None:
         clean = checked_clients(curvatures, checked_centers(centers), minima)
-        p = validate.probability_vector("weights", weights, size=len(clean["centers"]), normalize=normalize)
+        p = validate.probability_vector(
+            "weights", weights, size=len(clean["centers"]), normalize=validate.boolean("normalize", normalize)
+        )
         for name, value in {**clean, "weights": p}.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
