@@ -27,6 +27,7 @@ CYCLIC = Paper(
 _FAIR = Statement(
     participation.PAPER, "Abstract", equation="participation in proportion to the weights", form="derived"
 )
+_IMBALANCE = Statement(participation.PAPER, "Abstract", equation="imbalance of full participation", form="derived")
 _AMPLIFIED = Statement(participation.PAPER, "Abstract", equation="amplified updates, one reading", form="derived")
 _CYCLE = Statement(CYCLIC, "Abstract", equation="cyclic participation", form="derived")
 _FASTER = Statement(CYCLIC, "Abstract", equation="cyclic and uniform participation, equal Hessians", form="derived")
@@ -103,7 +104,7 @@ def fair(s: Rounds) -> Chain:
 @claim(
     "participation:no-imbalance",
     "The imbalance is 0 for one local step of all clients, and (tau - 1)^2 zeta^2 for tau local steps",
-    participation.fixed_step_distance,
+    _IMBALANCE,
     "identity",
 )
 def no_imbalance(rng: np.random.Generator) -> Finding:
