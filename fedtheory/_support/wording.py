@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 def format_number(number: Any) -> str:
     """Format a number for a message: long integers and rationals by their order of magnitude."""
-    # A subclass, such as a named constant, has a text of its own.
+    # A subclass, such as a named constant, formats itself.
     if type(number) in (int, Fraction) and max(abs(number.numerator), number.denominator) >= 10**20:
         digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
         return f"{'-' * (number < 0)}about 10^{digits:.0f}"

@@ -5,8 +5,10 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.exact._arguments import quadratic
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection.periodic import Periodic
 
 __all__ = ["participation_imbalance"]
 
@@ -42,7 +44,7 @@ def participation_imbalance(
     TypeError
         If the federation is not quadratic.
     ValueError
-        If the shares have another shape or are no weights, or a number is not a positive integer.
+        If the shares have another shape or are no weights, a number is not a positive integer, or the result overflows.
 
     Examples
     --------
@@ -53,28 +55,27 @@ def participation_imbalance(
     4.0
     """
     fed = quadratic(fed)
-    rows = validate.array("shares", shares, shape=(None, fed.num_clients))
-    if not len(rows):
-        message = f"shares must have at least one row, got shape {rows.shape}"
-        raise ValueError(message)
-    for row in rows:
-        validate.probability_vector("each row of shares", row)
+    rows = validate.array("shares", Periodic(shares).shares, shape=(None, fed.num_clients))
     tau = validate.count("local_steps", local_steps, high=_MOST)
     num_rounds = validate.count("num_rounds", num_rounds, high=_MOST)
-    gradients = fed.gradients(fed.minimizer)
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = _largest(rows, fed.gradients(fed.minimizer), tau, num_rounds)
+    if not np.isfinite(largest):
+        message = "fed must have gradients at w* with a finite imbalance, got one above 1.8e308"
+        raise ValueError(message)
+    return largest
+
+
+def _largest(rows: Array, gradients: Array, tau: int, num_rounds: int) -> float:
     means, squares = rows @ gradients, rows @ np.sum(gradients**2, axis=1)
-    before = np.concatenate([np.zeros((1, fed.dim)), np.cumsum(means, axis=0)])
+    before = np.concatenate([np.zeros((1, gradients.shape[1])), np.cumsum(means, axis=0)])
     # S_(mP + s) = m S_P + S_s, and the imbalance is convex in m and in the local step: the ends suffice.
     periods, rest = divmod(num_rounds, len(rows))
-    largest = 0.0
-    for m, reached in {
-        (0, min(num_rounds, len(rows))),
-        (max(periods - 1, 0), min(num_rounds, len(rows))),
-        (periods, rest),
-    }:
+    first = min(num_rounds, len(rows))
+    found = []
+    for m, reached in {(0, first), (max(periods - 1, 0), first), (periods, rest)}:
         sums = tau * (m * before[-1] + before[: reached + 1])
         at_start = np.sum(sums**2, axis=1)
         across = np.sum(sums[:reached] * means[:reached], axis=1)
-        at_end = at_start[:reached] + 2 * (tau - 1) * across + (tau - 1) ** 2 * squares[:reached]
-        largest = max(largest, float(at_start.max()), float(at_end.max(initial=0.0)))
-    return largest
+        found += [at_start, at_start[:reached] + 2 * (tau - 1) * across + (tau - 1) ** 2 * squares[:reached]]
+    return float(np.max(np.concatenate(found)))

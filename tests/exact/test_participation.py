@@ -69,6 +69,14 @@ def test_the_bound_of_all_clients_with_one_step_is_the_rate_alone():
     assert BOUND(**known) == pytest.approx(0.75**3 * (5 - FED.minimizer[0]) ** 2)
 
 
+def test_an_imbalance_that_overflows_is_refused():
+    fed = ft.QuadraticFederation([1e200, 1e200], [[1.0], [-1.0]], [0.5, 0.5])
+    with pytest.raises(
+        ValueError, match=r"^fed must have gradients at w\* with a finite imbalance, got one above 1.8e308$"
+    ):
+        participation_imbalance(fed, [[1.0, 0.0], [0.0, 1.0]], 1, 2)
+
+
 def test_selections_that_are_random_need_the_imbalance():
     with pytest.raises(
         AssumptionViolated, match=r"^imbalance2 depends on the clients that Uniform.* selects: give imbalance2="
@@ -89,7 +97,11 @@ def test_cyclic_participation_is_found_applicable():
     [
         ((object(), [[1.0, 0.0, 0.0]], 1, 1), TypeError, "fed must be a QuadraticFederation, got object"),
         ((FED, [[1.0, 0.0]], 1, 1), ValueError, "shares must have shape"),
-        ((FED, np.zeros((0, 3)), 1, 1), ValueError, r"shares must have at least one row, got shape \(0, 3\)"),
+        (
+            (FED, np.zeros((0, 3)), 1, 1),
+            ValueError,
+            r"shares must have at least one row and one column, got shape \(0, 3\)",
+        ),
         ((FED, [[0.5, 0.0, 0.0]], 1, 1), ValueError, "each row of shares must sum to 1"),
         ((FED, [[1.0, 0.0, 0.0]], 0, 1), ValueError, "local_steps must be"),
         ((FED, [[1.0, 0.0, 0.0]], 1, 0), ValueError, "num_rounds must be"),

@@ -68,4 +68,4 @@ def test_what_was_given_is_kept_as_python_s_numbers():
     assert type(kept[0][0]) is float
     assert type(to_tuples(np.float64(0.5))) is float
     masked = np.ma.masked_array([1.0], [True])
-    assert to_tuples(masked) is masked  # whoever asks for numbers refuses it by name
+    assert to_tuples(masked) is masked  # validation of numbers refuses it later, and names it
