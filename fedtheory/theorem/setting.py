@@ -15,7 +15,6 @@ _LAWS = {
     "independent": "independent",
     "power of choice": "power of choice",
     "loss matching": "loss matching",
-    "periodic": "periodic",
 }
 SETTINGS = (*_CONVEXITY, *_LAWS, "exact", "stochastic")
 """The words of a setting that ``obstacle`` takes: convexity, selection, gradients."""
