@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated, reserved
+from fedtheory.worst_case._coq_names import CLASSES, OF_FUNCTION, VERBS, NotStated, identifier
 from fedtheory.worst_case._coq_terms import (
     ONE,
     ZERO,
@@ -28,11 +27,6 @@ from fedtheory.worst_case.checker._forms import Call, Constraint, Form, Function
 from fedtheory.worst_case.checker._problem import Problem
 
 __all__: list[str] = []
-
-_OF_PROOFS = re.compile(
-    r"[ehk]\d+|(?:grad|dom|hess)_\w*|"
-    r"\w*_(?:above|along|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|secant|skew|upper)"
-)
 
 
 class Fact(NamedTuple):
@@ -126,7 +120,7 @@ class Statement:
 
     def __init__(self, problem: Problem, taken: Sequence[str] = ()) -> None:
         self.problem = problem
-        self.taken = {*reserved(), *taken}
+        self.taken = {*taken}
         self.atoms: list[Vec] = []
         self.values: list[str] = []
         self.binders: list[str] = []
@@ -198,13 +192,7 @@ class Statement:
 
     def identifier(self, name: str) -> str:
         """Return a new Coq identifier that resembles a name."""
-        plain = re.sub(r"\W", "_", name.replace("*", "s").replace("'", "p"), flags=re.ASCII)
-        plain = f"{plain}_" if _OF_PROOFS.fullmatch(plain) else plain
-        found, number = plain, 2
-        while found in self.taken:
-            found, number = f"{plain}_{number}", number + 1
-        self.taken.add(found)
-        return found
+        return identifier(name, self.taken)
 
     def hypothesis(self, text: str) -> str:
         """Add a hypothesis and return its name."""
@@ -307,7 +295,7 @@ class Statement:
 
     def _declare(self, one: Function) -> Declared:
         """State the class of a function or an operator."""
-        name, c = self.identifier(one.name), one.number
+        name, c = identifier(one.name, self.taken, OF_FUNCTION), one.number
         found = Declared(one, name, name if one.kind == "operator" else f"grad_{name}", {})
         if one.kind == "operator":
             self._declare_operator(found)
