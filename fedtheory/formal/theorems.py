@@ -23,7 +23,9 @@ class Theorem(NamedTuple):
 
 
 FOLDER = Path(__file__).parent
-FOUNDATION = ("Space", "Functions", "Operators", "Certificate", "Conditions", "Calls", "Laws", "Families")
+FOUNDATION = (
+    "Space", "Functions", "Operators", "Certificate", "Conditions", "Calls", "Laws", "Averages", "Draws", "Families",
+)  # fmt: skip
 """The files that an exported theorem needs, in the order in which they are compiled."""
 AXIOMS = frozenset(
     {

@@ -23,7 +23,9 @@ from tests.formal.assumed import assumed_beyond
 from tests.formal.reading import premises, source
 from tests.formal.test_exported import (
     SOME,
+    averaging,
     distance_of_a_restricted_secant,
+    drawn_step,
     enlarged_steps,
     exported,
     gradient_step,
@@ -247,12 +249,15 @@ def refused(folder: Path, text: str, right: str, wrong: Callable[[re.Match[str]]
         (enlarged_steps, r"subgradient_up_to \(1 / 10\)", "subgradient_up_to (1 / 9)"),
         (distance_of_a_restricted_secant, r"restricted_secant \(1 / 2\) grad", "restricted_secant (2 / 5) grad"),
         (distance_of_a_restricted_secant, r"gradient_along_lines f0 grad_f0", "lower (1 / 2) f0 grad_f0"),
+        (partial(averaging, gap=1), r"draws_distinct p draw 3 c ->", "draws_with_replacement p draw 3 c ->"),
+        (partial(averaging, gap=1), r"size p = 10%nat", "size p = 11%nat"),
+        (partial(drawn_step, 2), r"(draws_with_replacement p draw|sampled_mean) 2", r"\1 3"),
     ],
 )
-def test_another_error_of_a_subgradient_or_another_secant_is_refused(
+def test_another_error_of_a_subgradient_secant_or_sample_is_refused(
     folder: Path, problem: Callable[[], Problem], right: str, wrong: str
 ) -> None:
-    refused(folder, exported(problem().solve()), right, lambda _: wrong)
+    refused(folder, exported(problem().solve()), right, lambda found: found.expand(wrong))
 
 
 def test_a_certificate_is_checked_by_coq(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
