@@ -1,6 +1,9 @@
 """The Coq development: the theorems that it names, without admitted proofs; ``test_coqc.py`` runs coqc."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -66,3 +69,14 @@ def test_the_page_shows_what_is_in_the_files() -> None:
     theorem, example, *_ = code_of_page()
     assert theorem in source("Gradients.v")
     assert example == source("Examples.v")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("required", "outcome"), [("1", "failed"), ("", "skipped")])
+def test_a_missing_coqc_fails_where_it_is_required_and_is_skipped_elsewhere(required: str, outcome: str) -> None:
+    test = "tests/formal/test_coqc.py::test_the_list_of_the_standard_library_is_complete"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "slow", "-p", "no:cacheprovider", test]
+    environment = os.environ | {"PATH": "", "FEDTHEORY_REQUIRE_COQ": required}
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert f"1 {outcome}" in answer.stdout.replace("error", "failed")
+    assert (answer.returncode == 0) == (outcome == "skipped")
