@@ -197,7 +197,7 @@ def _applicability(
     except (TypeError, ValueError) as error:
         refused = str(error)
     if refused is not None:
-        return Applicability(name, bound, "does not apply", None, {}, (), f"{bound.statement.number} {refused}")
+        return Applicability(name, bound, "does not apply", None, {}, (), f"{bound.short_name} {refused}")
     arguments, missing, reasons = {}, [], []
     for each in wanted(run):
         try:

@@ -497,7 +497,7 @@ def for_run(
     )
     reason = refusal(run)
     if reason is not None:
-        message = f"{bound.statement.number} {reason}"
+        message = f"{bound.short_name} {reason}"
         raise AssumptionViolated(message)
     arguments = {name: run.argument(name) for name in wanted(run)}
     bound.terms(**arguments)
