@@ -80,11 +80,12 @@ def prepare(_: Any) -> None:
 
 def source_of(bound: Any) -> list[str]:
     """Return the source of a bound, and links to the claims that check it."""
-    names, claims = _known()
+    (names, claims), proof = _known(), bound.statement.formal_proof
     checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
     return [
         f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}; :ref:`terms and notation <terms>`.",
         "",
+        *([f"The theorem in Coq also assumes: {proof.assumes}.", ""] if proof and proof.assumes else []),
         f"Checked by {', '.join(checked)}." if checked else "No claim compares a value with this bound.",
         "",
     ]

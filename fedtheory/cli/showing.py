@@ -185,6 +185,7 @@ def _claim(verdict: Verdict) -> Pairs:
 
 
 def _bound(name: str, bound: Bound) -> Pairs:
+    proof = bound.statement.formal_proof
     return [
         ("name", name),
         ("source", str(bound.statement)),
@@ -192,6 +193,7 @@ def _bound(name: str, bound: Bound) -> Pairs:
         ("left side", "not declared" if bound.left is None else bound.left.description),
         *(("assumes", hypothesis.text) for hypothesis in bound.hypotheses),
         *(("implies", consequence.text) for consequence in bound.consequences),
+        *([("assumes in Coq", proof.assumes)] if proof and proof.assumes else []),
         *_formulas(bound).items(),
         *(("checked by", key) for key in _checks(bound)),
     ]
@@ -220,6 +222,7 @@ def _left_data(left: LeftSide) -> dict[str, Any]:
 
 
 def _data(name: str, bound: Bound) -> dict[str, Any]:
+    proof = bound.statement.formal_proof
     return {
         "name": name,
         "source": str(bound.statement),
@@ -227,6 +230,7 @@ def _data(name: str, bound: Bound) -> dict[str, Any]:
         "left_side": None if bound.left is None else _left_data(bound.left),
         "assumes": [hypothesis.text for hypothesis in bound.hypotheses],
         "implies": [consequence.text for consequence in bound.consequences],
+        "coq": None if proof is None else proof._asdict(),
         "parameters": [
             {
                 "name": symbol.name,

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from fedtheory.__main__ import main
 from fedtheory.formal import FOLDER, PROVED, REFUTED
 from fedtheory.formal.theorems import _ASSUMES
 from fedtheory.verification import known_bounds
@@ -37,6 +38,22 @@ def test_the_theorem_of_a_bound_is_there_and_has_its_name(bound: str) -> None:
 
 def test_what_theorems_assume_beyond_their_bounds_is_about_bounds_that_are_proved() -> None:
     assert {bound for bound, theorem in PROVED.items() if theorem.assumes} == set(_ASSUMES)
+
+
+@pytest.mark.parametrize("name", sorted(PROVED))
+def test_a_source_names_the_theorem_and_says_that_randomness_is_finite(name: str) -> None:
+    theorem = PROVED[name]
+    assert f"proved in Coq for finite randomness ({theorem.file}, {theorem.name})" in str(
+        known_bounds()[name].statement
+    )
+
+
+def test_a_further_assumption_in_coq_is_shown_with_those_of_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "fedavg.one_round"
+    assert main(["show", name]) == 0
+    shown = capsys.readouterr().out
+    assert PROVED[name].assumes in shown
+    assert PROVED[name].assumes in " ".join(str(known_bounds()[name]).split())
 
 
 def test_the_project_lists_every_file() -> None:
