@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedtheory.formal import PRINTED
 from fedtheory.theorem._docstring import sections_of
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def source_of(bound: Any) -> list[str]:
         f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}; :ref:`terms and notation <terms>`.",
         "",
         *([f"The theorem in Coq also assumes: {proof.assumes}.", ""] if proof and proof.assumes else []),
+        *([f"The printed form in Coq: {PRINTED[names[bound]]}.", ""] if names[bound] in PRINTED else []),
         f"Checked by {', '.join(checked)}." if checked else "No claim compares a value with this bound.",
         "",
     ]

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, final, overload
 
 from fedtheory._support.validate import Array, choice
-from fedtheory.formal import PROVED, Theorem
+from fedtheory.formal import PRINTED, PROVED, Theorem
 from fedtheory.theorem._docstring import parameters_of
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem._letters import formula
@@ -270,7 +270,10 @@ def states(
 def _formal_proof(summands: Callable[..., Any]) -> Theorem | None:
     """Return the theorem about a bound of this library that Coq has checked, if there is one."""
     library, _, rest = summands.__module__.partition(".bounds.")
-    return PROVED.get(f"{rest.partition('.')[0]}.{summands.__name__}") if library == "fedtheory" else None
+    name = f"{rest.partition('.')[0]}.{summands.__name__.removeprefix('_printed_')}"
+    if library != "fedtheory" or (summands.__name__.startswith("_printed_") and PRINTED[name].refuted):
+        return None
+    return PRINTED[name].proved if summands.__name__.startswith("_printed_") else PROVED.get(name)
 
 
 def _refuse_unread(summands: Callable[..., Any], assumes: tuple[Assumption, ...], names: tuple[str, ...]) -> None:
