@@ -62,8 +62,7 @@ class Problem:
         for one in parts["vectors"]:
             self._read_vector(one, clients)
         self.functions = [self._read_function(one) for one in parts["functions"]]
-        if len({one.name for one in self.functions}) < len(self.functions):
-            raise Refused("a function has a name that another one has")
+        self._check_functions()
         self.constants: dict[str, Fraction] = {}
         self.demanded = [self._read_constraint(one) for one in parts["constraints"]]
         self.objectives = [self._read_form(one) for one in parts["objectives"]]
@@ -86,6 +85,19 @@ class Problem:
         self.sizes = [max(size, 1) for size in self.sizes]
         limited(max(self.sizes), LARGEST_BLOCK, "rows in a block")
         limited(sum(size**2 for size in self.sizes), MOST_ENTRIES, "entries in its blocks")
+
+    def _check_functions(self) -> None:
+        """Reject two functions of a name, two calls with a value, and owners and operators that there are not."""
+        if len({one.name for one in self.functions}) < len(self.functions):
+            raise Refused("a function has a name that another one has")
+        values = [call.value for one in self.functions for _, call in exact(one.calls) if call.value >= 0]
+        if len({*values}) < len(values):
+            raise Refused("two calls have one value")
+        if not {*self.owners} <= {"", SERVER, *(one.name for one in self.functions if one.num_clients > 1)}:
+            raise Refused("a source is one of clients that there are not")
+        linear = [one.name for one in self.functions if one.of.get("linear") and not one.adjoint_of]
+        if any(one.adjoint_of not in ["", *linear] for one in self.functions):
+            raise Refused("an adjoint is that of no linear operator")
 
     def _read_sources(self, written: list[Any], clients: set[str]) -> None:
         limited(len(written), LARGEST_BLOCK, "sources")
@@ -241,7 +253,7 @@ class Problem:
         of_clients = len(places) == 2 and not places[0] and self.owners[places[1]] == name
         if places != [0] and (not of_clients or places[1] in self.noises):
             raise Refused("a function has blocks of others")
-        if (places == [0]) != (number == 1):
+        if (places == [0]) != (number == 1) or not number:
             raise Refused("the number of clients is not that of a function or of several")
         limited(len(array(calls, "calls")), MOST_CALLS, "calls of a function")
         found = Function(
@@ -286,6 +298,8 @@ class Problem:
         if any(one.of.get(key, 0) < 0 for key in ("strongly_monotone", "cocoercive")):
             raise Refused("a constant of a class is not positive")
         self._check_kind(one)
+        if one.kind == "operator" and (one.least or one.minimum is not None):
+            raise Refused("an operator has a minimizer or a least value")
         if low is not None and high is not None and low >= high:
             raise Refused("the least curvature is not below the largest")
         if one.of.get("quadratic") and high is None:
@@ -312,6 +326,8 @@ class Problem:
         for kind, allowed in alone.items():
             if kind in described and described - allowed - {kind}:
                 raise Refused(f"a class has more than {kind}")
+        if "diameter" in described and "indicator" not in described:
+            raise Refused("a function that is no indicator has a diameter")
         if "error_bound" in described and "restricted_secant" not in described:
             raise Refused("an error bound has no restricted secant")
         if one.of.get("mu") and described & {"support", "indicator"}:
@@ -350,6 +366,8 @@ class Problem:
             raise Refused("a constraint has no relation")
         if not text(name, "a name", empty=True) and part:
             raise Refused("a constraint has a share of no constant")
+        if name and not part and number:
+            raise Refused("a bound is no share of its constant")
         if part and self.constants.setdefault(name, number / part) != number / part:
             raise Refused(f"the name {name} does not stand for one number")
         return name if part == 1 or not name else f"{part} {name}", Constraint(
