@@ -157,7 +157,7 @@ def test_the_theorem_is_printed_with_classes_method_constants_and_objective(tmp_
         "  f0'(x*) = 0",
         "  x1 = start - 3/2 f0'(start)",
         "  x2 = start - 3/2 f0'(start) - 3/2 f0'(x1)",
-        "  [distance2] |-x* + start|^2 <= 1",
+        "  |-x* + start|^2 <= 1",
         "what is maximized is",
         "  f0(x2) - f0(x*)",
     ]
@@ -174,7 +174,7 @@ def test_a_vector_is_printed_with_the_sources_on_which_it_depends(worst: dict[An
 
 
 @pytest.mark.parametrize("problem", PROBLEMS[:3])
-def test_what_a_file_says_of_how_vectors_are_made_is_not_printed(
+def test_what_a_file_says_that_is_no_part_of_the_proof_is_not_printed(
     problem: Callable[[], Problem], worst: dict[Any, Any], tmp_path: Path
 ) -> None:
     document = read(saved(worst[problem], tmp_path))
@@ -182,6 +182,8 @@ def test_what_a_file_says_of_how_vectors_are_made_is_not_printed(
     for vector in problem_of(document)["vectors"]:
         if vector["verb"] not in ("noise", "mean", "deviation"):
             vector |= {"verb": "minimizer", "of": [], "inputs": []}
+    for constraint in problem_of(document)["constraints"]:
+        constraint |= {"name": "objective_gap", "share": "1/2"}
     assert checker.check(sealed(document)) == honest
 
 
@@ -189,7 +191,7 @@ def test_a_name_that_could_be_read_as_an_expression_is_printed_in_quotes(worst: 
     document = read(saved(worst[two_steps], tmp_path))
     as_text = json.dumps(document).replace('"start"', '"x* - y"').replace('"f0"', '"f0\'"')
     _, _, [lines] = checker.check(sealed(json.loads(as_text)))
-    assert '  [distance2] |-x* + "x* - y"|^2 <= 1' in lines
+    assert '  |-x* + "x* - y"|^2 <= 1' in lines
     assert '  x1 = "x* - y" - 3/2 "f0\'"\'("x* - y")' in lines
 
 
@@ -364,12 +366,14 @@ def test_a_forged_problem_is_refused_or_printed_as_what_it_is(certificate: Path,
 def in_order(document: Any) -> Any:
     """Return a document without what means nothing.
 
-    This is the order of calls and blocks, how vectors were made, and values of operators.
+    This is the order of calls and blocks, how vectors were made, names of constraints, and values of operators.
     """
     found = copy.deepcopy(document)
     for vector in found["cases"][0]["problem"]["vectors"]:
         vector["blocks"].sort()
         del vector["verb"], vector["of"], vector["inputs"]
+    for constraint in found["cases"][0]["problem"]["constraints"]:
+        del constraint["name"], constraint["share"]
     for function in found["cases"][0]["problem"]["functions"]:
         for call in function["calls"] if function["kind"] == "operator" else ():
             call[3] = -1
@@ -406,11 +410,6 @@ def another_class(document: Any) -> None:
 
 def another_objective(document: Any) -> None:
     problem_of(document)["objectives"] = [problem_of(document)["constraints"][0]["form"]]
-
-
-def a_condition_under_the_name_of_another(document: Any) -> None:
-    constraints = problem_of(document)["constraints"]
-    constraints.append({**copy.deepcopy(constraints[0]), "bound": "1/2"})
 
 
 def fewer_sources(document: Any) -> None:
@@ -463,10 +462,6 @@ def two_calls_with_one_value(document: Any) -> None:
     """Let a point have the value of another, which no line of the theorem says."""
     calls = problem_of(document)["functions"][0]["calls"]
     calls[2][3] = calls[1][3]
-
-
-def a_bound_that_is_no_share_of_its_constant(document: Any) -> None:
-    problem_of(document)["constraints"][0]["share"] = "0"
 
 
 def a_diameter(document: Any) -> None:
@@ -567,13 +562,11 @@ def a_larger_error_bound(document: Any) -> None:
 FORGERIES: dict[Callable[[Any], None], str] = {
     another_class: "what is left of a block",
     another_objective: "its multipliers leave a function value",
-    a_condition_under_the_name_of_another: "the name distance2 does not stand for one number",
     one_name_for_two_points: "a vector does not have the name that it has where a function is called",
     a_value_that_is_0: "a value is 0 that need not be",
     a_minimizer_with_a_gradient: "the gradient at a minimizer is not 0",
     two_steps_alike: "is called twice at a point",
     two_calls_with_one_value: "two calls have one value",
-    a_bound_that_is_no_share_of_its_constant: "a bound is no share of its constant",
     a_diameter: "a function that is no indicator has a diameter",
     differences_of_a_function: "a source is one of clients that there are not",
     a_side_without_its_proof: "a side has no proof",

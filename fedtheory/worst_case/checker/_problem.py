@@ -63,13 +63,12 @@ class Problem:
             self._read_vector(one, clients)
         self.functions = [self._read_function(one) for one in parts["functions"]]
         self._check_functions()
-        self.constants: dict[str, Fraction] = {}
         self.demanded = [self._read_constraint(one) for one in parts["constraints"]]
         self.objectives = [self._read_form(one) for one in parts["objectives"]]
         if not self.objectives:
             raise Refused("a problem has no objective")
         self._check_means()
-        self.constraints = [constraint for _, constraint in self.demanded]
+        self.constraints = [*self.demanded]
         for function in self.functions:
             if not function.adjoint_of:
                 for condition in self._conditions(function):
@@ -93,7 +92,8 @@ class Problem:
         values = [call.value for one in self.functions for _, call in exact(one.calls) if call.value >= 0]
         if len({*values}) < len(values):
             raise Refused("two calls have one value")
-        if not {*self.owners} <= {"", SERVER, *(one.name for one in self.functions if one.num_clients > 1)}:
+        several = [one.name for one in self.functions if one.num_clients > 1]
+        if any(owner not in ["", SERVER, *several] for owner in self.owners):
             raise Refused("a source is one of clients that there are not")
         linear = [one.name for one in self.functions if one.of.get("linear") and not one.adjoint_of]
         if any(one.adjoint_of not in ["", *linear] for one in self.functions):
@@ -198,7 +198,7 @@ class Problem:
 
     def _check_means(self) -> None:
         """Reject a mean of noises that occurs in products with these noises, or that has another length."""
-        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        forms = [*self.objectives, *(constraint.form for constraint in self.demanded)]
         products = [blocks_of(u, v) for form in forms for c, u, v in form.terms if c]
         called = {0}.union(*(blocks_of(call.at, call.gradient) for one in self.functions for call in one.calls))
         for noise, mean in self.averaged.items():
@@ -208,7 +208,7 @@ class Problem:
             number = next(one.num_clients for one in self.functions if one.name == self.owners[noise])
             one, other = {(mean, 0): Fraction(1)}, {(noise, 0): Fraction(1)}
             terms = [(Fraction(1), one, one), (Fraction(-1, number), other, other)]
-            if (Form(terms, []), Fraction(0), True) not in [constraint for _, constraint in self.demanded]:
+            if Constraint(Form(terms, []), Fraction(0), is_equality=True) not in self.demanded:
                 raise Refused("a mean of noises has not the length that independent noises have")
             if self.sizes[mean] < 1:
                 raise Refused("a mean of noises is not made")
@@ -357,22 +357,15 @@ class Problem:
         self.num_values = max([self.num_values, *(f + 1 for _, f in form.levels)])
         return form
 
-    def _read_constraint(self, written: Any) -> tuple[str, Constraint]:
-        """Return a constraint, and the constant of which its bound is a share, as text."""
+    def _read_constraint(self, written: Any) -> Constraint:
+        """Return a constraint; the constant of which its bound is a share is no part of the proof."""
         keys = ("name", "form", "relation", "bound", "share")
         name, form, relation, bound, share = fields(written, "a constraint", keys)
-        number, part = rational(bound, "a bound"), rational(share, "a share")
+        text(name, "a name", empty=True)
+        rational(share, "a share")
         if relation not in ("=", "<="):
             raise Refused("a constraint has no relation")
-        if not text(name, "a name", empty=True) and part:
-            raise Refused("a constraint has a share of no constant")
-        if name and not part and number:
-            raise Refused("a bound is no share of its constant")
-        if part and self.constants.setdefault(name, number / part) != number / part:
-            raise Refused(f"the name {name} does not stand for one number")
-        return name if part == 1 or not name else f"{part} {name}", Constraint(
-            self._read_form(form), number, relation == "="
-        )
+        return Constraint(self._read_form(form), rational(bound, "a bound"), relation == "=")
 
     def _conditions(self, one: Function) -> Iterator[Constraint]:
         """Yield the interpolation conditions of a class; a matrix of forms is the Gram matrix of another block."""
@@ -394,7 +387,7 @@ class Problem:
 
     def relaxed(self) -> str:
         """Return the parts with necessary conditions only, which rule out a proof of the lower side."""
-        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        forms = [*self.objectives, *(constraint.form for constraint in self.demanded)]
         asked = {f for form in forms for c, f in form.levels if c}
         searched = {name for verb, of, _ in self.verbs if verb == "line search" for name in of}
         for one in self.functions:

@@ -55,7 +55,7 @@ class Writer:
     def lines(self) -> Iterator[str]:
         """Yield hypotheses, constraints and objective.
 
-        What the file says about how a vector was made is not part of the proof, and is not printed.
+        How vectors were made, and the names of constraints, are no part of the proof and are not printed.
         """
         yield "For all"
         for one in self.problem.functions:
@@ -80,9 +80,9 @@ class Writer:
                     yield f"  {written(one.name)}(z) >= {below} for all z"
                 elif right != left:
                     yield f"  {left} = {right}"
-        for name, constraint in self.problem.demanded:
+        for constraint in self.problem.demanded:
             relation = "=" if constraint.is_equality else "<="
-            yield f"  {f'[{name}] ' if name else ''}{self.form(constraint.form)} {relation} {constraint.bound}"
+            yield f"  {self.form(constraint.form)} {relation} {constraint.bound}"
         if len(self.problem.owners) > 1:
             yield "Products and values are means over clients and noises; what a source adds is orthogonal to all else."
         yield "what is maximized is" if len(self.problem.objectives) == 1 else "what is maximized is the least of"
@@ -117,7 +117,9 @@ class Writer:
 
 def written(name: str) -> str:
     """Return the name of a point or a function, in quotes if it could be read as an expression; the origin is 0."""
-    return name if PLAIN.fullmatch(name) else f'"{name}"' if name else "0"
+    if not name:
+        return "0"
+    return name if PLAIN.fullmatch(name) else f'"{name}"'
 
 
 def slope(one: Function, call: Call) -> str:
