@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
+from fedtheory._support.values import to_fraction
 from fedtheory._support.wording import truncate
 
 __all__: list[str] = []
@@ -105,7 +106,7 @@ def exact(name: str, number: Any) -> Fraction | int:
     elif isinstance(number, int | Fraction):
         return number
     elif isinstance(number, numbers.Rational):
-        return Fraction(int(number.numerator), int(number.denominator))
+        return to_fraction(number)
     elif isinstance(number, Vector):
         meant = " (x @ y is the product of two vectors)"
     elif isinstance(number, numbers.Real) and math.isfinite(number):
