@@ -95,7 +95,7 @@ class Settings:
         }
         for name in _COUNTS:
             value = getattr(self, name)
-            checked[name] = None if value is None else int(validate.count(name, value))
+            checked[name] = None if value is None else validate.size(name, value)
         for name in _NONNEGATIVE:
             checked[name] = validate.double(name, validate.nonnegative(name, getattr(self, name)))
         for name, value in checked.items():

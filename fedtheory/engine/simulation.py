@@ -81,9 +81,10 @@ def fedavg(
         Selection and training use separate streams: strategies that are compared with one seed have the same gradient
         noise.
     batch_size, batches
-        Number of samples per local step, drawn without replacement; None takes all samples. With ``step`` each batch is
-        drawn from all samples of the client. With ``epoch`` it is drawn from the samples that the client has not used
-        in the epoch; an epoch begins with every participation, and when fewer samples than a batch are left.
+        Number of samples per local step, drawn without replacement; None takes all samples, as does a client that has
+        fewer. With ``step`` each batch is drawn from all samples of the client. With ``epoch`` it is drawn from the
+        samples that the client has not used in the epoch; an epoch begins with every participation, and when fewer
+        samples than a batch are left.
     num_batches
         Number of mini-batches per epoch, in place of ``batch_size``: batches of client k have
         ``max(1, n_k // num_batches)`` samples.

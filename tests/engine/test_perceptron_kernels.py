@@ -29,7 +29,9 @@ def federation(hidden, sizes=(5, 64, 70), num_features=3, num_classes=3, l2=0.0,
     ids=str,
 )
 @pytest.mark.parametrize(
-    ("batch_size", "batches"), [(None, "step"), (1, "step"), (5, "step"), (2, "epoch")], ids="batch={}".format
+    ("batch_size", "batches"),
+    [(None, "step"), (1, "step"), (5, "step"), (2, "epoch"), (30, "epoch")],
+    ids="batch={}".format,
 )
 @pytest.mark.parametrize(
     "extra",

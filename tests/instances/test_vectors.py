@@ -58,7 +58,7 @@ def test_integers_of_numpy_are_converted_at_the_entry_so_that_no_result_overflow
     made = (vector(*np.array([large, 1])), Vector(np.array([large, 1])), vector(Q(large), 1))
     assert [norm2(v) for v in made] == [16 * 10**18 + 1] * 3
     assert [norm2(raw) for raw in (np.array([large, 1]), [large, 1], (large, 1))] == [16 * 10**18 + 1] * 3
-    assert vector(small) + vector(small) == vector(100) + [small] == (200,)
+    assert vector(small) + vector(small) == vector(100).__add__([small]) == (200,)
     assert small * vector(3) == vector(3) * small == (300,)
     assert vector(3) / small / small == (Q(3, 10000),)
     assert combination([small, small], [vector(small), vector(small)]) == (20000,)
