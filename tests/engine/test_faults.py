@@ -221,7 +221,8 @@ def test_a_rule_that_loses_the_absent_says_nothing_about_them():
 
 def test_a_run_that_diverges_by_itself_still_does():
     rule = Misbehaving("weigh", "coefficients[0], coefficients[1] = 1e308, 1e308\nreturn 0.0")
-    run = ft.fedavg(FEDERATION, rule, num_rounds=9, step_size=0.9)
+    with pytest.warns(ft.errors.DivergenceWarning):
+        run = ft.fedavg(FEDERATION, rule, num_rounds=9, step_size=0.9)
     assert run.status.tolist() == ["diverged"]
 
 

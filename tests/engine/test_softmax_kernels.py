@@ -220,7 +220,8 @@ def test_gap_is_measured_from_the_minimum_and_descends_to_zero():
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_overflowing_logits_are_a_divergence():
     fed = federation(l2=3.0)
-    run = ft.fedavg(fed, Proportional(1), num_rounds=500, step_size=1e3, record=("loss",))
+    with pytest.warns(ft.errors.DivergenceWarning):
+        run = ft.fedavg(fed, Proportional(1), num_rounds=500, step_size=1e3, record=("loss",))
     assert run.diverged_at[0] > 0
     assert np.isnan(run.loss[0, -1])
 
