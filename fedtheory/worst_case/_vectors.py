@@ -48,6 +48,9 @@ class Vector:
         places = {**self.coordinates, **other.coordinates}
         return Vector({place: self[place] + other[place] for place in places}, one_owner(self, other))
 
+    def __radd__(self, other: int) -> Any:
+        return _added_to_zero(self, other)
+
     def __sub__(self, other: Vector) -> Vector:
         return self + -1 * other
 
@@ -62,6 +65,13 @@ class Vector:
 
     def __truediv__(self, divisor: Fraction | int) -> Vector:
         return self * inverse_of(divisor)
+
+    def __pow__(self, exponent: int) -> Form:
+        """Return the squared length for the exponent 2."""
+        if type(exponent) is int and exponent == 2:
+            return self.square
+        message = f"a vector has the power 2 only, its squared length (x.square), got the exponent {truncate(exponent)}"
+        raise TypeError(message)
 
     def __getitem__(self, place: Basis) -> Fraction:
         return self.coordinates.get(place, Fraction(0))
@@ -79,7 +89,7 @@ class Vector:
 
     @property
     def square(self) -> Form:
-        """Squared length."""
+        """Squared length, also written ``x**2``."""
         return self @ self
 
     @property
@@ -154,6 +164,9 @@ class Value:
     def __add__(self, other: Form | Value) -> Form:
         return Form.of(self) + other
 
+    def __radd__(self, other: int) -> Any:
+        return _added_to_zero(self, other)
+
     def __sub__(self, other: Form | Value) -> Form:
         return Form.of(self) - other
 
@@ -216,6 +229,9 @@ class Form:
         right = Form.of(other)
         return Form(_added(self.products, right.products.items()), _added(self.values, right.values.items()))
 
+    def __radd__(self, other: int) -> Any:
+        return _added_to_zero(self, other)
+
     def __sub__(self, other: Form | Value) -> Form:
         return self + -1 * Form.of(other)
 
@@ -233,6 +249,11 @@ class Form:
 
     def __neg__(self) -> Form:
         return -1 * self
+
+
+def _added_to_zero(term: Any, zero: object) -> Any:
+    """Return the term itself for the 0 with which ``sum`` begins."""
+    return term if type(zero) is int and zero == 0 else NotImplemented
 
 
 def _shown(kind: str, term: Vector | Value | Form, owner: object) -> str:

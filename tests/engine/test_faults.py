@@ -461,6 +461,18 @@ def test_a_missing_propose_is_named_only_where_it_is_what_fails(wrong):
     assert said.startswith(f"the rule select of Selecting() {BLAMED[wrong]}")
 
 
+def test_a_rule_that_fails_by_chance_is_not_blamed_on_missing_candidates():
+    def by_chance(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        if rng.random() < 0.5:
+            raise ValueError("tails")
+        chosen[0] = 0
+        return 1
+
+    for seed in range(6):  # each would be blamed with probability 1/2
+        with pytest.raises(ValueError, match=r"must not raise, got ValueError in round \d+: tails$"):
+            ft.fedavg(FEDERATION, Selecting(by_chance), num_rounds=60, step_size=0.1, rng=seed)
+
+
 class WritesWeights:
     """A rule in plain Python that writes what it may only read."""
 
