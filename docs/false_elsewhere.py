@@ -139,7 +139,7 @@ ENTRIES = {
 
 def lines(claim: Claim, entry: Entry) -> Iterator[str]:
     """Yield the lines about a false statement."""
-    paper = claim.statement.paper
+    paper = claim.statement.topic
     number = "" if entry.kind in (BELIEF, CONJECTURE) else f", {claim.statement.number}"
     link = f'<a href="claims.html#{anchor(claim.key)}">{escaped(f"{paper.authors} ({paper.year}){number}")}</a>'
     verified = f" See `{entry.verified_by}`." if entry.verified_by else ""

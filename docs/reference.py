@@ -149,7 +149,7 @@ def letters() -> list[str]:
 
     used: dict[Any, set[str]] = {GREEDYFED: set()}
     for bound in known_bounds().values():
-        used.setdefault(bound.statement.paper, set()).update(bound.symbols)
+        used.setdefault(bound.statement.topic, set()).update(bound.symbols)
     papers = sorted(used, key=lambda paper: paper.year)
     own = {paper: {row.name for row in paper.symbols} | used[paper] for paper in papers}
     rows = []

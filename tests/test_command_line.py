@@ -256,7 +256,10 @@ def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixt
     assert {type(row["printed form differs"]) for row in written["bounds"]} == {bool}
 
 
-@pytest.mark.parametrize(("options", "first"), [([], ["bound", "source", "printed form differs"]), (["--json"], ["{"])])
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [([], ["bound", "left side", "rests on", "source", "printed form differs"]), (["--json"], ["{"])],
+)
 def test_a_pipe_gets_plain_columns_and_may_be_closed_early(options: list[str], first: list[str]) -> None:
     command = [sys.executable, "-m", "fedtheory", "list", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:

@@ -20,7 +20,7 @@ from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.worst_case import federated_averaging
@@ -430,7 +430,12 @@ def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fra
 @claim(
     "fedavg:two-steps-guess",
     "Tilted parabolas are the worst case of two local steps of all clients: c^2 eta^3 L (L - mu)/(2 - eta (L + mu))",
-    Statement(fedavg.PAPER, "Theorem 1", "two local steps, a conjecture from quadratic clients", form="derived"),
+    Statement(
+        FEDTHEORY,
+        "two local steps, a conjecture from quadratic clients",
+        related=(fedavg.PAPER, "Theorem 1"),
+        form="derived",
+    ),
     "refuted conjecture",
     remark="a certified non-quadratic federation is a counterexample; fedavg.one_round has the correct coefficient",
 )
@@ -443,7 +448,7 @@ def two_steps_guess() -> Finding:
 
 @step(
     "fedavg:two-steps-of-quadratics",
-    Statement(fedavg.PAPER, "Theorem 1", "two local steps of quadratic clients", form="derived"),
+    Statement(FEDTHEORY, "two local steps of quadratic clients", related=(fedavg.PAPER, "Theorem 1"), form="derived"),
     start,
     remark="a conjecture: programs over quadratic clients agree to four digits for small Gamma/Delta",
 )

@@ -13,7 +13,7 @@ from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
 
@@ -108,7 +108,7 @@ def some_progress(rng: np.random.Generator) -> Finding:
 @claim(
     "fedprox:published-progress-at-two",
     "The published theorem guarantees progress at B = 2 with K = 4 B^2 clients and the weight 6 L B^2",
-    Statement(fedprox.PAPER, "Theorem 4", "at B = K^(1/2)/2, a conjecture", form="derived"),
+    Statement(FEDTHEORY, "at B = K^(1/2)/2, a conjecture", related=(fedprox.PAPER, "Theorem 4"), form="derived"),
     "refuted conjecture",
     instances=(5, 50),
     remark="its rho is negative for these values, and no B yields 1/(24 L B^2)",

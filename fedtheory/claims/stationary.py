@@ -10,12 +10,14 @@ from fedtheory.claims._quadratics import Case
 from fedtheory.instances.draws import whole
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import norm2, vector
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
-_POINT = Statement(st.PAPER, "Appendix", equation="stationary points on quadratics", form="derived")
-_GUESS = Statement(st.PAPER, "Appendix", equation="FedNova with a fixed step size, one reading", form="derived")
+_POINT = Statement(FEDTHEORY, "stationary points on quadratics", related=(st.PAPER, "Appendix"), form="derived")
+_GUESS = Statement(
+    FEDTHEORY, "FedNova with a fixed step size, one reading", related=(st.PAPER, "Appendix"), form="derived"
+)
 _LINEAR = ("all clients take part with exact gradients and a fixed step size",)
 
 
@@ -114,7 +116,9 @@ def second_order(s: Case) -> Chain:
 @claim(
     "stationary:averaging-guess",
     "Averaging with a fixed step size and equal local steps converges to the minimizer of the mean loss",
-    Statement(st.PAPER, "Appendix", equation="averaging with a fixed step size, one reading", form="derived"),
+    Statement(
+        FEDTHEORY, "averaging with a fixed step size, one reading", related=(st.PAPER, "Appendix"), form="derived"
+    ),
     "refuted conjecture",
     hypotheses=_LINEAR,
     remark="two steps of 1/4 on parabolas of curvatures 1 and 3 around 0 and 1: the limit is 15/22 instead of 3/4",

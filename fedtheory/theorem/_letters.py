@@ -64,7 +64,7 @@ def mathml(bound: Any) -> str:
 
 
 def _letter(name: str, bound: Any) -> str:
-    row = bound.statement.paper.glossary.get(name)
+    row = bound.statement.topic.glossary.get(name)
     return (row and row.letter) or rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
 
 

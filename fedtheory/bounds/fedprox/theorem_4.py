@@ -5,11 +5,19 @@ from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.fedprox import _worst_cases
 from fedtheory.bounds.fedprox.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["loss_change"]
 
 
-@states(PAPER, "Theorem 4", assumes=(*ASSUMES, DRAWS), schemes=WITH_REPLACEMENT)
+@states(
+    PAPER,
+    "Theorem 4",
+    left=LeftSide("loss change", "E F(w_+) - F(w)", after="round", over=("selection",)),
+    assumes=(*ASSUMES, DRAWS),
+    schemes=WITH_REPLACEMENT,
+)
 def _printed_loss_change(
     gradient2: Scalar,
     *,
@@ -59,9 +67,11 @@ def _printed_loss_change(
 
 
 @states(
-    PAPER,
-    "Theorem 4",
+    FEDTHEORY,
+    "a round of FedProx, by smoothness at the server's model",
+    related=(PAPER, "Theorem 4"),
     form="derived",
+    left=LeftSide("loss change", "E F(w_+) - F(w)", after="round", over=("selection",)),
     assumes=(*ASSUMES, DRAWS),
     schemes=WITH_REPLACEMENT,
     printed=_printed_loss_change,

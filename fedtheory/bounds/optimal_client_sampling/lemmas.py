@@ -20,6 +20,8 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
 from fedtheory.theorem.assumptions import Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.bound import Scalar, Summands, states
 from fedtheory.theorem.domains import NONNEGATIVE
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = [
     "client_drift",
@@ -41,6 +43,9 @@ _UNBIASED = Hypothesis(
     PAPER,
     "Section 2",
     equation="eq. (3)",
+    left=LeftSide(
+        "variance", "E |G - grad f|^2", model="none", after="step", over=("selection", "noise"), is_equal=True
+    ),
     assumes=(_UNBIASED,),
     schemes=SCHEMES,
     options=("gradient_noise", "relative_noise"),
@@ -60,10 +65,11 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
 
 
 @states(
-    PAPER,
-    "Section 2",
-    equation="eqs. (6), (15), (16)",
+    FEDTHEORY,
+    "the second moment in terms of the improvement factor",
+    related=(PAPER, "Section 2, eqs. (6), (15), (16)"),
     form="derived",
+    left=LeftSide("second moment", "E |G|^2", model="none", after="round", over=("selection", "noise"), is_equal=True),
     assumes=(GAMMA_AT_MOST_ONE,),
     schemes=SCHEMES,
     options=("any",),
@@ -86,10 +92,11 @@ def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Sca
 
 
 @states(
-    PAPER,
-    "Theorems 13 and 15",
-    equation="in their proofs",
+    FEDTHEORY,
+    "the second moment of one step",
+    related=(PAPER, "Theorems 13 and 15, in their proofs"),
     form="derived",
+    left=LeftSide("second moment", "E |G|^2", model="none", after="step", over=("selection", "noise")),
     assumes=(GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
 )
@@ -128,6 +135,7 @@ def dsgd_second_moment(
     PAPER,
     "Lemma 21",
     equation="eq. (35)",
+    left=LeftSide("inner product", "<grad h(x), z - y>", model="any", after="any time"),
     assumes=(Smooth(of="h"), StronglyConvex(of="h", source="mu = 0 is allowed: convex")),
     domains={"mu": NONNEGATIVE},
     side="lower",
@@ -160,10 +168,13 @@ def perturbed_inner_product(
 
 
 @states(
-    PAPER,
-    "Theorems 17 and 18",
-    equation="the drift (36) in their proofs",
+    FEDTHEORY,
+    "the drift in a round of local steps",
+    related=(PAPER, "Theorems 17 and 18, the drift (36) in their proofs"),
     form="derived",
+    left=LeftSide(
+        "drift", "(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2", model="clients", after="round", over=("noise",)
+    ),
     assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, _SERVER_STEP, _LOCAL_STEP),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
@@ -205,10 +216,11 @@ def client_drift(
 
 
 @states(
-    PAPER,
-    "Theorems 17 and 18",
-    equation="the second moment in their proofs",
+    FEDTHEORY,
+    "the second moment of a round of local steps",
+    related=(PAPER, "Theorems 17 and 18"),
     form="derived",
+    left=LeftSide("second moment", "E |G|^2", model="none", after="round", over=("selection", "noise")),
     assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
 )

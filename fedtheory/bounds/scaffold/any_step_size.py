@@ -8,15 +8,18 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["one_round"]
 
 
 @states(
-    PAPER,
-    "Algorithm 1",
-    equation="a round of all clients, Option II",
+    FEDTHEORY,
+    "a round of all clients, Option II",
+    related=(PAPER, "Algorithm 1"),
     form="derived",
+    left=LeftSide("potential", "|w_+ - w*|^2 + eta^2 tau^2 E_+", after="round"),
     assumes=(*CONTROL, STABLE),
     schemes=FULL_PARTICIPATION,
     options=("method",),

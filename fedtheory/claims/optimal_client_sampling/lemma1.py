@@ -26,7 +26,7 @@ from fedtheory.sampling.probability_matrices import (
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
@@ -213,7 +213,7 @@ def lemma_1_left() -> Finding:
 
 @step(
     "optimal-client-sampling:lemma-1-minimax",
-    source("Remark 2", form="refined"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Remark 2"), form="refined"),
     lambda rng: [Sampling(rng, most=4)],
     kind="identity",
     hypotheses=(_PROPER,),
