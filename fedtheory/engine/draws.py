@@ -45,7 +45,7 @@ def first_rounds(
     if is_fast:
         given = (rules.propose or _nobody, rules.select, rules.weigh or _equal_shares)
         finished = _loop()(
-            *map(strict, given), np.array(rules.table), np.array(rules.memory), np.array(rules.memory), np.array(weights),
+            *map(strict, given), np.array(rules.table), np.array(rules.memory), rules.memory.copy(), np.array(weights),
             losses, np.zeros((most, dim)), rng, np.empty(rules.max_candidates, dtype=np.int64),
             np.empty(rules.max_candidates), np.empty(most, dtype=np.int64), np.empty(most), chosen[1:],
             coefficients[1:],
