@@ -2,7 +2,7 @@
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
-from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from fedtheory.engine.play import play_round
 from fedtheory.selection.rules import RULES, Rules
 
 __all__ = ["first_rounds"]
+
+_COMPILING = Lock()
 
 
 def first_rounds(
@@ -117,17 +119,18 @@ def _equal_shares(round_index, table, memory, weights, chosen, updates, rng, coe
     return 0.0
 
 
-@cache
 def _loop() -> Any:
     """Compile the draws once for all rules, which are arguments of fixed signatures."""
     draw: Any = _draw
     floats, whole = float64[::1], int64[::1]
-    rules = (types.FunctionType(signature_of(RULES[name])) for name in ("propose", "select", "weigh"))
-    draw.compile(
-        int64(
-            *rules, floats, floats, floats, floats, floats, float64[:, ::1], KINDS["generator"], whole, floats, whole,
-            floats, int64[:, ::1], float64[:, ::1],
-        )
-    )  # fmt: skip
-    draw.disable_compile()
+    with _COMPILING:
+        if not draw.signatures:
+            rules = (types.FunctionType(signature_of(RULES[name])) for name in ("propose", "select", "weigh"))
+            draw.compile(
+                int64(
+                    *rules, floats, floats, floats, floats, floats, float64[:, ::1], KINDS["generator"], whole, floats,
+                    whole, floats, int64[:, ::1], float64[:, ::1],
+                )
+            )  # fmt: skip
+            draw.disable_compile()  # numba would compile it for every single rule
     return draw

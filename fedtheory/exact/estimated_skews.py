@@ -215,7 +215,7 @@ def estimated_selection_skew(
     bar: list[SkewEstimate] = []
     tilde: list[SkewEstimate] = []
     diagonal: list[SkewEstimate] = []
-    for i, point in enumerate(points if defined.any() else ()):
+    for i, point in enumerate(points):
         chosen, coefficients = _selections(fed, strategy, point, num_draws, generator)
         frequencies = np.bincount(chosen.ravel(), coefficients.ravel(), fed.num_clients)
         least = int(np.argmin(np.where(defined, ratios @ frequencies, np.inf)))
