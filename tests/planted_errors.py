@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,6 +24,8 @@ LIST = ROOT / "tests" / "planted_errors.json"
 NUMBER, SEED = 40, 20261129
 # Text for people, and machinery whose only purpose is a message, can be wrong without a wrong number.
 _EXCLUDED = ("cli", "formal")
+# Packages with compiled functions.
+_COMPILED = ("_support", "engine", "exact", "federation", "methods", "sampling", "selection", "valuation", "worst_case")
 _SYMMETRIC = ("isinstance", "max", "min", "zip", "contextlib.suppress")
 _CLIENTS = ("i", "j", "k", "client")
 
@@ -157,25 +159,27 @@ def _planted(tree: Path, error: Error) -> str | None:
 
 def tried(error: Error, workers: str) -> Error:
     """Plant an error into a copy of the tree, and return it with the first test that fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder, "tree")
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "results", "_build"))
-        changed = _planted(tree, error)
-        assert changed is not None
-        (tree / error.file).write_text(changed, encoding="utf-8")
-        package = Path(error.file).parts[1].removesuffix(".py")
-        own = [part for part in (f"tests/{package}", f"fedtheory/{package}") if (tree / part).is_dir()]
-        for tests in ([*own], []) if own else ([],):
-            failed = _first_failure(tree, tests, workers)
-            if failed:
-                return Error(**{**asdict(error), "caught_by": failed})
-    return Error(**{**asdict(error), "caught_by": ""})
+    folder = Path(tempfile.gettempdir(), "fedtheory-planted-errors")
+    tree = folder / "tree"  # always the same, so that compiled code is found again
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "results", "_build"))
+    changed = _planted(tree, error)
+    assert changed is not None
+    (tree / error.file).write_text(changed, encoding="utf-8")
+    package = Path(error.file).parts[1].removesuffix(".py")
+    # Numba's cache looks at one file only: where a function of another file may be compiled in, it starts empty.
+    kernels = tree / "kernels" if package in _COMPILED else folder / "kernels"
+    own = [part for part in (f"tests/{package}", f"fedtheory/{package}") if (tree / part).is_dir()]
+    for tests in (own, []) if own else ([],):
+        failed = _first_failure(tree, tests, workers, kernels)
+        if failed:
+            return replace(error, caught_by=failed)
+    return replace(error, caught_by="")
 
 
-def _first_failure(tree: Path, tests: list[str], workers: str) -> str:
+def _first_failure(tree: Path, tests: list[str], workers: str, kernels: Path) -> str:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", workers, "-p", "no:cacheprovider", *tests]
-    # numba's cache looks at one file only, so that each error needs a cache of its own.
-    paths = {"PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(tree / "kernels")}
+    paths = {"PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(kernels)}
     ran = subprocess.run(command, cwd=tree, env={**os.environ, **paths}, capture_output=True, text=True, check=False)
     if ran.returncode == 0:
         return ""
