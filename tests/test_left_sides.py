@@ -74,7 +74,7 @@ def test_an_unknown_word_is_refused():
 
 
 def test_a_gap_after_the_whole_run_is_comparable_with_the_recorded_gap_and_nothing_else_is():
-    assert LeftSide("gap", "F(w_T) - F*").record == "gap"
-    assert LeftSide("gap", "F(w_+) - F*", after="step").record == ""
-    assert LeftSide("gap", "F(w~) - F*", model="average").record == ""
-    assert LeftSide("squared distance", "|w_T - w*|^2").record == "models"
+    assert LeftSide("gap", "F(w_T) - F*").measured == "run.gap"
+    assert LeftSide("gap", "F(w_+) - F*", after="step").measured == ""
+    assert LeftSide("gap", "F(w~) - F*", model="average").measured == ""
+    assert "run.models" in LeftSide("squared distance", "|w_T - w*|^2").measured

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from fedtheory._support.validate import boolean, choice
 
-__all__ = ["MODELS", "QUANTITIES", "RANDOMNESS", "TIMES", "LeftSide"]
+__all__ = ["COMPARABLE", "MODELS", "QUANTITIES", "RANDOMNESS", "TIMES", "LeftSide"]
 
 QUANTITIES: Mapping[str, str] = MappingProxyType(
     {
@@ -45,6 +45,10 @@ TIMES: Mapping[str, str] = MappingProxyType(
     {"run": "after the whole run", "round": "after one round", "step": "after one step", "any time": "at any time"}
 )
 """Times at which the quantity is taken."""
+COMPARABLE: Mapping[str, str] = MappingProxyType(
+    {"gap": "run.gap", "squared distance": "((run.models - fed.minimizer) ** 2).sum(-1)"}
+)
+"""Quantities that a run records, with the expression that is compared with a bound on them."""
 RANDOMNESS = ("selection", "noise")
 """What an expectation may be over: the selection of clients (and coins of a method), the noise of gradients."""
 
@@ -131,10 +135,11 @@ class LeftSide:
         return text
 
     @property
-    def record(self) -> str:
-        """The record of a run that the bound bounds round by round: ``gap``, ``loss``, ``models`` or nothing.
+    def is_of_last_model(self) -> bool:
+        """Whether it is about the last model of a whole run, so that records of a run can be compared with it."""
+        return (self.model, self.after) == ("last", "run")
 
-        Squared distances are computed from the recorded models.
-        """
-        records = {"gap": "gap", "loss": "loss", "squared distance": "models"}
-        return records.get(self.quantity, "") if (self.model, self.after) == ("last", "run") else ""
+    @property
+    def measured(self) -> str:
+        """The expression in terms of a run that can be compared with the bound, or an empty text."""
+        return COMPARABLE.get(self.quantity, "") if self.is_of_last_model else ""

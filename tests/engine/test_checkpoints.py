@@ -311,21 +311,18 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
 def test_ctrl_c_leaves_what_is_finished(tmp_path):
     options = {"num_rounds": 20000, "record_every": 20000, "record": ("gap",), "num_threads": 2}
     run(2, **options)  # compiled by now
-    sent: list[float] = []
     path, finished_so_far = tmp_path / "run.nc", list[int]()
 
     def interrupt() -> None:
         # Before the run has begun, the signal would end the tests.
         while len(finished_so_far) < 2 or not finished_in(path):
             time.sleep(0.005)
-        sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
     presser = threading.Thread(target=interrupt, daemon=True)
     presser.start()
     with pytest.raises(Interrupted) as stopped:
         run(20000, checkpoint=path, checkpoint_every=0.05, progress=finished_so_far.append, **options)
-    assert time.monotonic() - sent[0] < 0.5
     presser.join()
     finished = stopped.value.finished
     assert finished is not None
