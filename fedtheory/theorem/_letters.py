@@ -4,8 +4,9 @@ import inspect
 import re
 from typing import Any
 
-__all__ = ["formula", "mathml"]
+__all__ = ["formula", "inequality", "mathml"]
 
+_RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "="}
 # Unicode signs for browsers and screen readers, where LaTeX is not available.
 _SIGNS = {
     r"\Delta": "Δ",
@@ -45,6 +46,21 @@ def formula(bound: Any) -> str:
 
     value = bound.symbolic()
     return str(latex(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
+
+
+def inequality(bound: Any) -> str:
+    r"""Return the left-hand side of a bound, the relation and the formula in LaTeX; the formula if no left is declared.
+
+    >>> from fedtheory.bounds import power_of_choice
+    >>> inequality(power_of_choice.gradient_norm)
+    '\\|\\nabla F_k(w)\\|^2 \\le 2L(F_k(w)-F_k^*)'
+    """
+    right = formula(bound)
+    if bound.left is None:
+        return right
+    # The left-hand side stands beside the first of several lines.
+    right = right.replace(r"\begin{aligned}", r"\begin{aligned}[t]")
+    return f"{bound.left.latex} {_RELATIONS[bound.relation]} {right}"
 
 
 def mathml(bound: Any) -> str:
