@@ -1,52 +1,47 @@
-"""The tables of the page "Which bound applies?": for each quantity the bounds on it, with the setting of each."""
+"""The tables of the page "Which bound applies?": bounds by what they bound, with the setting of each."""
 
 from reference import linked
 
 from fedtheory.formal import REFUTED
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.left_side import QUANTITIES, LeftSide
+from fedtheory.theorem.left_side import MODELS, QUANTITIES, TIMES, LeftSide
 from fedtheory.theorem.setting import setting_of
 from fedtheory.verification.catalogue import known_bounds
 
 HEAD = """\
-| Bound | Left side | Functions | Selection; aggregation | Gradients |
-| --- | --- | --- | --- | --- |
+| Bound | Left side | Expected over | Functions | Selection; aggregation | Gradients |
+| --- | --- | --- | --- | --- | --- |
 """
-_CONVEXITY = ("strongly convex", "convex", "non-convex")
-_HORIZONS = ("whole run", "one round")
 
 
 def table() -> str:
-    """Return a table for each quantity; whole runs come first, and fewer assumptions on functions last."""
-    rows: dict[str, list[str]] = {quantity: [] for quantity in QUANTITIES}
-    for name, bound in sorted(known_bounds().items(), key=lambda item: _place(item[1])):
-        if name not in REFUTED and bound.left is not None:
-            rows[bound.left.quantity].append(row(name, bound, bound.left))
-    parts = (
-        f"### {text[:1].upper()}{text[1:]}\n\n{HEAD}" + "\n".join(rows[quantity])
-        for quantity, text in QUANTITIES.items()
-        if rows[quantity]
-    )
-    return "\n\n".join(parts) + "\n"
+    """Return a table for each quantity, model and time; bounds in it are comparable."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for name, bound in known_bounds().items():
+        if name not in REFUTED and (left := bound.left) is not None:
+            groups.setdefault((left.quantity, left.after, left.model), []).append(row(name, bound, left))
+    words = (list(QUANTITIES), list(TIMES), list(MODELS))
+    ranked = sorted(groups, key=lambda group: [known.index(word) for known, word in zip(words, group, strict=True)])
+    return "\n\n".join(f"### {title(*group)}\n\n{HEAD}" + "\n".join(groups[group]) for group in ranked) + "\n"
+
+
+def title(quantity: str, after: str, model: str) -> str:
+    """Return what the bounds of a group bound, in words."""
+    text = LeftSide(quantity, "", model=model, after=after).description
+    return text[:1].upper() + text[1:]
 
 
 def row(name: str, bound: Bound, left: LeftSide) -> str:
-    """Return the line of a bound: what it bounds, and its setting."""
+    """Return the line of a bound: its left-hand side, and its setting."""
     setting = setting_of(bound)
     # A bar would end a cell of the table.
     formula = left.latex.replace(r"\|", r"\Vert ")
-    words = left.description.removeprefix(f"{left.quantity} ").removeprefix("of ")
-    gradients = setting.gradients + (", bounded" if setting.bounded_gradients else "")
     cells = (
         linked(name, bound),
-        f"${formula}$<br>{words}",
+        f"${formula}$" + (f"<br>{left.average}" if left.average else ""),
+        ", ".join(left.over),
         setting.convexity,
         f"{setting.selection}; {setting.aggregation}",
-        gradients,
+        setting.gradients + (", bounded" if setting.bounded_gradients else ""),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def _place(bound: Bound) -> tuple[int, int]:
-    setting = setting_of(bound)
-    return _HORIZONS.index(setting.horizon), _CONVEXITY.index(setting.convexity)

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from fedtheory.formal import REFUTED
-from fedtheory.theorem.left_side import QUANTITIES
+from fedtheory.theorem.left_side import MODELS, TIMES
 from fedtheory.theorem.paper import BASES
 from fedtheory.verification.catalogue import known_bounds
 from tests.environment import ROOT
@@ -41,16 +41,17 @@ def test_the_numbers_above_the_table_add_up_to_all_bounds() -> None:
     assert counts["own"] == sum(bound.statement.basis == "own" for bound in BOUNDS.values())
 
 
-def test_each_bound_that_is_not_refuted_stands_once_under_the_quantity_that_it_bounds() -> None:
+def test_each_bound_that_is_not_refuted_stands_once_under_what_it_bounds() -> None:
     under = {}
     for part in which_bound.table().split("### ")[1:]:
         title, *lines = part.splitlines()
         for line in lines:
             if "`" in line:
                 assert named(line) not in under
-                under[named(line)] = title.casefold()
-    assert under == {
-        name: QUANTITIES[bound.left.quantity].casefold()
-        for name, bound in BOUNDS.items()
-        if name not in REFUTED and bound.left is not None
-    }
+                under[named(line)] = title
+    lefts = {name: bound.left for name, bound in BOUNDS.items() if name not in REFUTED and bound.left is not None}
+    assert set(under) == set(lefts)
+    for name, left in lefts.items():
+        assert under[name].casefold().startswith(left.quantity)
+        assert under[name].endswith(TIMES[left.after])
+        assert MODELS[left.model] in under[name] or left.model == "none"

@@ -7,6 +7,8 @@ from typing import Any
 __all__ = ["formula", "inequality", "mathml"]
 
 _RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "="}
+_LINE = 110
+"""Length of LaTeX, in characters, that a column has room for."""
 # Unicode signs for browsers and screen readers, where LaTeX is not available.
 _SIGNS = {
     r"\Delta": "Δ",
@@ -49,7 +51,7 @@ def formula(bound: Any) -> str:
 
 
 def inequality(bound: Any) -> str:
-    r"""Return the left-hand side of a bound, the relation and the formula in LaTeX; the formula if no left is declared.
+    r"""Return a bound as an inequality in LaTeX, a long one in two lines; without a left-hand side, return the formula.
 
     >>> from fedtheory.bounds import power_of_choice
     >>> inequality(power_of_choice.gradient_norm)
@@ -58,9 +60,10 @@ def inequality(bound: Any) -> str:
     right = formula(bound)
     if bound.left is None:
         return right
-    # The left-hand side stands beside the first of several lines.
-    right = right.replace(r"\begin{aligned}", r"\begin{aligned}[t]")
-    return f"{bound.left.latex} {_RELATIONS[bound.relation]} {right}"
+    left = f"{bound.left.latex} {_RELATIONS[bound.relation]}"
+    if len(left) + len(right) <= _LINE:
+        return f"{left} {right}"
+    return rf"\begin{{aligned}} & {left} \\ & \quad {right} \end{{aligned}}"
 
 
 def mathml(bound: Any) -> str:

@@ -135,6 +135,7 @@ def dsgd_second_moment(
     PAPER,
     "Lemma 21",
     equation="eq. (35)",
+    basis="quoted",
     left=LeftSide("inner product", "<grad h(x), z - y>", model="any", after="any time"),
     assumes=(Smooth(of="h"), StronglyConvex(of="h", source="mu = 0 is allowed: convex")),
     domains={"mu": NONNEGATIVE},
