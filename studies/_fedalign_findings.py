@@ -3,10 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _fedalign_runs import ALIGNED, ALONE, ARMS, DIGITS, EVERYBODY, STRATEGIES
 from _repeated import mean_and_limits, paired, span, with_limits
-
-from fedtheory import study
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -39,7 +38,7 @@ def words(final: Any, over: str = ALONE) -> str:
     return with_limits(gain(final, over), 3, signed=True)
 
 
-def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_fashion(data: "Dataset") -> dict[str, Check]:
     """Test that all strategies learn, and which clients are included."""
     gained = float((at_the_end(data, averaged=True) - data["accuracy"].isel(round=0)).mean("instance").min())
     included = data["included"].mean("instance")
@@ -49,15 +48,13 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
         for what in ("loss", "accuracy")
     )
     return {
-        "everything learns": study.Check(gained > 0.1, f"at least {gained:.2f} gained"),
-        "FedALIGN leaves some out": study.Check(bool((some < everybody).all()), f"{some.values.round(1).tolist()}"),
-        "of losses fewer are near than of accuracies": study.Check(
-            losses < accuracies, f"{losses:.1f} and {accuracies:.1f}"
-        ),
+        "everything learns": Check(gained > 0.1, f"at least {gained:.2f} gained"),
+        "FedALIGN leaves some out": Check(bool((some < everybody).all()), f"{some.values.round(1).tolist()}"),
+        "of losses fewer are near than of accuracies": Check(losses < accuracies, f"{losses:.1f} and {accuracies:.1f}"),
     }
 
 
-def checks_of_shards(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_shards(data: "Dataset") -> dict[str, Check]:
     """Test training losses, and for which clients FedALIGN's model is accurate."""
     last = data.isel(round=-1).mean("instance", skipna=True)
     few_priority = [scenario.name for scenario in DIGITS if scenario.num_priority <= 4]
@@ -69,18 +66,16 @@ def checks_of_shards(data: "Dataset") -> dict[str, study.Check]:
     few = last["num_included"].sel(scenario="2 priority")
     share = float(few.sel(strategy=ALIGNED) / few.sel(strategy=EVERYBODY))
     return {
-        "with few priority clients FedALIGN's training loss is below that of all clients": study.Check(
+        "with few priority clients FedALIGN's training loss is below that of all clients": Check(
             worst < 1, f"largest ratio {worst:.3g}"
         ),
-        "the priority clients alone have the lowest training loss": study.Check(lead < 1, f"largest ratio {lead:.3g}"),
-        "FedALIGN serves those that it includes better than the others": study.Check(
-            served > 0, f"difference {served:.3g}"
-        ),
-        "few clients match two priority clients": study.Check(share < 0.4, f"share {share:.2f}"),
+        "the priority clients alone have the lowest training loss": Check(lead < 1, f"largest ratio {lead:.3g}"),
+        "FedALIGN serves those that it includes better than the others": Check(served > 0, f"difference {served:.3g}"),
+        "few clients match two priority clients": Check(share < 0.4, f"share {share:.2f}"),
     }
 
 
-def checks_of_arms(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_arms(data: "Dataset") -> dict[str, Check]:
     """Test the effects of large features and of matched losses."""
     dims = ["instance", "shards", "priority"]
     base = data["accuracy"].sel(who=ALONE).mean(dims)
@@ -89,20 +84,20 @@ def checks_of_arms(data: "Dataset") -> dict[str, study.Check]:
     by_arm = included.mean(dims)
     others = data.attrs["num_clients"] - data["priority"]
     return {
-        "three updates with large features cost the priority clients alone accuracy": study.Check(
+        "three updates with large features cost the priority clients alone accuracy": Check(
             unstable < stable, f"{unstable:.3f} against {stable:.3f}"
         ),
-        "of large losses fewer are near than of accuracies": study.Check(
+        "of large losses fewer are near than of accuracies": Check(
             bool(by_arm.sel(arm="loss") < by_arm.sel(arm="accuracy")), f"{by_arm.values.round(1).tolist()}"
         ),
-        "FedALIGN includes some others and not all": study.Check(
+        "FedALIGN includes some others and not all": Check(
             bool((included > 0).any()) and bool((included.mean("instance") < others).all()),
             f"{float(included.mean()):.1f} on average",
         ),
     }
 
 
-def checks_of_noisy(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_noisy(data: "Dataset") -> dict[str, Check]:
     """Test the cost of noisy helpers, and which clients are included."""
     last_level = data.isel(level=-1)
     worse = mean_and_limits(_against_alone(last_level, EVERYBODY, "loss"))
@@ -112,14 +107,14 @@ def checks_of_noisy(data: "Dataset") -> dict[str, study.Check]:
     clean, noisiest = (data["included"].sel(strategy=aligned).isel(client=k).mean("instance") for k in (0, -1))
     spread = float(abs(data["loss_before"] - data["loss_before"].sel(strategy=ALONE)).max())
     return {
-        "including all clients costs training loss at high noise": study.Check(worse[0] > 0, f"{worse.round(3)}"),
-        "FedALIGN ends with a lower loss than all clients at high noise": study.Check(
+        "including all clients costs training loss at high noise": Check(worse[0] > 0, f"{worse.round(3)}"),
+        "FedALIGN ends with a lower loss than all clients at high noise": Check(
             ratio < 1, f"largest ratio {ratio:.3g}"
         ),
-        "the clean client is included more often than the noisiest": study.Check(
+        "the clean client is included more often than the noisiest": Check(
             bool((clean > noisiest).all()), f"{float(clean.min()):.2f} against {float(noisiest.max()):.2f}"
         ),
-        "the warm-up is the same for all": study.Check(spread < 1e-9, f"largest difference {spread:.3g}"),
+        "the warm-up is the same for all": Check(spread < 1e-9, f"largest difference {spread:.3g}"),
     }
 
 

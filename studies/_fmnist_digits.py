@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _fmnist_tables import PUBLISHED
 from _images import dealt
 from _repeated import fresh, mean_words, paired, span
@@ -128,7 +129,7 @@ def _numbers(run: Any, accuracy: Any) -> list[float]:
     return [float(accuracy[soon].mean()), float(accuracy[rounds > 0.9 * last].mean()), float(loss[-1] / loss[0])]
 
 
-def checks_of_costs(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_costs(data: "Dataset") -> dict[str, Check]:
     """Test communication and evaluations, and that accuracies differ little."""
     up, down, evaluated = (data["costs"].sel(cost=cost) for cost in COSTS)
     names = [str(name) for name in data["strategy"].values]
@@ -138,27 +139,27 @@ def checks_of_costs(data: "Dataset") -> dict[str, study.Check]:
     spread = float((final.max("strategy") - final.min("strategy")).max())
     downs = {name: float(down.sel(strategy=name).mean()) for name in (*asking, silent)}
     return {
-        "rpow-d evaluates nothing and sends one number per selected client": study.Check(
+        "rpow-d evaluates nothing and sends one number per selected client": Check(
             bool((evaluated.sel(strategy=silent) == 0).all() and (more == down.sel(strategy=few).values).all()),
             f"{float(more.mean()):g} more floats than rand",
         ),
-        "asking candidates sends them the model": study.Check(
+        "asking candidates sends them the model": Check(
             all(downs[name] > downs[silent] for name in asking), str(downs)
         ),
-        "final accuracies lie within ten points": study.Check(spread < 10, f"{spread:.2f} points"),
+        "final accuracies lie within ten points": Check(spread < 10, f"{spread:.2f} points"),
     }
 
 
-def checks_of_turns(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_turns(data: "Dataset") -> dict[str, Check]:
     """Test that alternating groups cost little accuracy, and that all strategies learn."""
     final = data["found"].sel(number="final").mean("instance")
     lost = float((final.sel(availability=ALWAYS) - final.sel(availability=TURNS)).max())
     lead = float((final - final.sel(strategy=RAND)).max())
     left = float(data["found"].sel(number="loss ratio").mean("instance").max())
     return {
-        "taking turns costs at most five points": study.Check(lost < 5, f"at most {lost:.2f} points"),
-        "no strategy ends ten points above rand": study.Check(lead < 10, f"at most {lead:.2f} points"),
-        "every strategy learns": study.Check(left < 0.5, f"{left:.3f} of the loss is left at worst"),
+        "taking turns costs at most five points": Check(lost < 5, f"at most {lost:.2f} points"),
+        "no strategy ends ten points above rand": Check(lead < 10, f"at most {lead:.2f} points"),
+        "every strategy learns": Check(left < 0.5, f"{left:.3f} of the loss is left at worst"),
     }
 
 

@@ -3,10 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _fmnist_runs import BASE, CODE, CROWD, LONG, SHORT, TENTH, TURNS, WIDE
 from _repeated import with_limits
-
-from fedtheory import study
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -147,7 +146,7 @@ def rows_of_fashion(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_fashion(data: "Dataset") -> dict[str, Check]:
     """Test that all runs learn and, for complete runs, that losses decrease and that dropout costs accuracy."""
     runs, accuracy = Runs(data), data["accuracy"].values
     whole = np.isfinite(accuracy).all(axis=1)
@@ -158,9 +157,9 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
     ratios, dropping = data["loss_ratio"].values, data["dropping"].values
     fallen, lost = float(ratios[whole & drawn].max()), float((late - dropping[whole]).mean())
     return {
-        "every run learns": study.Check(gained > 5, f"at least {gained:.1f} points gained"),
-        "every loss falls where all clients can be drawn": study.Check(fallen < 1, f"largest ratio {fallen:.2f}"),
-        "units that are dropped cost accuracy": study.Check(lost > 0, f"{lost:.1f} points on average"),
+        "every run learns": Check(gained > 5, f"at least {gained:.1f} points gained"),
+        "every loss falls where all clients can be drawn": Check(fallen < 1, f"largest ratio {fallen:.2f}"),
+        "units that are dropped cost accuracy": Check(lost > 0, f"{lost:.1f} points on average"),
     }
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _greedyfed_runs import (
     ENTRIES,
     FIRST,
@@ -158,27 +159,25 @@ def rows_of_leads(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_digits(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_digits(data: "Dataset") -> dict[str, Check]:
     """Test that all runs trained; the rows compare the algorithms."""
     last = data["accuracy"].isel(round=-1, setting=0).mean("seed")
     least = float(last.min() - data["accuracy"].isel(round=0).mean())
     everything = bool(np.isfinite(data["accuracy"].values).all())
     return {
-        "every algorithm learns digits": study.Check(least > 15, f"at least {least:.1f} points gained"),
-        "no run on digits diverged": study.Check(
-            everything, "all accuracies are numbers" if everything else "some are not"
-        ),
+        "every algorithm learns digits": Check(least > 15, f"at least {least:.1f} points gained"),
+        "no run on digits diverged": Check(everything, "all accuracies are numbers" if everything else "some are not"),
     }
 
 
-def checks_of_leads(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_leads(data: "Dataset") -> dict[str, Check]:
     """Test that there is an early lead, and that greedy selection uses few clients."""
     top = lead_on_digits(data).mean(axis=1).max(axis=1)
     clients = data["found"].sel(number=FOUND[0]).mean("seed")
     ratio = (clients.sel(algorithm="GreedyFed") / clients.sel(algorithm="FedAvg")).values
     return {
-        "GreedyFed is ahead at some time": study.Check(bool((top > 0).all()), f"largest leads {top.round(1)}"),
-        "GreedyFed trains on fewer clients": study.Check(bool((ratio < 1).all()), f"shares {ratio.round(2)}"),
+        "GreedyFed is ahead at some time": Check(bool((top > 0).all()), f"largest leads {top.round(1)}"),
+        "GreedyFed trains on fewer clients": Check(bool((ratio < 1).all()), f"shares {ratio.round(2)}"),
     }
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _experiments import kept
 from _greedyfed_runs import (
     BASES,
@@ -117,7 +118,7 @@ def rows_of_fashion(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_fashion(data: "Dataset") -> dict[str, Check]:
     """Test that all runs trained, and that draws underflow with the frequency that the law predicts."""
     first, last = data["accuracy"].isel(round=0).mean(), data["accuracy"].isel(round=-1).mean("seed")
     # A missing run has no numbers; a run has all of them, with all seeds.
@@ -130,14 +131,14 @@ def checks_of_fashion(data: "Dataset") -> dict[str, study.Check]:
     off = np.sqrt(np.log(2e9) / (2 * counts.sum()))
     one_class = float((data["shares"].sel(base=SINGLE).max("class") == 1).mean())
     return {
-        "every algorithm learns": study.Check(least > float(first) + 10, f"least mean accuracy {least:.1f} %"),
-        "every run has all seeds and did not diverge": study.Check(
+        "every algorithm learns": Check(least > float(first) + 10, f"least mean accuracy {least:.1f} %"),
+        "every run has all seeds and did not diverge": Check(
             everything, "all accuracies are numbers" if everything else "some are not"
         ),
-        "draws have equal class shares as often as the law says": study.Check(
+        "draws have equal class shares as often as the law says": Check(
             abs(observed - wanted) <= off, f"{observed:.4f} of {counts.sum()}, the law says {wanted:.4f}"
         ),
-        "without the underflow clients have one class": study.Check(
+        "without the underflow clients have one class": Check(
             one_class > 0.9, f"{100 * one_class:.1f} % of the clients do"
         ),
     }

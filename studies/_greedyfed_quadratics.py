@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 
 import fedtheory as ft
 from fedtheory import study
@@ -130,7 +131,7 @@ def rows_of_quadratics(data: "Dataset") -> list[dict[str, Any]]:
     ]
 
 
-def checks_of_quadratics(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_quadratics(data: "Dataset") -> dict[str, Check]:
     """Test the law of two clients, that latest values keep the selection constant, and the resulting models."""
     share = agreement(data)
     latest = data["late"].values[:, STRATEGIES.index("GreedyFed, latest")]
@@ -139,9 +140,9 @@ def checks_of_quadratics(data: "Dataset") -> dict[str, study.Check]:
     worst = float(apart[still].max()) if still.any() else np.inf
     off = float(np.median(np.abs(greedy[:, 1] / greedy[:, 2] - 1)))
     return {
-        "two clients end where the law says": study.Check(share == 1.0, f"{share:.1%} of the runs"),
-        "who is locked in by latest values decides the end": study.Check(worst < 1e-3, f"off by {worst:.1e} at most"),
-        "frequencies predict the bias": study.Check(off < 0.2, f"off by {off:.1%} (median)"),
+        "two clients end where the law says": Check(share == 1.0, f"{share:.1%} of the runs"),
+        "who is locked in by latest values decides the end": Check(worst < 1e-3, f"off by {worst:.1e} at most"),
+        "frequencies predict the bias": Check(off < 0.2, f"off by {off:.1%} (median)"),
     }
 
 

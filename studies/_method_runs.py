@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _experiments import part
 
 import fedtheory as ft
@@ -125,7 +126,7 @@ def rows_of_race(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_race(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_race(data: "Dataset") -> dict[str, Check]:
     """Test a theorem's bound, the fixed point of averaging, and which methods end below it, on every federation."""
     gap = data["gap"].sel(problem=QUADRATICS)
     last = gap.isel(round=-1)
@@ -133,13 +134,13 @@ def checks_of_race(data: "Dataset") -> dict[str, study.Check]:
     above = float((gap.sel(algorithm="SCAFFOLD") / data["promise"]).max())
     near = abs(averaging / data["floor"] - 1).max()
     found = {
-        "SCAFFOLD is below its theorem's bound": study.Check(above <= 1, f"largest ratio {above:.3f}"),
-        "averaging ends at its fixed point": study.Check(float(near) < 0.5, f"apart by {float(near):.2g}"),
+        "SCAFFOLD is below its theorem's bound": Check(above <= 1, f"largest ratio {above:.3f}"),
+        "averaging ends at its fixed point": Check(float(near) < 0.5, f"apart by {float(near):.2g}"),
     }
     for name, where in (("SCAFFOLD", QUADRATICS), ("Scaffnew", QUADRATICS), ("SCAFFOLD", SYNTHETIC)):
         ends = data["gap"].sel(problem=where).isel(round=-1)
         ratio = float((ends.sel(algorithm=name) / ends.sel(algorithm="FedAvg")).max())
-        found[f"{name} ends below averaging on {where}"] = study.Check(ratio < 1, f"at most {ratio:.2g} of it")
+        found[f"{name} ends below averaging on {where}"] = Check(ratio < 1, f"at most {ratio:.2g} of it")
     return found
 
 
@@ -265,7 +266,7 @@ def floor(step_size: Any, curvature: float) -> Any:
     return step_size / (0.1 * (2 - step_size * curvature))
 
 
-def checks_of_fixed_points(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_fixed_points(data: "Dataset") -> dict[str, Check]:
     """Test the orders of the biases of averaging, and the floors of drawn clients."""
     points, one = part(data, "fixed_points"), part(data, "drawn")
     known = np.isfinite(points["averaging, simulated"].values)
@@ -281,15 +282,15 @@ def checks_of_fixed_points(data: "Dataset") -> dict[str, study.Check]:
     apart = float(abs(settled[:, 0] / floor(sizes, 0.1) - 1).max())
     wanted = {"averaging": -1, "extrapolated": -2, "normalized": -1}
     return {
-        "simulations end at the fixed points": study.Check(off < 1e-9, f"apart by at most {off:.1e} of the bias"),
+        "simulations end at the fixed points": Check(off < 1e-9, f"apart by at most {off:.1e} of the bias"),
         **{
-            f"the bias of {name} is of order {-order}": study.Check(
+            f"the bias of {name} is of order {-order}": Check(
                 abs(orders[name] - order) < 0.1 * abs(order), f"{orders[name]:.3f}"
             )
             for name, order in wanted.items()
         },
-        "unequal steps leave another objective": study.Check(abs(stays - 1) < 0.2, f"ratio {stays:.3f}"),
-        "SCAFFOLD has no bias": study.Check(gone < 1e-9, f"at most {gone:.1e}"),
-        "no drawn clients settle above the floor": study.Check(above < 1.15, f"largest ratio {above:.3f}"),
-        "clients of equal curvatures settle at the floor": study.Check(apart < 0.2, f"apart by at most {apart:.3f}"),
+        "unequal steps leave another objective": Check(abs(stays - 1) < 0.2, f"ratio {stays:.3f}"),
+        "SCAFFOLD has no bias": Check(gone < 1e-9, f"at most {gone:.1e}"),
+        "no drawn clients settle above the floor": Check(above < 1.15, f"largest ratio {above:.3f}"),
+        "clients of equal curvatures settle at the floor": Check(apart < 0.2, f"apart by at most {apart:.3f}"),
     }

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _experiments import part
 from _method_runs import NAMES, QUADRATICS, floor, sent
 from _repeated import span, with_limits
@@ -236,7 +237,7 @@ def rows_of_theorems(data: "Dataset") -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def checks_of_theorems(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_theorems(data: "Dataset") -> dict[str, Check]:
     """Test which theorems are worst cases, and which messages require a memory."""
     found = tightness(data)
     apart = max(float(abs(found[name] - 1).max()) for name in EXACT)
@@ -255,17 +256,17 @@ def checks_of_theorems(data: "Dataset") -> dict[str, study.Check]:
     rest, gone = (float(left.sel(federation=FEDERATIONS[2], way=way)) for way in MESSAGES[1:])
     lead, nothing = float((prox["derived"] - prox["published"]).min()), float(prox["published"].isel(K=0, B=-1).max())
     return {
-        "five theorems are worst cases": study.Check(apart < 1e-6, f"apart by {apart:.1e} at most"),
-        "no theorem is below a worst case": study.Check(below > 1 - 1e-6, f"smallest ratio {below:.7f}"),
-        "two quadratics are no worse than the worst of SCAFFOLD": study.Check(worse > 1 - 1e-9, f"{worse:.7f}"),
-        "long rounds of SCAFFOLD are worth less": study.Check(slower > 1.001, f"largest ratio {slower:.3f}"),
-        "simulated means of Scaffnew are the exact ones": study.Check(off < 1.5, f"off by {off:.2f} widths at most"),
-        "Scaffnew's long-run rate is below the theorem's": study.Check(excess < 1e-12, f"excess {excess:.1e}"),
-        "three clients without a memory diverge": study.Check(grown > 1e3, f"the gap grew by {grown:.2g}"),
-        "with a memory they converge": study.Check(common < 1e-2, f"at most {common:.2g} of the first gap is left"),
-        "EF21 goes below error feedback": study.Check(gone < rest / 2, f"{gone:.2g} and {rest:.2g} are left"),
-        "FedProx's derived constants are never worse": study.Check(lead > 0, f"least lead {lead:.3g}"),
-        "FedProx's theorem guarantees nothing with few clients": study.Check(nothing < 0, f"at most {nothing:.3g}"),
+        "five theorems are worst cases": Check(apart < 1e-6, f"apart by {apart:.1e} at most"),
+        "no theorem is below a worst case": Check(below > 1 - 1e-6, f"smallest ratio {below:.7f}"),
+        "two quadratics are no worse than the worst of SCAFFOLD": Check(worse > 1 - 1e-9, f"{worse:.7f}"),
+        "long rounds of SCAFFOLD are worth less": Check(slower > 1.001, f"largest ratio {slower:.3f}"),
+        "simulated means of Scaffnew are the exact ones": Check(off < 1.5, f"off by {off:.2f} widths at most"),
+        "Scaffnew's long-run rate is below the theorem's": Check(excess < 1e-12, f"excess {excess:.1e}"),
+        "three clients without a memory diverge": Check(grown > 1e3, f"the gap grew by {grown:.2g}"),
+        "with a memory they converge": Check(common < 1e-2, f"at most {common:.2g} of the first gap is left"),
+        "EF21 goes below error feedback": Check(gone < rest / 2, f"{gone:.2g} and {rest:.2g} are left"),
+        "FedProx's derived constants are never worse": Check(lead > 0, f"least lead {lead:.3g}"),
+        "FedProx's theorem guarantees nothing with few clients": Check(nothing < 0, f"at most {nothing:.3g}"),
     }
 
 

@@ -6,6 +6,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _slides import DASHES, name_ends
 from _timing import timed
 
@@ -190,7 +191,7 @@ def rows_of_growth(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_growth(data: "Dataset") -> dict[str, Check]:
     """Test the numbers that are not times: evaluated clients and memory."""
     clients = {strategy: curve for (axis, strategy), curve in curves(data).items() if axis == "num_clients"}
     asked = max(float(curve["models_down"].max()) for name, curve in clients.items() if name != EVERYBODY)
@@ -200,11 +201,11 @@ def checks_of_growth(data: "Dataset") -> dict[str, study.Check]:
         for curve in clients.values()
     )
     return {
-        "a round touches at most d clients": study.Check(asked <= 30, f"at most {asked:.1f} models down per round"),
-        "optimal sampling as published evaluates all clients": study.Check(
+        "a round touches at most d clients": Check(asked <= 30, f"at most {asked:.1f} models down per round"),
+        "optimal sampling as published evaluates all clients": Check(
             bool((every["models_down"] == every["size"]).all()), f"{every['models_down'].values} models down"
         ),
-        "memory is at most linear in K": study.Check(grown < 1.2, f"it grows {grown:.2f} times as much as K"),
+        "memory is at most linear in K": Check(grown < 1.2, f"it grows {grown:.2f} times as much as K"),
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 from _slides import name_rows
 
 from fedtheory import study
@@ -118,12 +119,12 @@ def rows_of_peers(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_peers(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_peers(data: "Dataset") -> dict[str, Check]:
     """Test that the programs do the same work."""
     apart, memory = float(data["agreement"].max()), data.attrs["peak_memory_mb"]
     return {
-        "programs agree": study.Check(apart < 5, f"at most {apart:.2f} tolerances apart"),
-        "memory stays under 300 MB": study.Check(memory < 300, f"{memory:.0f} MB"),
+        "programs agree": Check(apart < 5, f"at most {apart:.2f} tolerances apart"),
+        "memory stays under 300 MB": Check(memory < 300, f"{memory:.0f} MB"),
     }
 
 

@@ -65,6 +65,7 @@ def answer(config: Any, strategies: "dict[str, Strategy]", progress: study.Progr
             "strategy": list(strategies), "regime": list(REGIMES), "side": list(SIDES), "form": list(BOUNDS),
             "which": ["rho_bar", "rho_diagonal", "rho_tilde"], "step": setting.horizons,
         },
+        attrs={"num_clients": config.num_clients},
     )  # fmt: skip
 
 

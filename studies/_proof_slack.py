@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import _proof_of_theorem_31 as proof
 import numpy as np
+from _checks import Check
 
 import fedtheory as ft
 from fedtheory import study
@@ -220,7 +221,7 @@ def lemma_b2(here: "Dataset") -> tuple[float, float]:
     return float((before + gradients) / before), float((before + gradients + sizes) / (before + gradients))
 
 
-def chain_checks(proof: "Dataset") -> dict[str, study.Check]:
+def chain_checks(proof: "Dataset") -> dict[str, Check]:
     """Test that the chain of inequalities is complete, and that exactly one of them is false."""
     half, rand, smallest = proof.attrs["half_curvature"], proof.sel(strategy="rand"), proof["smallest"].min("strategy")
     total = proof["distance2"] + proof["sampling"] + proof["carried"].sum("inequality")
@@ -228,16 +229,16 @@ def chain_checks(proof: "Dataset") -> dict[str, study.Check]:
     ordered = bool((proof["printed"] >= proof.attrs["half_L"] * proof["induction"] * (1 - 1e-9)).all())
     ordered &= bool((proof["induction"] >= proof["unrolled"] * (1 - 1e-9)).all())
 
-    def small(off: Any, limit: float = 1e-9) -> study.Check:
-        return study.Check(float(off.max()) < limit, f"largest relative difference {float(off.max()):.1e}")
+    def small(off: Any, limit: float = 1e-9) -> Check:
+        return Check(float(off.max()) < limit, f"largest relative difference {float(off.max()):.1e}")
 
     return {
         "the inequalities of every step add up to (64)": small(proof["mismatch"]),
         "the losses carried along add up to the unrolled bound": small(abs(total / proof["unrolled"] - 1)),
         "the law of rand is that of the moment recursion": small(abs(half * rand["distance2"] / rand["expected"] - 1)),
         "sampled models shift the bound little": small(abs(proof["sampling"] / proof["unrolled"]), 0.02),
-        "no inequality but (54) is false": study.Check(
+        "no inequality but (54) is false": Check(
             len(negative) == 1 and negative[0].startswith("(54)"), f"false somewhere: {negative}"
         ),
-        "unrolled, induction and closed form are ordered": study.Check(ordered, "at every step"),
+        "unrolled, induction and closed form are ordered": Check(ordered, "at every step"),
     }

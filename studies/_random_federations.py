@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 
 import fedtheory as ft
-from fedtheory import study
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -178,7 +178,7 @@ def rows_of_counts(data: "Dataset") -> list[dict[str, Any]]:
     return rows
 
 
-def checks_of_counts(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_counts(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     total = data["federations"]
     most = f"pow-d, d = {int(data['d'][-1])}"
@@ -189,11 +189,11 @@ def checks_of_counts(data: "Dataset") -> dict[str, study.Check]:
     beyond = data["floor"].sum(["bin"]) / total.sum()
     agreement = float(data["agreement"])
     return {
-        "with little heterogeneity it is ahead early": study.Check(float(early) > 0.9, f"in {float(early):.3f}"),
-        "with much it is behind in the end": study.Check(float(late) < 0.1, f"ahead in {float(late):.3f}"),
-        "what is sent counts against it": study.Check(floats < rounds, f"ahead in {floats:.3f} after {rounds:.3f}"),
-        "the mean field predicts who is ahead": study.Check(agreement > 0.85, f"agrees in {agreement:.3f}"),
-        "more candidates, higher floor": study.Check(
+        "with little heterogeneity it is ahead early": Check(float(early) > 0.9, f"in {float(early):.3f}"),
+        "with much it is behind in the end": Check(float(late) < 0.1, f"ahead in {float(late):.3f}"),
+        "what is sent counts against it": Check(floats < rounds, f"ahead in {floats:.3f} after {rounds:.3f}"),
+        "the mean field predicts who is ahead": Check(agreement > 0.85, f"agrees in {agreement:.3f}"),
+        "more candidates, higher floor": Check(
             bool((beyond.diff("d") >= 0).all()), f"smallest difference {float(beyond.diff('d').min()):.3f}"
         ),
     }

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from _checks import Check
 
 import fedtheory as ft
 from fedtheory import study
@@ -92,7 +93,7 @@ def _excesses(norms: Any, m: float, most: int) -> list[float]:
     return [(ft.sampling.variance(norms, p) - best) / uniform for p in ft.sampling.approximation_path(norms, m, most)]
 
 
-def checks_of_ways(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_ways(data: "Dataset") -> dict[str, Check]:
     """Test that the closed form is the optimum, and that rescalings converge to it."""
     own = np.abs(data["answer"].sel(way=CLOSED).values).max()
     gap, steps = float(data["answer"].sel(measure="gap").min()), np.diff(data["excess"].values, axis=-1)
@@ -100,11 +101,11 @@ def checks_of_ways(data: "Dataset") -> dict[str, study.Check]:
     left = np.abs(data["excess"].sel(rescaling=slice(enough, None))).max().item()
     worst = float(np.nan_to_num(data["answer"].sel(way=BARE, measure="deviation").values, nan=1.0).max())
     return {
-        "the closed form is exact to rounding": study.Check(own < 1e-13, f"worst of all measures {own:.1e}"),
-        "no method beats it": study.Check(gap > -1e-14, f"smallest gap {gap:.1e}"),
-        "every rescaling lowers the variance": study.Check(bool((steps <= 1e-15).all()), f"largest {steps.max():.1e}"),
-        f"{enough} rescalings are enough": study.Check(left < 1e-14, f"largest excess {left:.1e}"),
-        "a solver without normalization is wrong or fails": study.Check(worst > 0.05, f"error of p {worst:.2g}"),
+        "the closed form is exact to rounding": Check(own < 1e-13, f"worst of all measures {own:.1e}"),
+        "no method beats it": Check(gap > -1e-14, f"smallest gap {gap:.1e}"),
+        "every rescaling lowers the variance": Check(bool((steps <= 1e-15).all()), f"largest {steps.max():.1e}"),
+        f"{enough} rescalings are enough": Check(left < 1e-14, f"largest excess {left:.1e}"),
+        "a solver without normalization is wrong or fails": Check(worst > 0.05, f"error of p {worst:.2g}"),
     }
 
 
@@ -197,18 +198,18 @@ def sign_ratios(config: Any) -> Any:
     return ratios
 
 
-def checks_of_laws(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_laws(data: "Dataset") -> dict[str, Check]:
     """Test the mean over all signs, and the two correlated samplings."""
     comb, least = (data["ratio"].sel(sampling=name) for name in SAMPLINGS)
     means = data["sign_ratio"].mean("pattern").values
     equal, opposed = float(comb.isel(alignment=-1).max()), float(comb.isel(alignment=0).max())
     return {
-        "the mean over all signs is the independent variance": study.Check(
+        "the mean over all signs is the independent variance": Check(
             bool(np.allclose(means, 1, rtol=1e-7)), f"{means}"
         ),
-        "systematic sampling of equal updates has no variance": study.Check(equal < 1e-7, f"largest ratio {equal:.2g}"),
-        "systematic sampling of opposed updates can be worse": study.Check(opposed > 1, f"largest ratio {opposed:.2f}"),
-        "the best law is never above independent and systematic sampling": study.Check(
+        "systematic sampling of equal updates has no variance": Check(equal < 1e-7, f"largest ratio {equal:.2g}"),
+        "systematic sampling of opposed updates can be worse": Check(opposed > 1, f"largest ratio {opposed:.2f}"),
+        "the best law is never above independent and systematic sampling": Check(
             bool(float(least.max()) <= 1 + 1e-7 and float((least - comb).max()) <= 1e-7), f"{float(least.max()):.3f}"
         ),
     }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from _checks import Check
 from _repeated import mean_and_limits
 
 import fedtheory as ft
@@ -238,13 +239,13 @@ def _bound(setting: Setting, step: float, gamma: Array) -> Array:
     return np.concatenate([[np.inf], values])
 
 
-def _increasing(*values: Any) -> study.Check:
+def _increasing(*values: Any) -> Check:
     """Whether each array is larger than the previous one, elementwise."""
     words = (" < ".join(f"{value:.3g}" for value in column) for column in np.transpose(values))
-    return study.Check(bool((np.diff(values, axis=0) > 0).all()), "; ".join(words))
+    return Check(bool((np.diff(values, axis=0) > 0).all()), "; ".join(words))
 
 
-def checks_of_runs(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_runs(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     exact = data["exact_third"].values
     mean, lower, upper = (data["third"].sel(side=side).values for side in ("mean", "lower", "upper"))
@@ -260,29 +261,29 @@ def checks_of_runs(data: "Dataset") -> dict[str, study.Check]:
     full, ocs, uniform = (ends.sel(strategy=name).values for name in ("full", "OCS", "uniform"))
     slack = float((data["gamma"].min("place") / data["needed_gamma"]).sel(strategy="OCS, longest steps").min())
     return {
-        "full and uniform agree with their exact expectation": study.Check(
+        "full and uniform agree with their exact expectation": Check(
             deviation < 1, f"largest distance {deviation:.2f} times five standard errors"
         ),
-        "the bounds lie above the measurements": study.Check(tightest >= 1, f"smallest ratio {tightest:.3g}"),
-        "the improvement factor lies in [0, 1]": study.Check(
+        "the bounds lie above the measurements": Check(tightest >= 1, f"smallest ratio {tightest:.3g}"),
+        "the improvement factor lies in [0, 1]": Check(
             float(alpha.min()) >= 0 and float(alpha.max()) <= 1, f"{float(alpha.min()):.3f} to {float(alpha.max()):.3f}"
         ),
-        "AOCS is OCS, round by round": study.Check(same < 1e-6, f"largest relative difference {same:.2g}"),
+        "AOCS is OCS, round by round": Check(same < 1e-6, f"largest relative difference {same:.2g}"),
         "with equal steps OCS ends between full and uniform": _increasing(full, ocs, uniform),
-        "the longest steps of OCS are ones that the theorem admits": study.Check(
+        "the longest steps of OCS are ones that the theorem admits": Check(
             slack >= 1, f"smallest gamma / needed gamma {slack:.3f}"
         ),
         **_savings(data),
     }
 
 
-def _savings(data: "Dataset") -> dict[str, study.Check]:
+def _savings(data: "Dataset") -> dict[str, Check]:
     """Test that OCS saves rounds and bits if all strategies take the longest steps that the theorems allow."""
 
-    def saves(what: str, *others: str) -> study.Check:
+    def saves(what: str, *others: str) -> Check:
         best = data[what].sel(strategy=list(others)).min("strategy")
         ratios = (data[what].sel(strategy="OCS, longest steps") / best).values
-        return study.Check(bool(ratios.max() < 1), "ratios " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
+        return Check(bool(ratios.max() < 1), "ratios " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
 
     return {
         "with the longest steps OCS needs fewer bits than uniform and full": saves(

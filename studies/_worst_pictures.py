@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check
 
 import fedtheory as ft
 from fedtheory import study
@@ -126,13 +127,13 @@ def rows_of_pictures(data: "Dataset") -> list[dict[str, Any]]:
     ]
 
 
-def checks_of_pictures(data: "Dataset") -> dict[str, study.Check]:
+def checks_of_pictures(data: "Dataset") -> dict[str, Check]:
     """Test that training attains the proved values."""
     missing = float(np.abs(data["attained"] / data["enclosure"].sel(side="lower") - 1).max())
     held = float(data["held"].min())
     return {
-        "training the worst federations attains the worst cases": study.Check(missing < 1e-4, f"up to {missing:.1e}"),
-        "the plane holds most of the federation": study.Check(held > 0.6, f"at least {held:.2f}"),
+        "training the worst federations attains the worst cases": Check(missing < 1e-4, f"up to {missing:.1e}"),
+        "the plane holds most of the federation": Check(held > 0.6, f"at least {held:.2f}"),
     }
 
 

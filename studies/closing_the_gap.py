@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check, stated
 from _experiments import joined, part
 from _power_of_choice_bounds import CURVES, gap_curves
 from _proof_slack import chain_checks, inequalities, lemma_b2, levels, losses, slack_of_the_proof
@@ -111,14 +112,14 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, "From the error to the bound of Theorem 3.1", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the order of the curves, and that the chain of inequalities is complete."""
     curves = part(data, "curves")
     gap = {name: curves["gap"].sel(curve=name).values for name in CURVES}
 
-    def below(low: str, high: str) -> study.Check:
+    def below(low: str, high: str) -> Check:
         ratio = float((gap[low] / gap[high]).max())
-        return study.Check(ratio <= 1 + 1e-6, f"largest ratio {ratio:.6f}")
+        return Check(ratio <= 1 + 1e-6, f"largest ratio {ratio:.6f}")
 
     return {
         "the measured gap is at most the worst quadratic": below("measured", "worst quadratic"),
@@ -191,7 +192,7 @@ def said(data: "Dataset") -> list[str]:
     ]
 
 
-STUDY = study.Study("closing_the_gap", Config(), QUICK, run, table, checks, {"closing_the_gap": figure}, said=said)
+STUDY = study.Study("closing_the_gap", Config(), QUICK, run, table, stated(checks), {"closing_the_gap": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from _checks import Check, stated
 from _repeated import span
 from _skews_and_floors import BIASES, floors
 from _slides import DASHES, finding, name_ends
@@ -103,7 +104,7 @@ def table(data: "Dataset") -> study.Table:
     )
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     biased = data.isel(share=slice(1, None))
     apart = abs(biased["simulated"].sel(side="mean") / biased["floor"] - 1).max(["share", "num_clients"])
@@ -113,12 +114,12 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     tightest = float((data["bias"] / data["floor"]).min())
     steps = np.diff(data["floor"].values, axis=data["floor"].dims.index("share"))
     return {
-        "the simulated error is the floor": study.Check(shortest < 0.1, f"apart by at most {shortest:.3f}"),
-        "shorter steps come nearer": study.Check(shortest < longest, f"{shortest:.3f} after {longest:.3f}"),
-        "the mean field settles at the floor": study.Check(field < 0.1, f"apart by at most {field:.3f}"),
-        "the duality gap is closed": study.Check(certified < 1e-6, f"at most {certified:.1e} objective gaps"),
-        "no bias term is below the floor": study.Check(tightest >= 1, f"smallest ratio {tightest:.2f}"),
-        "more candidates, higher floor": study.Check(bool((steps > 0).all()), f"smallest step {steps.min():.2g}"),
+        "the simulated error is the floor": Check(shortest < 0.1, f"apart by at most {shortest:.3f}"),
+        "shorter steps come nearer": Check(shortest < longest, f"{shortest:.3f} after {longest:.3f}"),
+        "the mean field settles at the floor": Check(field < 0.1, f"apart by at most {field:.3f}"),
+        "the duality gap is closed": Check(certified < 1e-6, f"at most {certified:.1e} objective gaps"),
+        "no bias term is below the floor": Check(tightest >= 1, f"smallest ratio {tightest:.2f}"),
+        "more candidates, higher floor": Check(bool((steps > 0).all()), f"smallest step {steps.min():.2g}"),
     }
 
 
@@ -167,9 +168,8 @@ STUDY = study.Study(
     quick=QUICK,
     run=run,
     table=table,
-    checks=checks,
+    findings=stated(checks),
     figures={"error_floor": figure},
-    said=said,
 )
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 import _fedalign_findings as findings
 import _fedalign_runs as runs
+from _checks import Check, stated
 from _experiments import joined, part
 from _fedalign_runs import ALONE, ARMS, EVERYBODY
 from _slides import finding, intervals, name_rows
@@ -131,9 +132,9 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, "FedALIGN compared with the priority clients alone and all clients", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
-    found: dict[str, study.Check] = {}
+    found: dict[str, Check] = {}
     for name in PARTS:
         found |= getattr(findings, f"checks_of_{name}")(part(data, name))
     return found
@@ -186,7 +187,7 @@ def said(data: "Dataset") -> list[str]:
     return [words for name in PARTS for words in getattr(findings, f"said_of_{name}")(part(data, name))]
 
 
-STUDY = study.Study("fedalign_images", Config(), QUICK, run, table, checks, {"fedalign_images": figure}, said=said)
+STUDY = study.Study("fedalign_images", Config(), QUICK, run, table, stated(checks), {"fedalign_images": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _aligned_quadratics import ANNEALED, BOUNDS, WORLDS, errors_by_threshold
+from _checks import Check, stated
 from _repeated import span
 from _slides import curves, finding, name_rows
 
@@ -103,14 +104,14 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, "FedALIGN against its threshold", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
     upper = data["error"].sel(side="upper")
 
-    def at_least(larger: Any, smaller: Any) -> study.Check:
+    def at_least(larger: Any, smaller: Any) -> Check:
         ratio = float((larger / smaller).min())
-        return study.Check(ratio >= 1 - 1e-9, f"smallest ratio {ratio:.4g}")
+        return Check(ratio >= 1 - 1e-9, f"smallest ratio {ratio:.4g}")
 
     fixed = data.isel(threshold=slice(0, -1), step=-1)
     # A larger threshold may increase the error by at most what the confidence limits allow.
@@ -126,11 +127,11 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
         "the error stays below the unrolled recursion": at_least(recursion, upper),
         "unrolling never loses against the corrected form": at_least(corrected, recursion),
         "the error stays below the printed form": at_least(printed, upper),
-        "theta falls with the threshold": study.Check(theta_rise <= 1e-3, f"largest rise {theta_rise:.3g}"),
-        "rho rises with the threshold": study.Check(rho_fall <= 1e-3, f"largest fall {rho_fall:.3g}"),
-        "settled noise-free runs end at their floor": study.Check(off < 0.05, f"largest relative distance {off:.3g}"),
-        "a small threshold is better early on": study.Check(gain < 1, f"upper over lower limit {gain:.3g}"),
-        "annealing ends no higher than priority alone": study.Check(above < 1, f"lower over upper limit {above:.3g}"),
+        "theta falls with the threshold": Check(theta_rise <= 1e-3, f"largest rise {theta_rise:.3g}"),
+        "rho rises with the threshold": Check(rho_fall <= 1e-3, f"largest fall {rho_fall:.3g}"),
+        "settled noise-free runs end at their floor": Check(off < 0.05, f"largest relative distance {off:.3g}"),
+        "a small threshold is better early on": Check(gain < 1, f"upper over lower limit {gain:.3g}"),
+        "annealing ends no higher than priority alone": Check(above < 1, f"lower over upper limit {above:.3g}"),
     }
 
 
@@ -191,9 +192,7 @@ def said(data: "Dataset") -> list[str]:
     ]
 
 
-STUDY = study.Study(
-    "fedalign_quadratic", Config(), QUICK, run, table, checks, {"fedalign_quadratic": figure}, said=said
-)
+STUDY = study.Study("fedalign_quadratic", Config(), QUICK, run, table, stated(checks), {"fedalign_quadratic": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

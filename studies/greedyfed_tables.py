@@ -53,6 +53,7 @@ from typing import TYPE_CHECKING
 import _greedyfed_digits as on_digits
 import _greedyfed_fashion as on_fashion
 import _greedyfed_quadratics as on_quadratics
+from _checks import Check, stated
 from _experiments import joined, part
 from _greedyfed_runs import BASES, DRAWN, FIRST, MAIN, SETTINGS, SINGLE, Run
 from _repeated import mean_and_limits
@@ -135,7 +136,7 @@ def table(data: "Dataset") -> study.Table:
     return study.Table([dict.fromkeys(names, "") | row for row in rows], "Test accuracy", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test that all runs trained, the frequency of underflow, that greedy selection uses few clients, and the laws."""
     own = on_fashion.checks_of_fashion(part(data, "fashion")), on_digits.checks_of_digits(part(data, "digits"))
     rest = on_digits.checks_of_leads(part(data, "leads")), on_quadratics.checks_of_quadratics(part(data, "quadratics"))
@@ -177,7 +178,7 @@ def said(data: "Dataset") -> list[str]:
     return found + on_quadratics.said_of_quadratics(part(data, "quadratics"))
 
 
-STUDY = study.Study("greedyfed_tables", Config(), QUICK, run, table, checks, {"greedyfed_tables": figure}, said=said)
+STUDY = study.Study("greedyfed_tables", Config(), QUICK, run, table, stated(checks), {"greedyfed_tables": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, Any
 import _method_runs as runs
 import _method_theorems as theory
 import numpy as np
+from _checks import Check, stated
 from _experiments import joined, part
 from _repeated import geometric_limits
 from _slides import DASHES, finding, level, name_rows
@@ -115,7 +116,7 @@ def table(data: "Dataset") -> study.Table:
     return study.Table([dict.fromkeys(names, "") | row for row in rows], "Six methods, and their theorems", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     return runs.checks_of_race(part(data, "race")) | theory.checks_of_theorems(data) | runs.checks_of_fixed_points(data)
 
@@ -161,8 +162,7 @@ def figure(data: "Dataset") -> "Figure":
 
 
 STUDY = study.Study(
-    "one_federation_six_methods", Config(), QUICK, run, table, checks, {"one_federation_six_methods": figure},
-    said=theory.said,
+    "one_federation_six_methods", Config(), QUICK, run, table, stated(checks), {"one_federation_six_methods": figure},
 )  # fmt: skip
 
 if __name__ == "__main__":

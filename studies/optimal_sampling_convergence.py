@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from _checks import Check, stated
 from _experiments import joined, part
 from _sampling_probabilities import FOUR, PRECISE, SAMPLINGS, checks_of_laws, checks_of_ways, laws, ways
 from _sampling_runs import checks_of_runs, rows_of_runs, runs
@@ -128,7 +129,7 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows_of_runs(part(data, "runs")), "Error, rounds and bits of client sampling", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     own = checks_of_runs(part(data, "runs")), checks_of_ways(part(data, "ways")), checks_of_laws(part(data, "laws"))
     return own[0] | own[1] | own[2]
@@ -188,8 +189,8 @@ def said(data: "Dataset") -> list[str]:
 
 
 STUDY = study.Study(
-    "optimal_sampling_convergence", Config(), QUICK, run, table, checks, {"optimal_sampling_convergence": figure},
-    said=said,
+    "optimal_sampling_convergence", Config(), QUICK, run, table, stated(checks),
+    {"optimal_sampling_convergence": figure},
 )  # fmt: skip
 
 if __name__ == "__main__":

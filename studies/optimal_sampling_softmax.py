@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check, stated
 from _repeated import mean_and_limits, mean_words, with_limits
 from _slides import finding, intervals, level, marked, name_rows
 from _tuned_sampling import FULL, KINDS, OPTIMAL, UNIFORM, lead_of, reached, shares_of_bits, tuned_runs
@@ -112,18 +113,18 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, "Optimal client sampling of softmax models, tuned step sizes", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     bits = np.log(reached(data, "bits").isel(kind=0)).mean("instance")
     saved = {name: float((bits.sel(strategy=OPTIMAL) - bits.sel(strategy=name)).max()) for name in (FULL, UNIFORM)}
     lead = min(float(lead_of(data.isel(kind=0), size).mean()) for size in data["size"].values)
     steps = data["step_size"].isel(kind=0)
     return {
-        "on unbalanced clients OCS reaches the target with the fewest bits": study.Check(
+        "on unbalanced clients OCS reaches the target with the fewest bits": Check(
             max(saved.values()) < 0, f"logarithms of the ratios {saved}"
         ),
-        "on unbalanced clients OCS ends above uniform": study.Check(lead > 0, f"at least {lead:.2f} points"),
-        "on unbalanced clients uniform takes no longer steps than OCS": study.Check(
+        "on unbalanced clients OCS ends above uniform": Check(lead > 0, f"at least {lead:.2f} points"),
+        "on unbalanced clients uniform takes no longer steps than OCS": Check(
             bool((steps.sel(strategy=UNIFORM) <= steps.sel(strategy=OPTIMAL)).all()), f"{steps.values.tolist()}"
         ),
     }
@@ -194,7 +195,7 @@ def said(data: "Dataset") -> list[str]:
 
 
 STUDY = study.Study(
-    "optimal_sampling_softmax", Config(), QUICK, run, table, checks, {"optimal_sampling_softmax": figure}, said=said
+    "optimal_sampling_softmax", Config(), QUICK, run, table, stated(checks), {"optimal_sampling_softmax": figure}
 )
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ give bit-identical results, that a round evaluates only its candidates, and that
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from _checks import Check, stated
 from _experiments import joined, part
 from _performance_growth import (
     Sizes,
@@ -141,7 +142,7 @@ def table(data: "Dataset") -> study.Table:
     )  # fmt: skip
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test that the programs do the same work; how fast they do it is shown, not tested."""
     return checks_of_peers(part(data, "peers")) | checks_of_growth(part(data, "growth"))
 
@@ -172,7 +173,7 @@ def said(data: "Dataset") -> list[str]:
     ]
 
 
-STUDY = study.Study("performance", Config(), QUICK, run, table, checks, {"performance": figure}, said=said)
+STUDY = study.Study("performance", Config(), QUICK, run, table, stated(checks), {"performance": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING
 
 import _fmnist_digits as digits
 import _fmnist_tables as numbers
+from _checks import Check, stated
 from _experiments import joined, part
 from _fmnist_runs import BASE, PLANNED, SHORT, Size, fashion
 from _slides import finding, intervals, name_rows
@@ -138,7 +139,7 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, f"Power-of-Choice on images, to {data.attrs['fashion_target']:g}%", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     own = numbers.checks_of_fashion(part(data, "fashion")), digits.checks_of_costs(part(data, "costs"))
     return own[0] | own[1] | digits.checks_of_turns(part(data, "turns"))
@@ -193,7 +194,7 @@ def said(data: "Dataset") -> list[str]:
 
 
 STUDY = study.Study(
-    "power_of_choice_fmnist", Config(), QUICK, run, table, checks, {"power_of_choice_fmnist": figure}, said=said
+    "power_of_choice_fmnist", Config(), QUICK, run, table, stated(checks), {"power_of_choice_fmnist": figure}
 )
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check, stated
 from _power_of_choice_races import RAND, race_on_quadratic
 from _repeated import geometric_limits, geometric_words, span
 from _slides import curves, finding, intervals, name_rows
@@ -108,7 +109,7 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, "Power-of-Choice on the quadratics of Appendix F", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     names = [str(name) for name in data["strategy"].values]
     early: Any = data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
@@ -118,16 +119,16 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     adaptive = [float(geometric_limits(_ends(data.sel(num_clients=K), names[-1]))[0]) for K in data["num_clients"]]
     ceiling, gain = float(data["ceiling"].mean()), float(np.exp(np.log(early).mean("instance").max()))
     return {
-        "pow-d reaches the first threshold sooner than rand": study.Check(float(early.min()) > 1, span(early, 2)),
-        "far from the optimum the speed-up stays below max h / mean h": study.Check(
+        "pow-d reaches the first threshold sooner than rand": Check(float(early.min()) > 1, span(early, 2)),
+        "far from the optimum the speed-up stays below max h / mean h": Check(
             gain < ceiling, f"largest {gain:.2f} against {ceiling:.2f}"
         ),
-        "more candidates end on a higher floor": study.Check(bool((high > low).all()), f"{low} and {high}"),
-        "adapow-d ends where rand does once d is m": study.Check(
+        "more candidates end on a higher floor": Check(bool((high > low).all()), f"{low} and {high}"),
+        "adapow-d ends where rand does once d is m": Check(
             0.5 < min(adaptive) <= max(adaptive) < 2, f"ratios {np.round(adaptive, 3)}"
         ),
-        "rand follows the data shares": study.Check(follows < 5, f"{follows:.1f} standard errors"),
-        "pow-d does not follow the data shares": study.Check(departs > 20, f"{departs:.1f} standard errors"),
+        "rand follows the data shares": Check(follows < 5, f"{follows:.1f} standard errors"),
+        "pow-d does not follow the data shares": Check(departs > 20, f"{departs:.1f} standard errors"),
     }
 
 
@@ -193,7 +194,7 @@ def said(data: "Dataset") -> list[str]:
 
 
 STUDY = study.Study(
-    "power_of_choice_quadratic", Config(), QUICK, run, table, checks, {"power_of_choice_quadratic": figure}, said=said
+    "power_of_choice_quadratic", Config(), QUICK, run, table, stated(checks), {"power_of_choice_quadratic": figure}
 )
 
 if __name__ == "__main__":

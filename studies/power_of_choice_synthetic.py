@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check, stated
 from _power_of_choice_races import ADAPTIVE, CRITERIA, RAND, race_on_synthetic, speedups
 from _repeated import geometric_limits, geometric_words, mean_and_limits, paired, span, with_limits
 from _slides import curves, finding, intervals, level, name_rows
@@ -107,7 +108,7 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, f"Synthetic(1, 1): rounds to the global loss {data.attrs['threshold']}", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     gains: Any = speedups(data, "trailing mean")
     means = np.exp(np.log(gains).mean("instance", skipna=False))
@@ -116,11 +117,11 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     largest = float(means.max())
     greedy, adaptive = (_floors(data).mean("instance").sel(strategy=name) for name in (data["strategy"][-2], ADAPTIVE))
     return {
-        "with one client per round every variant reaches the threshold sooner than rand": study.Check(
+        "with one client per round every variant reaches the threshold sooner than rand": Check(
             slowest > 1, f"the slowest: {slowest:.2f}"
         ),
-        "no speed-up over the data sets reaches 3 on average": study.Check(largest < 3, f"largest {largest:.2f}"),
-        "adapow-d ends below the floor of most candidates": study.Check(
+        "no speed-up over the data sets reaches 3 on average": Check(largest < 3, f"largest {largest:.2f}"),
+        "adapow-d ends below the floor of most candidates": Check(
             bool((adaptive < greedy).all()), f"{adaptive.values.round(3)} against {greedy.values.round(3)}"
         ),
     }
@@ -194,7 +195,7 @@ def said(data: "Dataset") -> list[str]:
 
 
 STUDY = study.Study(
-    "power_of_choice_synthetic", Config(), QUICK, run, table, checks, {"power_of_choice_synthetic": figure}, said=said
+    "power_of_choice_synthetic", Config(), QUICK, run, table, stated(checks), {"power_of_choice_synthetic": figure}
 )
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check, stated
 from _skews_and_floors import SKEWS, outward, skews
 from _slides import finding
 
@@ -106,14 +107,14 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, "Selection skews of pow-d on the quadratics of Appendix F", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     lower, upper = (data["bounds"].sel(side=side) for side in ("lower", "upper"))
     fewest, more = {"share": 0}, {"share": slice(1, None)}
 
-    def at_most(smaller: Any, larger: Any) -> study.Check:
+    def at_most(smaller: Any, larger: Any) -> Check:
         ratio = float((smaller / larger).max())
-        return study.Check(ratio <= 1 + 1e-9, f"largest ratio {ratio:.4g}")
+        return Check(ratio <= 1 + 1e-9, f"largest ratio {ratio:.4g}")
 
     bar, diagonal = ({"skew": name} for name in ("rho_bar", "rho_diagonal"))
     rising, along = lower.sel(diagonal).values, data["along"].values
@@ -131,7 +132,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
             lower.sel(skew=["rho_bar", "rho_diagonal"]), sampled.sel(skew=["rho_bar", "rho_diagonal"])
         ),
         "along a run the skew grows with d": at_most(along[..., :-1], along[..., 1:]),
-        "the estimator is the sample's skew up to noise": study.Check(
+        "the estimator is the sample's skew up to noise": Check(
             bool((abs(estimate - sampled) <= noise + 1e-9).all()), f"{float(abs(estimate - sampled).max()):.3f} apart"
         ),
     }
@@ -193,7 +194,7 @@ def said(data: "Dataset") -> list[str]:
     ]
 
 
-STUDY = study.Study("selection_skew", Config(), QUICK, run, table, checks, {"selection_skew": figure}, said=said)
+STUDY = study.Study("selection_skew", Config(), QUICK, run, table, stated(checks), {"selection_skew": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check, stated
 from _repeated import geometric_limits
 from _shapley_games import ESTIMATORS, records
 from _slides import DASHES, finding
@@ -127,14 +128,14 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, "Relative errors of estimated Shapley values", "GTG asks for a share of all coalitions.")
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test that unbiased estimators improve like 1/sqrt(orders), and how many coalitions are evaluated."""
     curves = [game["sweeps"][1] for games in _all(data).values() for game in games]
     rates = [np.log(one[0] / one[-1]) / np.log(2 ** (len(one) - 1)) for one in curves if one[-1] > 0]
     rate, most = float(np.median(rates)), float((data["evaluations"] / 2.0 ** data["players"]).max())
     return {
-        "errors of sweeps fall like the square root": study.Check(0.3 < rate < 0.7, f"median order {rate:.2f}"),
-        "no estimator evaluates more than all coalitions": study.Check(most <= 1, f"at most {most:.3f} of them"),
+        "errors of sweeps fall like the square root": Check(0.3 < rate < 0.7, f"median order {rate:.2f}"),
+        "no estimator evaluates more than all coalitions": Check(most <= 1, f"at most {most:.3f} of them"),
     }
 
 
@@ -195,7 +196,7 @@ def said(data: "Dataset") -> list[str]:
 
 
 STUDY = study.Study(
-    "shapley_approximation", Config(), QUICK, run, table, checks, {"shapley_approximation": figure}, said=said
+    "shapley_approximation", Config(), QUICK, run, table, stated(checks), {"shapley_approximation": figure}
 )
 
 if __name__ == "__main__":

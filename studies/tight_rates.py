@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _checks import Check, stated
 from _rated_methods import ABOVE, BELOW, EXACT, METHODS
 from _repeated import span
 from _slides import DASHES, finding
@@ -96,25 +97,25 @@ ROUNDING = 1e-12
 """Of the value: closed forms and proved numbers are rounded to floats."""
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test that closed forms are exact, above or below the proved worst case, as declared."""
     lower, upper, theory, form = (data[name].values for name in ("lower", "upper", "theory", "form"))
     exact, floor, bound = (form == kind for kind in (EXACT, BELOW, ABOVE))
     above, below = theory / upper - 1, 1 - theory / lower
 
-    def nowhere(far: Any) -> study.Check:
+    def nowhere(far: Any) -> Check:
         worst = float(np.max(far))
-        return study.Check(worst <= ROUNDING, f"beyond by at most {worst:.1e} of the value")
+        return Check(worst <= ROUNDING, f"beyond by at most {worst:.1e} of the value")
 
     beside, width = float(np.max(1 - theory[floor] / lower[floor])), float(np.max((upper - lower) / upper))
     return {
         "exact closed forms lie between both sides": nowhere([above[exact], below[exact]]),
         "no quadratic is worse than the worst function": nowhere(above[floor]),
-        "for long steps of heavy ball other functions are worse": study.Check(
+        "for long steps of heavy ball other functions are worse": Check(
             0.1 < beside < 1, f"quadratics lack {beside:.2f} of it"
         ),
         "the lemma of a round is an upper bound": nowhere(below[bound]),
-        "both sides are close": study.Check(0 <= width <= 1e-6, f"at most {width:.1e} of the value apart"),
+        "both sides are close": Check(0 <= width <= 1e-6, f"at most {width:.1e} of the value apart"),
     }
 
 
@@ -180,7 +181,7 @@ def said(data: "Dataset") -> list[str]:
     ]
 
 
-STUDY = study.Study("tight_rates", Config(), QUICK, run, table, checks, {"tight_rates": figure}, said=said)
+STUDY = study.Study("tight_rates", Config(), QUICK, run, table, stated(checks), {"tight_rates": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

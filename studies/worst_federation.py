@@ -42,6 +42,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from _checks import Check, stated
 from _experiments import joined, part
 from _random_federations import EARLY, Setting, block, checks_of_counts, counted, rows_of_counts, said_of_counts, share
 from _slides import curves, finding
@@ -127,7 +128,7 @@ def table(data: "Dataset") -> study.Table:
     )  # fmt: skip
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
+def checks(data: "Dataset") -> dict[str, Check]:
     """Test the statements of the page."""
     return checks_of_counts(part(data, "phase")) | checks_of_pictures(part(data, "pictures"))
 
@@ -171,7 +172,7 @@ def said(data: "Dataset") -> list[str]:
     ]
 
 
-STUDY = study.Study("worst_federation", Config(), QUICK, run, table, checks, {"worst_federation": figure}, said=said)
+STUDY = study.Study("worst_federation", Config(), QUICK, run, table, stated(checks), {"worst_federation": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

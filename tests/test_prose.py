@@ -3,6 +3,7 @@
 import ast
 import re
 import runpy
+import sys
 
 import pytest
 
@@ -20,7 +21,10 @@ PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ABOUT}
 def said(name: str) -> list[str]:
     if name not in NAMES:
         return []
-    return list(loaded(name).said(study.load(STORED / name).data))
+    loaded(name)
+    module = sys.modules[f"studies.{name}"]
+    own = getattr(getattr(module, "theory", module), "said", None)
+    return list(own(study.load(STORED / name).data)) if own else []
 
 
 def text_of(name: str) -> str:
@@ -54,6 +58,11 @@ def test_every_number_in_a_row_about_a_figure_is_computed_from_the_data_of_a_stu
     cell: str, names: set[str]
 ) -> None:
     assert unexplained(cell, [phrase for name in sorted(names) for phrase in said(name)]) == []
+
+
+@pytest.mark.parametrize(("page", "name", "finding"), [("README.md", "bound_versus_error", "ends")])
+def test_a_page_quotes_a_finding(page: str, name: str, finding: str) -> None:
+    assert study.load(STORED / name).findings[finding].sentence in plain(PAGES[page])
 
 
 def test_a_number_that_nobody_computes_is_seen_and_names_are_none() -> None:

@@ -1,17 +1,25 @@
-"""Figures as PNG or PDF files, uncut and with reproducible bytes."""
+"""Titles of figures, and figures as PNG or PDF files, uncut and with reproducible bytes."""
 
 from __future__ import annotations
 
 import io
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-__all__ = ["figure_bytes"]
+__all__ = ["figure_bytes", "titled"]
 
 _DOTS_PER_INCH = 160
+
+
+def titled(figure: Figure, sentence: str) -> Figure:
+    """Write a sentence above a figure, in lines that fit its width; return the figure."""
+    width = int(11 * figure.get_size_inches()[0])
+    figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
+    return figure
 
 
 def figure_bytes(figure: Figure, *kinds: str) -> dict[str, bytes]:
