@@ -17,28 +17,6 @@ from tests.quick_studies import loaded, stored_data
 from tests.test_studies import failing
 
 
-@pytest.fixture
-def quadratic() -> Any:
-    found = loaded("fedalign_quadratic")
-    return found, stored_data(found)
-
-
-def test_a_wrong_bound_floor_or_inclusion_is_caught(quadratic) -> None:
-    found, data = quadratic
-    assert failing(found, data) == set()
-    tight = data.assign(bound=data["bound"].where(data["form"] != "recursion", data["error"].sel(side="mean") / 2))
-    assert "the error stays below the unrolled recursion" in failing(found, tight)
-    assert "settled noise-free runs end at their floor" in failing(found, data.assign(floor=1.2 * data["floor"]))
-
-
-def test_swapped_strategies_are_caught(quadratic) -> None:
-    found, data = quadratic
-    names = list(data["threshold"].values)
-    swapped = data.isel(threshold=slice(None, None, -1)).assign_coords(threshold=names)
-    broken = failing(found, swapped)
-    assert {"theta falls with the threshold", "rho rises with the threshold"} <= broken
-
-
 @pytest.mark.parametrize("pooled", [False, True])
 def test_worlds_of_the_bounds_start_two_away_in_every_coordinate_and_know_their_constants(pooled: bool) -> None:
     found = loaded("fedalign_quadratic")

@@ -17,7 +17,7 @@ _DOTS_PER_INCH = 160
 
 def titled(figure: Figure, sentence: str) -> Figure:
     """Write a sentence above a figure, in lines that fit its width; return the figure."""
-    width = int(11 * figure.get_size_inches()[0])
+    width = int(9 * figure.get_size_inches()[0])
     figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
     return figure
 

@@ -20,7 +20,7 @@ __all__ = ["Finding", "Result", "Table", "from_records"]
 
 
 class Finding(NamedTuple):
-    """A sentence about the data of a study, whether it holds, and numbers that decide it and are not in the sentence."""
+    """A sentence about the data of a study, whether it holds, and numbers that decide it beyond the sentence."""
 
     sentence: str
     holds: bool

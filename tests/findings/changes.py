@@ -4,9 +4,10 @@ from typing import Any
 
 
 def swapped(data: Any, dim: str, first: Any, second: Any) -> Any:
-    """Exchange two series: each gets the label of the other."""
-    other = {first: second, second: first}
-    return data.assign_coords({dim: [other.get(name, name) for name in data[dim].values.tolist()]})
+    """Exchange two series: each gets the place and the label of the other."""
+    labels, other = data[dim].values.tolist(), {first: second, second: first}
+    exchanged = data.isel({dim: [labels.index(other.get(name, name)) for name in labels]})
+    return exchanged.assign_coords({dim: labels})
 
 
 def scaled(data: Any, name: str, factor: float, **where: Any) -> Any:
