@@ -18,8 +18,7 @@ import xarray
 import fedtheory as ft
 from fedtheory import study
 from tests.environment import ROOT
-from tests.quick_studies import loaded, stored_data
-from tests.test_studies import failing
+from tests.quick_studies import loaded
 
 
 @pytest.fixture(scope="module")
@@ -246,15 +245,6 @@ def test_truncation_counts_what_it_spares(approximation) -> None:
     [(cost, values)] = estimates("truncated", table, 3, config, np.random.default_rng(0))
     assert cost == 5  # nobody, everybody and three alone
     np.testing.assert_allclose(values, 1 / 3)
-
-
-def test_wrong_errors_and_counts_are_caught(approximation) -> None:
-    data = stored_data(approximation)
-    assert failing(approximation, data) == set()
-    flat = data.assign(error=data["error"].where(data["estimator"] != "sweeps", 0.5))
-    assert failing(approximation, flat) == {"errors of sweeps fall like the square root"}
-    more = data.assign(evaluations=data["evaluations"] + 2 ** data["players"])
-    assert failing(approximation, more) == {"no estimator evaluates more than all coalitions"}
 
 
 def plain_greedy(p: float, start: float, first: int) -> float:

@@ -68,7 +68,7 @@ def aligned(files: tuple[str, ...]) -> xarray.Dataset:
     found = loaded("fedalign_images")
     small = {"num_clients": 20, "num_rounds": 4, "arm_instances": 2, "num_shards": 24, "shards_per_client": (4,)}
     config = dataclasses.replace(found.quick, data=files, arm_priority=(1, 2), **small)
-    data: xarray.Dataset = sys.modules["_fedalign_runs"].arms(config, study.silent)
+    data: xarray.Dataset = sys.modules["_fedalign_images"].arms(config, study.silent)
     return data
 
 

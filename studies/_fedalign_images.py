@@ -1,10 +1,10 @@
-"""Runs of FedALIGN, of priority clients only and of all clients, on shards of images and with noisy helpers."""
+"""FedALIGN, priority clients only and all clients, on shards of images and with noisy helpers: runs and findings."""
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from _images import Images, dealt, digits, read_images
-from _repeated import fresh
+from _repeated import fresh, mean_and_limits, paired, span, with_limits
 
 import fedtheory as ft
 from fedtheory import study
@@ -360,3 +360,304 @@ def _with_noise(config: Any, fed: Any, eps: float, match: Any, seed: Any) -> dic
         "last_loss": loss[-1],
         "included": (cohorts[:, :, None] == np.arange(10, 20)).any(axis=1).mean(axis=0),
     }
+
+
+def at_the_end(here: "Dataset", *, averaged: bool = False) -> Any:
+    """Accuracy after the last round, or the mean over the last tenth of the rounds if accuracies fluctuate."""
+    if averaged:
+        return here["accuracy"].where(here["round"] > 0.9 * here["round"].max(), drop=True).mean("round")
+    return here["accuracy"].isel(round=-1)
+
+
+def gain(final: Any, over: str = ALONE) -> Any:
+    """Differences between FedALIGN and another strategy, on the same instances."""
+    return paired(final.sel(strategy=ALIGNED), final.sel(strategy=over))
+
+
+def gains(final: Any, over: str) -> dict[str, Any]:
+    """Mean gain and its limits by scenario."""
+    own, other = (final.sel(strategy=one).transpose("instance", "scenario").values for one in (ALIGNED, over))
+    return dict(zip(map(str, final["scenario"].values), mean_and_limits(own - other).T, strict=True))
+
+
+def shown(limits: Any) -> str:
+    """Mean gain with its interval as words."""
+    mean, lower, upper = limits
+    return f"{mean:+.3f} [{lower:+.3f}, {upper:+.3f}]"
+
+
+def words(final: Any, over: str = ALONE) -> str:
+    """Mean gain with its interval."""
+    return with_limits(gain(final, over), 3, signed=True)
+
+
+def laws_of_fashion(data: "Dataset") -> dict[str, study.Finding]:
+    """Test that all strategies learn, and which clients are included."""
+    gained = float((at_the_end(data, averaged=True) - data["accuracy"].isel(round=0)).mean("instance").min())
+    included = data["included"].mean("instance")
+    some, everybody = (included.sel(strategy=name).values for name in (ALIGNED, EVERYBODY))
+    return {
+        "learns": study.Finding(
+            f"On the first images every strategy gains at least {gained:.2f} in accuracy.", gained > 0.1
+        ),
+        "some": study.Finding(
+            f"Of the others FedALIGN includes {span(100 * some / everybody, 0)}% on average.",
+            bool((some < everybody).all()),
+        ),
+    }
+
+
+def findings_of_fashion(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare accuracies on FashionMNIST, in the panels of Figures 1, 4, 5 and 6."""
+    final, num = at_the_end(data, averaged=True), data.sizes["instance"]
+    alone, everyone = gains(final, ALONE), gains(final, EVERYBODY)
+    two, losses, three, six, six_losses, four, eighteen, partial, nine = alone
+    included = data["included"].sel(strategy=ALIGNED).mean("instance").values
+    many, few = (
+        [alone[name] for name in (six, nine, eighteen, partial)],
+        [everyone[name] for name in (two, four, six, nine)],
+    )
+    return {
+        "gains": study.Finding(
+            "On FashionMNIST with accuracies matched, FedALIGN is significantly more accurate than the priority "
+            f"clients alone with 6 to 18 of them, by {span([one[0] for one in many], 3)}, and than all clients with 2 "
+            f"to 9, by {span([one[0] for one in few], 3)}.",
+            all(one[1] > 0 for one in (*many, *few)),
+        ),
+        "losses": study.Finding(
+            f"On FashionMNIST with losses matched, as in the theory, FedALIGN gains {shown(alone[losses])} over 2 "
+            f"priority clients alone and {shown(alone[six_losses])} over 6.",
+            bool(alone[losses][1] < 0 < alone[losses][2] and alone[six_losses][1] > 0),
+        ),
+        "figure 1": study.Finding(
+            f"On FashionMNIST, {num} instances, 2 priority clients: {shown(everyone[two])} over all clients, and over "
+            f"the priority clients alone {shown(alone[two])} with accuracies matched, {shown(alone[losses])} with "
+            f"losses, and {shown(alone[three])} with three updates per round.",
+            bool(everyone[two][1] > 0 and all(alone[name][1] < 0 < alone[name][2] for name in (two, losses, three))),
+        ),
+        "figure 4": study.Finding(
+            f"On FashionMNIST, {num} instances, 4 priority clients, FedProx: {shown(everyone[four])} over all "
+            f"clients, {shown(alone[four])} over the priority clients alone.",
+            bool(everyone[four][1] > 0 > alone[four][1]),
+        ),
+        "figure 5": study.Finding(
+            f"On FashionMNIST, {num} instances, 18 priority clients, 30% per round: {shown(alone[partial])} over the "
+            f"priority clients alone, {shown(everyone[partial])} over all clients.",
+            bool(alone[partial][1] > 0 > everyone[partial][1]),
+        ),
+        "figure 6": study.Finding(
+            f"On FashionMNIST, {num} instances, {shown(alone[six])} over 6 priority clients alone and "
+            f"{shown(everyone[six])} over all clients; {shown(alone[nine])} and {shown(everyone[nine])} with 9 and "
+            f"three local steps; {shown(alone[eighteen])} and {shown(everyone[eighteen])} with 18.",
+            all(
+                one[1] > 0 for one in (*(alone[name] for name in (six, nine, eighteen)), everyone[six], everyone[nine])
+            ),
+        ),
+        "included": study.Finding(
+            f"On FashionMNIST with 2 priority clients {included[0]:.1f} others match in accuracy and "
+            f"{included[1]:.1f} in loss.",
+            bool(included[0] > included[1]),
+        ),
+    }
+
+
+def laws_of_shards(data: "Dataset") -> dict[str, study.Finding]:
+    """Test training losses, and for which clients FedALIGN's model is accurate."""
+    last = data.isel(round=-1).mean("instance", skipna=True)
+    alone, aligned, everybody = (last["loss"].sel(strategy=name).values for name in STRATEGIES)
+    own = last["own_classes"].sel(model="FedALIGN")
+    return {
+        "lowest loss": study.Finding(
+            "On digits the priority clients alone have the lowest training loss.",
+            bool((alone < np.minimum(aligned, everybody)).all()),
+            f"largest ratio {(alone / np.minimum(aligned, everybody)).max():.3g}",
+        ),
+        "served": study.Finding(
+            "On digits the model of FedALIGN is more accurate for the clients that it includes than for the others.",
+            bool(own.sel(who="included") > own.sel(who="not included")),
+        ),
+    }
+
+
+def findings_of_shards(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare accuracies on digits with losses matched, in the panels of Figures 3 to 6."""
+    final, num = at_the_end(data), data.sizes["instance"]
+    alone, everyone = gains(final, ALONE), gains(final, EVERYBODY)
+    _, six, eighteen, nine, partial, four = alone
+    behind = [sum(one[2] < 0 for one in own.values()) for own in (alone, everyone)]
+    common, local = (data["own_classes"].sel(model=model) for model in ("FedALIGN", "local"))
+    there, absent = ([100 * float(one.sel(who=who).mean()) for one in (common, local)] for who in data["who"].values)
+    minus = paired(common.sel(who="included"), local.sel(who="included"))
+    return {
+        "digits": study.Finding(
+            "On digits with losses matched, FedALIGN is significantly less accurate than the priority clients alone "
+            f"in {behind[0]} of {len(alone)} settings, and than all clients in {behind[1]}.",
+            behind[0] >= 3 and behind[1] >= 3,
+        ),
+        "figure 3": study.Finding(
+            f"On digits, {num} instances, the common model has {there[0]:.1f}% on the classes of an included client "
+            f"and a model that the client trains alone {there[1]:.1f}%, a difference of "
+            f"{with_limits(minus, 3, signed=True)}; for the others it is {absent[0]:.0f}% and {absent[1]:.0f}%.",
+            bool(mean_and_limits(minus)[1] < 0 and absent[0] < 0.5 * absent[1]),
+        ),
+        "digits, figure 4": study.Finding(
+            f"On digits, 4 priority clients, FedProx: {shown(alone[four])} over the priority clients alone ({num} "
+            "instances).",
+            bool(alone[four][1] < 0),
+        ),
+        "digits, figure 5": study.Finding(
+            f"On digits, 18 priority clients, 30% per round: {shown(alone[partial])} over the priority clients alone "
+            f"({num} instances).",
+            bool(alone[partial][2] < 0),
+        ),
+        "digits, figure 6": study.Finding(
+            f"On digits with 6 and 18 priority clients {shown(alone[six])} and {shown(alone[eighteen])} over them "
+            f"alone, with 9 and three local steps {shown(alone[nine])} ({num} instances).",
+            all(alone[name][2] < 0 for name in (six, eighteen, nine)),
+        ),
+    }
+
+
+def laws_of_arms(data: "Dataset") -> dict[str, study.Finding]:
+    """Test the effects of large features and of matched losses."""
+    dims = ["instance", "shards", "priority"]
+    base, included = data["accuracy"].sel(who=ALONE).mean(dims), data["included"].sel(who=ALIGNED).mean(dims)
+    return {
+        "unstable": study.Finding(
+            "Of noisy digits, large features and three updates per round leave the priority clients alone "
+            f"{float(base.sel(arm='three updates')):.3f} accuracy, and features in [0, 1] "
+            f"{float(base.sel(arm='stable')):.3f}.",
+            bool(base.sel(arm="three updates") < base.sel(arm="stable")),
+        ),
+        "fewer": study.Finding(
+            f"On noisy digits {float(included.sel(arm='loss')):.0f} others match in loss on average and "
+            f"{float(included.sel(arm='accuracy')):.0f} in accuracy.",
+            bool(included.sel(arm="loss") < included.sel(arm="accuracy")),
+        ),
+    }
+
+
+def findings_of_arms(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare the matched quantities on noisy digits with two priority clients, as in Figure 1."""
+    final = data["accuracy"].sel(shards=2, priority=2).rename(who="strategy")
+    own = {arm: gain(final.sel(arm=arm)) for arm in ("accuracy", "loss", "three updates")}
+    one, losses, three = (mean_and_limits(samples) for samples in own.values())
+    cost = paired(own["accuracy"], own["loss"])
+    return {
+        "arms": study.Finding(
+            f"On noisy digits, {data.sizes['instance']} instances, FedALIGN gains {shown(three)} over 2 priority "
+            f"clients alone with accuracies matched and three updates per round, {shown(one)} with one, and "
+            f"{shown(losses)} with losses matched.",
+            bool(three[1] > 0 and one[1] > 0 and losses[1] < 0 < losses[2]),
+        ),
+        "cost": study.Finding(
+            f"On noisy digits with 2 priority clients losses in the place of accuracies cost {with_limits(cost, 3)}.",
+            bool(mean_and_limits(cost)[1] > 0),
+        ),
+    }
+
+
+def laws_of_noisy(data: "Dataset") -> dict[str, study.Finding]:
+    """Test the cost of noisy helpers, and which clients are included."""
+    aligned = [str(name) for name in data["strategy"].values[1:-1]]
+    final = data["last_loss"].isel(level=-1).mean("instance")
+    ratio = float((final.sel(strategy=aligned) / final.sel(strategy=EVERYBODY)).max())
+    clean, noisiest = (
+        data.isel(level=-1)["included"].sel(strategy=aligned).isel(client=k).mean("instance") for k in (0, -1)
+    )
+    spread = float(abs(data["loss_before"] - data["loss_before"].sel(strategy=ALONE)).max())
+    return {
+        "high noise": study.Finding(
+            f"At the highest noise FedALIGN ends at no more than {ratio:.2f} times the training loss of all clients.",
+            ratio < 1,
+        ),
+        "clean": study.Finding(
+            "At the highest noise the client without noise is included more often than the noisiest one.",
+            bool((clean > noisiest).all()),
+            f"{float(clean.min()):.2f} against {float(noisiest.max()):.2f}",
+        ),
+        "warm-up": study.Finding(
+            "The warm-up is the same for all strategies.", spread < 1e-9, f"apart by {spread:.1g}"
+        ),
+    }
+
+
+def findings_of_noisy(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare losses and accuracies with those of the priority clients alone, as in Figure 2."""
+    mean, (low, *noisy) = data["loss"].mean("instance"), map(str, data["level"].values)
+    below = 100 * (1 - mean / mean.sel(strategy=ALONE))
+    matched = [str(name) for name in data["strategy"].values if str(name).startswith("FedALIGN")]
+    *_, accurate = (str(name) for name in data["strategy"].values[1:-1])
+
+    def against(level: str, strategy: str, name: str) -> Any:
+        here = data[name].sel(level=level)
+        return mean_and_limits(paired(here.sel(strategy=strategy), here.sel(strategy=ALONE)))
+
+    clean, rest = (below.sel(level=level, strategy=matched).values for level in (low, noisy))
+    gained = against(low, accurate, "accuracy")
+    others = [against(level, name, "accuracy") for level in (low, *noisy) for name in (*matched, accurate)]
+    nothing = sum(one[1] < 0 < one[2] for one in others)
+    worse = [-float(below.sel(strategy=EVERYBODY, level=level)) for level in noisy]
+    return {
+        "figure 2": study.Finding(
+            f"With noisy helpers the mean training loss after the warm-up is {span(clean, 0)}% (low noise) and "
+            f"{span(rest, 0)}% (medium, high) below that of the priority clients alone.",
+            bool(min(clean.min(), rest.min()) > 0),
+        ),
+        "noisy accuracy": study.Finding(
+            f"With noisy helpers the accuracy gains {shown(gained)} at low noise with accuracies matched, and nothing "
+            f"significant in the other {nothing} cases ({data.sizes['instance']} instances).",
+            bool(gained[1] > 0 and nothing == len(others) - 1),
+        ),
+        "helpers": study.Finding(
+            "With noisy helpers all clients together have a higher loss than the priority clients alone, by "
+            f"{worse[0]:.0f}% at medium and {worse[1]:.0f}% at high noise.",
+            all(against(level, EVERYBODY, "loss")[1] > 0 for level in noisy),
+        ),
+    }
+
+
+PARTS = ("fashion", "shards", "arms", "noisy")
+
+
+def findings_of_all(parts: "dict[str, Dataset]") -> dict[str, study.Finding]:
+    """Return findings about means over instances if there are enough, and what holds in small runs."""
+    found: dict[str, study.Finding] = {}
+    if min(parts[name].sizes["instance"] for name in PARTS) >= 5:
+        found |= findings_of_fashion(parts["fashion"]) | findings_of_shards(parts["shards"])
+        found |= findings_of_arms(parts["arms"]) | findings_of_noisy(parts["noisy"])
+    found |= laws_of_fashion(parts["fashion"]) | laws_of_shards(parts["shards"])
+    return found | laws_of_arms(parts["arms"]) | laws_of_noisy(parts["noisy"])
+
+
+def rows_of_all(parts: "dict[str, Dataset]") -> list[dict[str, Any]]:
+    """One row per scenario, for tables."""
+
+    def row(data: str, scenario: str, final: Any, included: Any) -> dict[str, Any]:
+        rivals = [name for name in (ALONE, EVERYBODY) if name in final["strategy"]]
+        means = {
+            name: float(final.sel(strategy=name).mean()) if name in final["strategy"] else "" for name in STRATEGIES
+        }
+        found = {f"FedALIGN - {name}": words(final, name) if name in rivals else "" for name in (ALONE, EVERYBODY)}
+        return {"data": data, "scenario": scenario, **means, "others included": float(included), **found}
+
+    rows = []
+    for label, name, averaged in (("images", "fashion", True), ("digits, losses matched", "shards", False)):
+        here = parts[name]
+        final = at_the_end(here, averaged=averaged)
+        included = here["included" if averaged else "num_included"].sel(strategy=ALIGNED).mean("instance")
+        rows += [row(label, str(s), final.sel(scenario=s), included.sel(scenario=s)) for s in here["scenario"].values]
+    arms, noisy = parts["arms"], parts["noisy"]
+    for shards in arms["shards"].values:
+        for first in arms["priority"].values:
+            for arm in ARMS:
+                here = arms.sel(shards=shards, priority=first, arm=arm)
+                label = f"{first} priority, {shards} shards, {arm}"
+                included = here["included"].sel(who=ALIGNED).mean()
+                rows.append(row("digits with noise", label, here["accuracy"].rename(who="strategy"), included))
+    for level in map(str, noisy["level"].values):
+        for name in map(str, noisy["strategy"].values[1:-1]):
+            here = noisy.sel(level=level, strategy=[ALONE, name, EVERYBODY]).assign_coords(strategy=list(STRATEGIES))
+            included = here["included"].sel(strategy=ALIGNED).sum("client").mean()
+            rows.append(row("Synthetic(1, 1)", f"{level} noise, {name}", here["accuracy"], included))
+    return rows
