@@ -75,7 +75,7 @@ def aligned(files: tuple[str, ...]) -> xarray.Dataset:
 def valued_greedily(files: tuple[str, ...]) -> xarray.Dataset:
     found = loaded("greedyfed_tables")
     small = dataclasses.replace(found.quick.digits, data=files, num_server=60, num_clients=6, num_rounds=4)
-    data: xarray.Dataset = sys.modules["_greedyfed_digits"].digits(
+    data: xarray.Dataset = sys.modules["_greedyfed_causes"].leads(
         dataclasses.replace(found.quick, digits=small), study.silent
     )
     return data
