@@ -508,7 +508,7 @@ def findings_of_losses(proof: "Dataset") -> dict[str, study.Finding]:
             f"Of the inequalities before Lemma B.2, {worst} loses most for random selection: "
             f"{rand[: len(before)].max():,.0f} times the error. The first one, (33), makes the bound "
             f"{first[2] / first[1]:.0f} times as large.",
-            worst == "(36)" and bool(first[2] > 100 * first[1]),
+            worst == "(36)" and bool(first[2] > 10 * first[1]),
         ),
         "false step": study.Finding(
             f"The loss of the false inequality (54) is negative: {false_step[0]:.1f} times the error for random "

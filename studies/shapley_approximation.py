@@ -74,22 +74,20 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     return study.from_records([row for game in progress(games, "games") for row in records(config, *game)])
 
 
-def _games(data: "Dataset", num_players: int) -> list[dict[str, Any]]:
-    """Costs as shares of all coalitions and errors of each estimator, for every skew and stage."""
-    here = data.isel(row=np.flatnonzero(data["players"].values == num_players))
-    keys = sorted(set(zip(here["skew"].values.tolist(), here["stage"].values.tolist(), strict=True)))
-    found = []
-    for skew, stage in keys:
-        own = (here["skew"].values == skew) & (here["stage"].values == stage)
-        found.append({"skew": skew, "after rounds": stage})
-        for name in ESTIMATORS:
-            rows = here.isel(row=np.flatnonzero(own & (here["estimator"].values == name)))
-            found[-1][name] = rows["evaluations"].values / 2**num_players, rows["error"].values
-    return found
-
-
 def _all(data: "Dataset") -> dict[int, list[dict[str, Any]]]:
-    return {int(m): _games(data, m) for m in np.unique(data["players"].values)}
+    """Costs as shares of all coalitions and errors of each estimator, by number of clients, for every game."""
+    columns = {name: data[name].values for name in ("players", "skew", "stage", "estimator", "evaluations", "error")}
+    found: dict[int, list[dict[str, Any]]] = {}
+    for m, skew, stage in sorted(
+        set(zip(*(columns[name].tolist() for name in ("players", "skew", "stage")), strict=True))
+    ):
+        own = (columns["players"] == m) & (columns["skew"] == skew) & (columns["stage"] == stage)
+        game: dict[str, Any] = {"skew": skew, "after rounds": stage}
+        for name in ESTIMATORS:
+            rows = own & (columns["estimator"] == name)
+            game[name] = columns["evaluations"][rows] / 2**m, columns["error"][rows]
+        found.setdefault(m, []).append(game)
+    return found
 
 
 def _read(at: float, places: Any, values: Any) -> float:
