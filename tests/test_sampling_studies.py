@@ -73,18 +73,6 @@ def test_sign_ratios_are_variances_of_updates_with_flipped_signs(convergence):
     np.testing.assert_allclose(np.sort(flipped), sampling.sign_ratios(config)[0], rtol=1e-9, atol=1e-12)
 
 
-def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large(monkeypatch):
-    import _performance_calls as valuation
-
-    from fedtheory.valuation.softmax import softmax_utilities
-
-    monkeypatch.setattr(valuation, "by_products", lambda *game: softmax_utilities(*game) - 1)
-    monkeypatch.setattr(valuation, "by_logits", lambda *game: softmax_utilities(*game) + 1)
-    rows = valuation.coalitions(loaded("performance").quick.peers, study.silent)
-    assert [row["agreement"] for row in rows] == pytest.approx([1e12] * len(rows), rel=1e-9)
-    assert {row["peer"] for row in rows} == {peer for label, peer in valuation.GOALS if label == "Shapley"}
-
-
 def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit():
     found = loaded("optimal_sampling_softmax")
     make = _tuned_sampling._federation
