@@ -15,7 +15,7 @@ def table() -> str:
     """Return the lists of the page, one for each paper."""
     found: dict[str, list[Claim]] = {title: [] for title in [*PAPERS.values(), REST]}
     for claim in known_claims().values():
-        found[PAPERS.get(claim.statement.paper.key, REST)].append(claim)
+        found[PAPERS.get(claim.statement.topic.key, REST)].append(claim)
     return "\n".join(line for title, claims in found.items() if claims for line in section(title, claims))
 
 

@@ -89,7 +89,7 @@ def _instance(finding: Any) -> str:
 
 def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
     """Return the line of an erratum."""
-    title = PAPERS.get(claim.statement.paper.key, claim.statement.paper.authors).split(" (", maxsplit=1)[0]
+    title = PAPERS.get(claim.statement.topic.key, claim.statement.topic.authors).split(" (", maxsplit=1)[0]
     where = ", ".join(filter(None, (claim.statement.number, claim.statement.equation)))
     times = _times(finding)
     more = f" *{escaped(claim.remark[:1].upper() + claim.remark[1:].rstrip('.'))}.*" if claim.remark else ""

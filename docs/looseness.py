@@ -319,7 +319,7 @@ def pairs(found: Comparison) -> Iterator[str]:
 
 def cited(bound: Bound) -> str:
     """Name a bound and its source."""
-    return f"`{bound.__name__}`<br>{bound.statement.paper.key}, {bound.statement.number}"
+    return f"`{bound.__name__}`<br>{bound.statement.topic.key}, {bound.short_name}"
 
 
 def row(case: Case, found: Comparison) -> str:

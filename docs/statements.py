@@ -23,19 +23,18 @@ PAPERS = {
     "optimal-client-sampling": "Optimal Client Sampling",
     "fedalign": "FedALIGN",
     "fedavg": "Federated averaging (Li et al., the cited statements)",
-    "scaffold": "SCAFFOLD (its algorithm; theorems in O-notation have no number to compare with)",
+    "scaffold": "SCAFFOLD (its algorithm; the theorems of its main part are in O-notation)",
     "proxskip": "ProxSkip and Scaffnew (the theorem on the rate)",
-    "fedprox": "FedProx (the theorem on a round)",
+    "fedprox": "FedProx (the theorem on a round and its corollaries)",
     "greedyfed": "GreedyFed (its equations have no numbers; claims of its sections are on its page)",
 }
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
 _NAMED = re.compile(
-    r"(Theorem|Lemma|Remark|Definition|Assumption|Algorithm|Footnote)s? "
+    r"(Theorem|Lemma|Corollary|Remark|Definition|Assumption|Algorithm|Footnote)s? "
     rf"({_NUMBER}(?:(?:, | and | to |-){_NUMBER})*)",
     re.IGNORECASE,
 )
 _EQUATION = re.compile(r"\((\d+)\)(?:(?:-| to )\((\d+)\))?")
-_ELSEWHERE = re.compile(r"Power-of-Choice, (.*)")
 
 
 class Numbered(NamedTuple):
@@ -67,12 +66,10 @@ def _listed(text: str) -> Iterator[str]:
         yield from (f"{head}.{n}" if head else str(n) for n in range(int(low), int(high) + 1))
 
 
-def cited(statement: Statement) -> dict[str, set[str]]:
-    """Return the numbers that a statement cites, by paper."""
-    text = f"{statement.number}, {statement.equation}"
-    own, elsewhere = _ELSEWHERE.sub("", text), " ".join(_ELSEWHERE.findall(text))
-    found = {statement.paper.key: numbers_in(own)}
-    return found | {"power-of-choice": numbers_in(elsewhere)} if elsewhere else found
+def cited(statement: Statement) -> set[str]:
+    """Return the numbers of its paper, or of the related one, that a statement cites."""
+    number = f"{statement.number}, {statement.equation}" if statement.related is None else statement.related[1]
+    return numbers_in(number)
 
 
 @cache
@@ -80,9 +77,8 @@ def claims_about() -> dict[tuple[str, str], list[Claim]]:
     """All claims by paper and number."""
     found: dict[tuple[str, str], list[Claim]] = {}
     for claim in known_claims().values():
-        for paper, numbers in cited(claim.statement).items():
-            for number in numbers:
-                found.setdefault((paper, number), []).append(claim)
+        for number in cited(claim.statement):
+            found.setdefault((claim.statement.topic.key, number), []).append(claim)
     return found
 
 
@@ -119,7 +115,7 @@ def row(at: Numbered, paper: str) -> Iterator[str]:
 
 def share(paper: str) -> str:
     """Say how many bounds of a paper have a formal proof."""
-    bounds = [bound for bound in known_bounds().values() if bound.statement.paper.key == paper]
+    bounds = [bound for bound in known_bounds().values() if bound.statement.topic.key == paper]
     proved = sum(bool(bound.statement.formal_proof) for bound in bounds)
     if not bounds:
         return "The library has no bounds of this paper."

@@ -1,15 +1,12 @@
-"""Parts of the figures of all studies: findings as titles, labels at curves, and means with intervals."""
+"""Parts of the figures of all studies: labels at curves, and means with intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from _repeated import mean_and_limits
 
 from fedtheory.plotting.style import COLORS, MARKERS
-
-if TYPE_CHECKING:
-    pass
 
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
 _LINE = 1.25  # height of a line of text, in font sizes

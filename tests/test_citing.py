@@ -8,10 +8,11 @@ from fedtheory.verification import known_bounds
 
 def test_every_bound_has_an_entry_with_authors_title_year_and_address():
     for name, bound in known_bounds().items():
-        entry, paper = bound.statement.bibtex(), bound.statement.paper
-        assert entry.startswith(f"@misc{{{paper.key},\n"), name
+        entry, statement = bound.statement.bibtex(), bound.statement
+        assert entry.startswith(f"@misc{{{statement.paper.key},\n"), name
         assert entry.count("{") == entry.count("}")
-        assert set(re.findall(r"^  (\w+) = ", entry, re.MULTILINE)) == {"author", "title", "year", "url", "note"}
+        cited = entry[entry.index(f"@misc{{{statement.topic.key},") :]
+        assert set(re.findall(r"^  (\w+) = ", cited, re.MULTILINE)) == {"author", "title", "year", "url", "note"}
 
 
 def test_characters_that_latex_reads_as_commands_are_escaped_but_in_addresses():

@@ -256,7 +256,10 @@ def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixt
     assert {type(row["printed form differs"]) for row in written["bounds"]} == {bool}
 
 
-@pytest.mark.parametrize(("options", "first"), [([], ["bound", "source", "printed form differs"]), (["--json"], ["{"])])
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [([], ["bound", "left side", "rests on", "source", "printed form differs"]), (["--json"], ["{"])],
+)
 def test_a_pipe_gets_plain_columns_and_may_be_closed_early(options: list[str], first: list[str]) -> None:
     command = [sys.executable, "-m", "fedtheory", "list", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -279,9 +282,12 @@ def test_show_takes_a_beginning_in_capitals_and_shows_all_it_names(capsys: pytes
     ]
 
 
-def test_show_writes_the_formula_in_latex_and_refuses_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_writes_the_inequality_in_latex_and_refuses_where_there_is_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["show", "power_of_choice.client_drift", "--latex"]) == 0
-    assert capsys.readouterr().out == "4\\eta_t^2(\\tau-1)^2G^2\n"
+    left = r"\mathbb E\,\frac1m \sum_k \|\bar w_t - w_{k,t}\|^2"
+    assert capsys.readouterr().out == left + " \\le 4\\eta_t^2(\\tau-1)^2G^2\n"
     assert "has no formula" in refused(["show", "power-of-choice:step-54-55", "--latex"], capsys)
 
 

@@ -1,6 +1,7 @@
 """Citations attached to functions: what a bound checks, returns and describes."""
 
 import inspect
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,16 +10,15 @@ import pytest
 import sympy
 
 from fedtheory.arithmetic.functions import maximum
-from fedtheory.bounds import power_of_choice
+from fedtheory.bounds import fedavg, power_of_choice
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import is_bound, states
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import UNSEEN, Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS
 from fedtheory.verification import known_bounds, known_claims
-from tests.environment import ROOT
 
 PAPER = Paper("example", "An Example", "Author", 2020)
 SMALL_STEP = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
@@ -69,25 +69,35 @@ def test_symbols_are_explained_by_the_docstring_or_else_by_the_glossary():
 
 
 def test_nothing_is_called_printed_that_was_not_compared_with_the_print():
-    heard = replace(PAPER, compared=False)
-    assert str(Statement(heard, "Lemma 1")) == "Author (2020), Lemma 1 [as published, to our knowledge]"
-    assert str(Statement(heard, "Lemma 1", form="derived")) == "Author (2020), Lemma 1 [derived]"
+    heard = replace(PAPER, basis="remembered")
+    assert str(Statement(heard, "Lemma 1")) == "Author (2020), Lemma 1 [remembered]"
+    assert str(Statement(heard, "Lemma 1", form="corrected")) == "Author (2020), Lemma 1 [corrected, remembered]"
+    assert str(Statement(heard, "Lemma 2", basis="printed")) == "Author (2020), Lemma 2 [printed]"
 
 
-def test_two_papers_of_the_library_were_not_compared_and_their_pages_and_labels_say_so():
-    papers = {"fedavg", "optimal-client-sampling"}
-    bounds = [bound for bound in known_bounds().values() if bound.statement.paper.key in papers]
-    claims = [claim for claim in known_claims().values() if claim.statement.paper.key in papers]
-    statements = [*(bound.statement for bound in bounds), *(claim.statement for claim in claims)]
-    assert not any(statement.paper.compared for statement in statements)
-    assert {statement.paper.key for statement in statements} == papers
-    assert [str(statement) for statement in statements if "[printed]" in str(statement)] == []
-    # A printed form beside another one would say that the print had been seen.
-    assert [bound for bound in bounds if bound.printed is not bound] == []
-    for key in ("fedavg", "optimal_client_sampling"):
-        text = " ".join((ROOT / "docs" / "theory" / f"{key}.md").read_text(encoding="utf-8").split())
-        assert f"*{UNSEEN}*" in text
-        assert "compared with the print" in text
+def test_a_result_of_this_project_has_it_as_its_source_and_names_the_related_paper():
+    own = Statement(FEDTHEORY, "a step", form="derived", related=(PAPER, "Lemma 1"))
+    assert str(own) == "fedtheory, a step; related to Author (2020), Lemma 1 [derived]"
+    assert own.topic is PAPER
+    assert re.findall("@misc{(.*),", own.bibtex()) == ["fedtheory", PAPER.key]
+
+
+def test_exactly_the_forms_that_no_paper_states_rest_on_this_project():
+    statements = [bound.statement for bound in known_bounds().values()]
+    statements += [claim.statement for claim in known_claims().values()]
+    for statement in statements:
+        is_own = statement.form in ("derived", "refined", "variant")
+        assert (statement.basis == "own") == is_own == (statement.paper is FEDTHEORY) == bool(statement.related)
+
+
+def test_a_theorem_of_this_project_is_named_by_its_function_in_messages():
+    with pytest.raises(AssumptionViolated, match=r"^one_round needs step_size <= 1/L"):
+        fedavg.one_round(1, step_size=2, mu=1, L=1, local_steps=1, objective_gap=0)
+
+
+def test_a_basis_is_one_of_the_words():
+    with pytest.raises(ValueError, match="basis must be one of"):
+        Statement(PAPER, "Lemma 1", basis="seen")
 
 
 def test_value_is_the_sum_of_the_terms():
@@ -201,7 +211,7 @@ def test_maximum_works_on_numbers_arrays_and_symbols():
 
 
 def test_a_formula_that_is_made_from_code_is_in_the_letters_of_its_paper() -> None:
-    @states(power_of_choice.client_drift.statement.paper, "Lemma B.2")
+    @states(power_of_choice.client_drift.statement.topic, "Lemma B.2")
     def drift(step_size, *, local_steps, G2):
         """Bound without a formula in its docstring."""
         return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}

@@ -113,7 +113,7 @@ def unroll(
     wanted = {name: value for name, value in known.items() if name in takes}
     summands = recursion.terms(1.0, step_size=sizes, **wanted, **constants)
     for violation in _against_the_run(recursion, {**constants, "initial_distance2": distance2}, sizes, local_steps):
-        message = f"{recursion.statement.number} needs {violation}"
+        message = f"{recursion.short_name} needs {violation}"
         raise AssumptionViolated(message)
     slopes = np.broadcast_to(summands.pop("contraction"), sizes.shape).tolist()
     offsets = np.broadcast_to(np.asarray(sum(summands.values()), dtype=np.float64), sizes.shape).tolist()

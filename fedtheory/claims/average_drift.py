@@ -11,12 +11,14 @@ from fedtheory.claims._quadratics import Case
 from fedtheory.instances.draws import whole
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import inner, norm2, vector
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, equal_to
 
-_DRIFT = Statement(ad.PAPER, "Abstract", equation="average drift at the optimum, on quadratics", form="derived")
-_GUESS = Statement(ad.PAPER, "Abstract", equation="no drift, one reading", form="derived")
+_DRIFT = Statement(
+    FEDTHEORY, "average drift at the optimum, on quadratics", related=(ad.PAPER, "Abstract"), form="derived"
+)
+_GUESS = Statement(FEDTHEORY, "no drift, one reading", related=(ad.PAPER, "Abstract"), form="derived")
 _LINEAR = ("all clients take part with exact gradients and a fixed step size",)
 
 

@@ -20,7 +20,7 @@ from fedtheory.sampling.aggregation_weights import (
 )
 from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
@@ -30,12 +30,14 @@ CLUSTERED = Paper(
     authors="Fraboni, Vidal, Kameni, Lorenzi",
     year=2021,
     url="https://arxiv.org/abs/2105.05883",
-    compared=False,  # only its abstract was available
+    basis="abstract",
 )
-_COVARIANCE = Statement(cs.PAPER, "Abstract", equation="covariance of the aggregation weights", form="derived")
-_UNIFORM = Statement(cs.PAPER, "Abstract", equation="multinomial and uniform sampling", form="derived")
-_READING = Statement(cs.PAPER, "Abstract", equation="uniform sampling, one reading", form="derived")
-_CLUSTERED = Statement(CLUSTERED, "Abstract", equation="clustered sampling", form="derived")
+_COVARIANCE = Statement(
+    FEDTHEORY, "covariance of the aggregation weights", related=(cs.PAPER, "Abstract"), form="derived"
+)
+_UNIFORM = Statement(FEDTHEORY, "multinomial and uniform sampling", related=(cs.PAPER, "Abstract"), form="derived")
+_READING = Statement(FEDTHEORY, "uniform sampling, one reading", related=(cs.PAPER, "Abstract"), form="derived")
+_CLUSTERED = Statement(FEDTHEORY, "clustered sampling", related=(CLUSTERED, "Abstract"), form="derived")
 _MEAN = ("the mean of the distributions of the draws is p",)
 
 

@@ -10,7 +10,7 @@ from fedtheory.instances.draws import draw_noise, pick, whole
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
@@ -20,11 +20,15 @@ PAPER = Paper(
     authors="Mangold, Durmus, Dieuleveut, Samsonov, Moulines",
     year=2024,
     url="https://arxiv.org/abs/2412.01389",
-    compared=False,  # only its abstract was available
+    basis="abstract",
 )
-_BIAS = Statement(PAPER, "Abstract", equation="bias of constant steps, on quadratics", form="derived")
-_ROMBERG = Statement(PAPER, "Abstract", equation="Richardson-Romberg extrapolation, on quadratics", form="derived")
-_GUESS = Statement(PAPER, "Abstract", equation="Richardson-Romberg extrapolation, one reading", form="derived")
+_BIAS = Statement(FEDTHEORY, "bias of constant steps, on quadratics", related=(PAPER, "Abstract"), form="derived")
+_ROMBERG = Statement(
+    FEDTHEORY, "Richardson-Romberg extrapolation, on quadratics", related=(PAPER, "Abstract"), form="derived"
+)
+_GUESS = Statement(
+    FEDTHEORY, "Richardson-Romberg extrapolation, one reading", related=(PAPER, "Abstract"), form="derived"
+)
 _LINEAR = ("all clients take part with a fixed step size",)
 _INDEPENDENT = (*_LINEAR, "noises have mean 0 and are independent across clients and steps")
 
@@ -87,7 +91,7 @@ def noise_has_no_bias(rng: np.random.Generator) -> Finding:
 @claim(
     "constant-steps:noise-biases",
     "Gradient noise of mean 0 does not change the expected model of a strongly convex client either",
-    Statement(PAPER, "Abstract", equation="bias of constant steps, without curvature", form="derived"),
+    Statement(FEDTHEORY, "bias of constant steps, without curvature", related=(PAPER, "Abstract"), form="derived"),
     "refuted conjecture",
     hypotheses=("one client, exact minimizer as the first model",),
     remark="with the slope w on the right and w/2 on the left, two steps of size 1/2 and noise +-1 lead to -1/16",

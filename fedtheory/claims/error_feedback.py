@@ -14,7 +14,7 @@ from fedtheory.instances._format import format_federation
 from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, pick, whole
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.worst_case.compression import compressed_gradients
@@ -139,7 +139,7 @@ def _top_1(x: Vector) -> Vector:
 @claim(
     "error-feedback:ef-without-common-minimizer",
     "Error feedback contracts its potential even if the clients have different minimizers",
-    Statement(_PAPER, "EF", "without a common minimizer, a conjecture", form="derived"),
+    Statement(FEDTHEORY, "without a common minimizer, a conjecture", related=(_PAPER, "EF"), form="derived"),
     "refuted conjecture",
     remark="three clients |w|^2/2 + <h_k, w> that send the larger entry: the run leaves w* with memories of 0",
 )
@@ -156,7 +156,7 @@ def ef_without_common_minimizer() -> Finding:
 @claim(
     "error-feedback:cgd-of-three-clients",
     "Compressed gradient descent of three clients with one minimizer converges at a short step size",
-    Statement(_PAPER, "CGD", "several clients, a conjecture", form="derived"),
+    Statement(FEDTHEORY, "several clients, a conjecture", related=(_PAPER, "CGD"), form="derived"),
     "refuted conjecture",
     instances=(5, 50),
     remark="<a_k, w>^2 + |w|^2/4 if the largest entry is sent: the model is multiplied by 1 + 11 eta/6 for every eta",
@@ -172,7 +172,7 @@ def cgd_of_three_clients(rng: np.random.Generator) -> Finding:
 @claim(
     "error-feedback:cgd-distance",
     "Compressed gradient descent contracts distances at the rate at which it contracts losses",
-    Statement(_PAPER, "CGD", "for distances, a conjecture", form="derived"),
+    Statement(FEDTHEORY, "for distances, a conjecture", related=(_PAPER, "CGD"), form="derived"),
     "refuted conjecture",
     remark="in a certified worst case the distance grows",
 )
@@ -185,7 +185,7 @@ def cgd_distance() -> Finding:
 @claim(
     "error-feedback:cgd-published-step",
     "The best step size of compressed gradient descent is 2/((1 + s) (L + mu))",
-    Statement(_PAPER, "CGD", "the step size of a published script, a conjecture", form="derived"),
+    Statement(FEDTHEORY, "the step size of a published script, a conjecture", related=(_PAPER, "CGD"), form="derived"),
     "refuted conjecture",
     instances=(5, 50),
     remark="(1 - s) mu is correct instead of (1 + s) mu; the rate of the script's step size is attained",

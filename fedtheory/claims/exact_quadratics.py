@@ -38,7 +38,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
@@ -78,7 +78,7 @@ def draw_ranked(rng: np.random.Generator, most: int = 6) -> _Ranked:
 @claim(
     "exact-quadratics:inclusion-probabilities",
     "Inclusion probabilities of pow-d by quadrature agree with the enumeration of all draws",
-    Statement(PAPER, "Section 4", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 4"), form="derived"),
     "identity",
 )
 def inclusion(rng: np.random.Generator) -> Finding:
@@ -118,7 +118,7 @@ def polytope_findings(drawn: _Ranked, inclusion: Sequence[Any]) -> list[Finding]
 @claim(
     "exact-quadratics:base-polytope",
     "sum_{k in U} pi_k <= E min(m, candidates in U) for every set U of clients, with equality for all clients",
-    Statement(PAPER, "Section 4", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 4"), form="derived"),
     "optimality",
     remark="hence the frequencies of pow-d lie in the base polytope of a submodular function, for every ranking",
 )
@@ -161,7 +161,7 @@ def _schemes(weights: Vector, m: int) -> list[_Scheme]:
 @claim(
     "exact-quadratics:expected-gap",
     "E F(w_t) - F* from the recursion of moments agrees with the enumeration of all runs in rational arithmetic",
-    Statement(PAPER, "Section 2", "eqs. (2)-(3)", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 2, eqs. (2)-(3)"), form="derived"),
     "identity",
     hypotheses=("the selection does not depend on the model",),
 )
@@ -208,7 +208,7 @@ def mean_of_selected(fed: QuadraticFederation, strategy: PowerOfChoice, w: Any) 
 @claim(
     "exact-quadratics:floor-certificate",
     "Up to rounding, no model has a smaller mean loss of the selected clients than the minimizer of the error floor",
-    Statement(PAPER, "Section 4", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 4"), form="derived"),
     "optimality",
 )
 def floor_certificate(rng: np.random.Generator) -> Finding:
@@ -225,7 +225,7 @@ def floor_certificate(rng: np.random.Generator) -> Finding:
 @claim(
     "exact-quadratics:small-step-bias",
     "The error floor of small steps is at most objective_gap (rho_tilde / rho_diagonal - 1)",
-    Statement(PAPER, "Theorem 3.1", "the bias term", form="refined"),
+    Statement(FEDTHEORY, "the bias term", related=(PAPER, "Theorem 3.1"), form="refined"),
     hypotheses=("every F_k is convex", "step sizes small enough for convergence"),
     looseness=2,
     remark="the paper's bias term is 8 L/(3 mu) times as large, and has rho_bar for rho_diagonal",
@@ -256,7 +256,7 @@ def long_run_findings(floors: dict[int, ErrorFloor]) -> list[Finding]:
 @claim(
     "exact-quadratics:error-floor",
     "The error of pow-d after 300,000 rounds with steps 2e-5 is the predicted error floor",
-    Statement(PAPER, "Section 5", "Figure 2", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 5, Figure 2"), form="derived"),
     "reproduction",
 )
 def floor() -> Finding:
@@ -267,7 +267,7 @@ def floor() -> Finding:
 @claim(
     "exact-quadratics:mean-field",
     "The mean-field recursion predicts the error of pow-d after 15,000 rounds with steps 2e-5 within 1%",
-    Statement(PAPER, "Section 5", "Figure 2", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 5, Figure 2"), form="derived"),
     "reproduction",
     remark="an approximation that omits the variance of the selection, which is of the order of the step size",
 )

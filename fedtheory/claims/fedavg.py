@@ -20,7 +20,7 @@ from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.worst_case import federated_averaging
@@ -430,7 +430,12 @@ def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fra
 @claim(
     "fedavg:two-steps-guess",
     "Tilted parabolas are the worst case of two local steps of all clients: c^2 eta^3 L (L - mu)/(2 - eta (L + mu))",
-    Statement(fedavg.PAPER, "Theorem 1", "two local steps, a conjecture from quadratic clients", form="derived"),
+    Statement(
+        FEDTHEORY,
+        "two local steps, a conjecture from quadratic clients",
+        related=(fedavg.PAPER, "Theorem 1"),
+        form="derived",
+    ),
     "refuted conjecture",
     remark="a certified non-quadratic federation is a counterexample; fedavg.one_round has the correct coefficient",
 )
@@ -441,9 +446,24 @@ def two_steps_guess() -> Finding:
     return at_most(worst.enclosure[0], _guess(step_size=Fraction(1, 4), **given), instance=as_texts(given))
 
 
+@claim(
+    "fedavg:common-noise",
+    "Theorem 1 holds without independence of the noises across clients, which the paper does not list",
+    Statement(FEDTHEORY, "with noise common to all clients", related=(fedavg.PAPER, "Theorem 1"), form="derived"),
+    "refuted conjecture",
+    remark="the mean of common noises has the variance 1, and sum_k p_k^2 sigma_k^2 is 1/10",
+)
+def common_noise() -> Finding:
+    # From the minimizer of w^2/2, one step of 1/4 with the gradient 1 or -1.
+    known = {"num_clients": 10, "F_k": "w^2/2", "w_0": 0, "noise": "1 or -1, common to all clients", "T": 1}
+    constants = {"mu": 1, "L": 1, "local_steps": 1, "G2": 1, "objective_gap": 0, "initial_distance2": 0}
+    bound = fedavg.full_participation_gap(1, weighted_sigma2=Fraction(1, 10), **constants)
+    return at_most(Fraction(1, 4) ** 2 / 2, bound, instance=known)
+
+
 @step(
     "fedavg:two-steps-of-quadratics",
-    Statement(fedavg.PAPER, "Theorem 1", "two local steps of quadratic clients", form="derived"),
+    Statement(FEDTHEORY, "two local steps of quadratic clients", related=(fedavg.PAPER, "Theorem 1"), form="derived"),
     start,
     remark="a conjecture: programs over quadratic clients agree to four digits for small Gamma/Delta",
 )

@@ -10,13 +10,15 @@ from fedtheory.bounds.fedexp.paper import FEDEXPROX
 from fedtheory.claims._quadratics import Start
 from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import Vector, combination, inner, norm2
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 
-_STEP = Statement(fedexp.PAPER, "Abstract", equation="server step size of FedExP", form="derived")
-_GUESS = Statement(fedexp.PAPER, "Abstract", equation="clients without a common minimizer, a guess", form="derived")
-_PROX = Statement(FEDEXPROX, "Abstract", equation="constant extrapolation", form="derived")
+_STEP = Statement(FEDTHEORY, "server step size of FedExP", related=(fedexp.PAPER, "Abstract"), form="derived")
+_GUESS = Statement(
+    FEDTHEORY, "clients without a common minimizer, a guess", related=(fedexp.PAPER, "Abstract"), form="derived"
+)
+_PROX = Statement(FEDTHEORY, "constant extrapolation", related=(FEDEXPROX, "Abstract"), form="derived")
 _COMMON = ("every F_k is convex and L-smooth", "w* minimizes every F_k")
 
 

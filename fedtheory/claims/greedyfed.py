@@ -17,7 +17,7 @@ from fedtheory.instances.vectors import Vector, combination, vector
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.statistics.interval import Interval
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 from fedtheory.valuation.games import shapley, utility_table
 from fedtheory.valuation.permutations import gtg_shapley
@@ -169,7 +169,7 @@ def unbiased_sweeps(s: Table) -> list[Chain]:
 @claim(
     "greedyfed:first-position-variance",
     "a sweep has at most the variance of as many uniform orders, for each client",
-    Statement(PAPER, _ALGORITHM_2, form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, _ALGORITHM_2), form="derived"),
     hypotheses=("no truncation",),
     instances=(20, 60),
     looseness=1.01,
@@ -208,7 +208,7 @@ def truncated_sum(rng: np.random.Generator) -> Finding:
 @claim(
     "greedyfed:truncated-values",
     "each value of GTG-Shapley is within the tolerance",
-    Statement(PAPER, _ALGORITHM_2, form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, _ALGORITHM_2), form="derived"),
     "refuted conjecture",
     remark="One client alone has the value of all three; the other two cancel out and are truncated.",
 )
@@ -289,7 +289,7 @@ _NUM_DRAWS, _WITHIN, _CONFIDENCE = 200_000, 0.01, 1 - 1e-5
 @claim(
     "greedyfed:underflow",
     "all C shares of concentration a are equal with probability (2^(-1022 a) / Gamma(1 + a))^C, within 0.01",
-    Statement(PAPER, _SECTION, form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, _SECTION), form="derived"),
     "identity",
     hypotheses=("gamma variables in double precision, raised to 2^-1022, are normalized",),
     instances=(2, 8),
@@ -394,7 +394,7 @@ def linearity(rng: np.random.Generator) -> Finding:
 @claim(
     "greedyfed:unchanged-client",
     "a client that returns the server's model is a null player",
-    Statement(PAPER, "Section II", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section II"), form="derived"),
     "refuted conjecture",
     remark="It dilutes the mean: the other client alone reaches the minimizer, both together go only half of the way.",
 )
@@ -433,7 +433,7 @@ def vanishing_values() -> Finding:
 @claim(
     "greedyfed:linear-logits",
     "the utilities computed from weighted means of logits are those of the mean models",
-    Statement(PAPER, "Section II", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section II"), form="derived"),
     "identity",
     hypotheses=("softmax regression",),
 )

@@ -12,7 +12,7 @@ from fedtheory.claims._quadratics import Case
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
@@ -22,16 +22,22 @@ CYCLIC = Paper(
     authors="Cho, Sharma, Joshi, Xu, Kale, Zhang",
     year=2023,
     url="https://arxiv.org/abs/2302.03109",
-    compared=False,  # only its abstract was available
+    basis="abstract",
 )
 _FAIR = Statement(
-    participation.PAPER, "Abstract", equation="participation in proportion to the weights", form="derived"
+    FEDTHEORY, "participation in proportion to the weights", related=(participation.PAPER, "Abstract"), form="derived"
 )
-_IMBALANCE = Statement(participation.PAPER, "Abstract", equation="imbalance of full participation", form="derived")
-_AMPLIFIED = Statement(participation.PAPER, "Abstract", equation="amplified updates, one reading", form="derived")
-_CYCLE = Statement(CYCLIC, "Abstract", equation="cyclic participation", form="derived")
-_FASTER = Statement(CYCLIC, "Abstract", equation="cyclic and uniform participation, equal Hessians", form="derived")
-_GUESS = Statement(CYCLIC, "Abstract", equation="cyclic participation, one reading", form="derived")
+_IMBALANCE = Statement(
+    FEDTHEORY, "imbalance of full participation", related=(participation.PAPER, "Abstract"), form="derived"
+)
+_AMPLIFIED = Statement(
+    FEDTHEORY, "amplified updates, one reading", related=(participation.PAPER, "Abstract"), form="derived"
+)
+_CYCLE = Statement(FEDTHEORY, "cyclic participation", related=(CYCLIC, "Abstract"), form="derived")
+_FASTER = Statement(
+    FEDTHEORY, "cyclic and uniform participation, equal Hessians", related=(CYCLIC, "Abstract"), form="derived"
+)
+_GUESS = Statement(FEDTHEORY, "cyclic participation, one reading", related=(CYCLIC, "Abstract"), form="derived")
 _LINEAR = ("gradients are exact, with a fixed step size of at most 1/L",)
 
 

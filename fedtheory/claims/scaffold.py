@@ -22,11 +22,11 @@ from fedtheory.instances.control_variates import (
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.vectors import Vector, combination, norm2
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 
-_ALGORITHM = Statement(sc.PAPER, "Algorithm 1", form="derived")
+_ALGORITHM = Statement(FEDTHEORY, "", related=(sc.PAPER, "Algorithm 1"), form="derived")
 
 
 class Start:
@@ -176,7 +176,7 @@ def is_gradient_descent(s: Start) -> Chain:
 
 
 _GUESS = Statement(
-    sc.PAPER, "Algorithm 1", equation="the exact rate of a round, suggested by two examples", form="derived"
+    FEDTHEORY, "the exact rate of a round, suggested by two examples", related=(sc.PAPER, "Algorithm 1"), form="derived"
 )
 
 
@@ -244,7 +244,7 @@ def client_sampling() -> Finding:
 @claim(
     "scaffold:client-sampling-in-the-limit",
     "For control variates grad F_k(w*), no step of any client moves the minimizer, so that sampling has no effect",
-    Statement(sc.PAPER, "Algorithm 1", "any sampling", form="derived"),
+    Statement(FEDTHEORY, "any sampling", related=(sc.PAPER, "Algorithm 1"), form="derived"),
     "identity",
 )
 def client_sampling_in_the_limit(rng: np.random.Generator) -> Finding:

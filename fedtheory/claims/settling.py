@@ -12,7 +12,7 @@ from fedtheory.instances.observed import observed_gradient_bound
 from fedtheory.instances.runs import RationalRun
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import power_of_choice
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
@@ -36,7 +36,7 @@ def draw_crossing(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]
 @claim(
     "exact-quadratics:floor-of-two-parabolas",
     "The floor of pow-d with one of two clients is at the crossing of their losses between their minimizers",
-    Statement(PAPER, "Section 5", "error floor", form="derived"),
+    Statement(FEDTHEORY, "error floor", related=(PAPER, "Section 5"), form="derived"),
     "identity",
 )
 def floor_of_two_parabolas(rng: np.random.Generator) -> Finding:
@@ -60,7 +60,7 @@ def round_bound(
 @claim(
     "exact-quadratics:settling",
     "One round of pow-d contracts the squared distance from the model of its floor, up to O(eta^2)",
-    Statement(PAPER, "Section 5", "error floor", form="derived"),
+    Statement(FEDTHEORY, "error floor", related=(PAPER, "Section 5"), form="derived"),
     hypotheses=(
         "every F_k is L-smooth and mu-strongly convex",
         "the frequencies of the clients maximize their mean loss over a fixed set",

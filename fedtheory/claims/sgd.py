@@ -12,7 +12,7 @@ from fedtheory.claims._quadratics import Start
 from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import average, combination
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
@@ -67,7 +67,7 @@ def local_steps_round(rng: np.random.Generator) -> Finding:
 @claim(
     "sgd:heterogeneity-and-gap",
     "With zeta2 in place of 2 L Gamma, the bound on a round of local steps is never larger",
-    Statement(fedavg.PAPER, "Theorem 1", "a round, without Assumption 4", form="derived"),
+    Statement(FEDTHEORY, "a round, without Assumption 4", related=(fedavg.PAPER, "Theorem 1"), form="derived"),
     looseness=1.01,
     hypotheses=("step_size <= 1/L, and less if all curvatures are equal",),
 )
@@ -146,7 +146,7 @@ def attained(rng: np.random.Generator) -> Finding:
 @claim(
     "sgd:two-steps-guess",
     "The bound on a step, applied twice, is the worst case of two steps of two clients",
-    Statement(sgd.PAPER, "Example wc_sgd", "applied twice, a conjecture", form="derived"),
+    Statement(FEDTHEORY, "applied twice, a conjecture", related=(sgd.PAPER, "Example wc_sgd"), form="derived"),
     "refuted conjecture",
     remark="refuted by the certified worst case of two clients and two steps: no federation attains both steps",
 )

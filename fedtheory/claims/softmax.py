@@ -10,7 +10,7 @@ from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.instances.draws import whole
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
@@ -57,7 +57,7 @@ def _textbook_loss(fed: SoftmaxFederation, k: int, w: Any) -> Any:
 @claim(
     "softmax:gradient",
     "grad F_k(w) . d is the derivative of the cross-entropy along d",
-    Statement(PAPER, "Section 5", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 5"), form="derived"),
     "identity",
     hypotheses=(_MODEL,),
 )
@@ -97,7 +97,7 @@ def _above_tangent(drawn: _Drawn) -> tuple[Array, float]:
 @claim(
     "softmax:smoothness",
     "F_k(v) <= F_k(w) + grad F_k(w).(v - w) + L/2 |v - w|^2 with L = max_k lambda_max(X_k'X_k/n_k)/2 + l2",
-    Statement(PAPER, "Assumption 3.1", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Assumption 3.1"), form="derived"),
     hypotheses=(_MODEL,),
     looseness=1.01,
 )
@@ -113,7 +113,7 @@ def smoothness(rng: np.random.Generator) -> Finding:
 @claim(
     "softmax:strong-convexity",
     "F_k(v) >= F_k(w) + grad F_k(w).(v - w) + l2/2 |v - w|^2",
-    Statement(PAPER, "Assumption 3.2", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Assumption 3.2"), form="derived"),
     hypotheses=(_MODEL, _RIDGE),
     looseness=1.01,
 )
@@ -132,7 +132,7 @@ def strong_convexity(rng: np.random.Generator) -> Finding:
 @claim(
     "softmax:minimizer",
     "|grad F(w*)| <= 1e-10 and l2/2 |w - w*|^2 <= F(w) - F* <= |grad F(w)|^2 / (2 l2)",
-    Statement(PAPER, "Assumption 3.2", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Assumption 3.2"), form="derived"),
     "optimality",
     hypotheses=(_MODEL, _RIDGE),
 )
@@ -155,7 +155,7 @@ def minimizer(rng: np.random.Generator) -> Finding:
 @claim(
     "softmax:invariance",
     "F, F* and sum_k p_k F_k* do not change when clients are permuted, duplicated or split into equal halves",
-    Statement(PAPER, "Section 3", "eq. (4)", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Section 3, eq. (4)"), form="derived"),
     "identity",
     hypotheses=(_MODEL, _RIDGE, "p_k is proportional to the sample counts"),
     instances=(10, 100),
@@ -202,7 +202,7 @@ def _draw_batches(rng: np.random.Generator) -> tuple[_Drawn, int, int, Array]:
 @claim(
     "softmax:batch-mean",
     "E g_k = grad F_k(w) for mini-batches of distinct samples, along any direction",
-    Statement(PAPER, "Assumption 3.3", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Assumption 3.3"), form="derived"),
     "identity",
     hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
 )
@@ -218,7 +218,7 @@ def _enumerated_variance(batches: Array) -> float:
 @claim(
     "softmax:batch-variance",
     "E |g_k - grad F_k(w)|^2 = (n_k - b)/(b (n_k - 1)) times the variance of one sample's gradient",
-    Statement(PAPER, "Assumption 3.3", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Assumption 3.3"), form="derived"),
     "identity",
     hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
 )
@@ -233,7 +233,7 @@ def batch_variance(rng: np.random.Generator) -> Finding:
 @claim(
     "softmax:batch-variance-bound",
     "E |g_k - grad F_k(w)|^2 <= max_k (n_k - b)/(b (n_k - 1)) 2/n_k sum_i |x_i|^2 for every w",
-    Statement(PAPER, "Assumption 3.3", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Assumption 3.3"), form="derived"),
     hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
     looseness=1.01,
 )
@@ -255,7 +255,7 @@ def batch_variance_bound(rng: np.random.Generator) -> Finding:
 @claim(
     "softmax:gradient-bound",
     "E |g_k|^2 <= G2 along every run with step sizes up to 1/l2, with G2 from an invariant ball",
-    Statement(PAPER, "Assumption 3.4", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Assumption 3.4"), form="derived"),
     hypotheses=(_MODEL, _RIDGE, "step sizes at most 1/l2", "aggregation by averages"),
     looseness=1.01,
 )

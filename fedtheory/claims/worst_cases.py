@@ -46,7 +46,7 @@ def worst_case_claims(bounds: Mapping[str, Bound]) -> dict[str, Claim]:
 
 
 def _claim(bound: Bound, problem: WorstCaseProblem) -> Claim:
-    paper, name = bound.statement.paper.key, problem.name or bound.__name__.replace("_", "-")
+    paper, name = bound.statement.topic.key, problem.name or bound.__name__.replace("_", "-")
 
     def check(rng: np.random.Generator) -> Finding:
         given: dict[str, Any] = problem.draw(rng)
@@ -60,7 +60,7 @@ def _claim(bound: Bound, problem: WorstCaseProblem) -> Claim:
 
     return claim(
         f"{paper}:{name}-worst-case",
-        f"No problem of its class exceeds the bound {bound.__name__} ({bound.statement.number})",
+        f"No problem of its class exceeds the bound {bound.__name__}",
         bound,
         instances=(3, problem.num_draws),
         looseness=problem.looseness,

@@ -34,7 +34,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     try:
         value, unmet = bound(**given, strict=False)
         if unmet and not arguments.loose:
-            refuse(f"{bound.statement.number} needs {unmet[0]}")
+            refuse(f"{bound.short_name} needs {unmet[0]}")
         summands = bound.terms(**given, strict=False)
     except (ValueError, TypeError) as error:
         refuse(str(error))

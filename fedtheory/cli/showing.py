@@ -1,6 +1,7 @@
 """``list``: the claims and the bounds; ``show``: claims with their verdicts, and bounds with their formulas."""
 
 import argparse
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -11,8 +12,10 @@ from fedtheory.cli.documents import document, print_json, write_pairs
 from fedtheory.cli.evaluating import needed
 from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
 from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
-from fedtheory.theorem._letters import formula
+from fedtheory.theorem._letters import formula, inequality
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import BASES
 from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
@@ -82,7 +85,13 @@ def _claims(pattern: str, known: Mapping[str, Claim]) -> list[dict[str, Any]]:
 
 def _bounds(pattern: str, known: Mapping[str, Bound]) -> list[dict[str, Any]]:
     return [
-        {"bound": name, "source": str(bound.statement), "printed form differs": bound.printed is not bound}
+        {
+            "bound": name,
+            "left side": "" if bound.left is None else bound.left.description,
+            "rests on": bound.statement.basis,
+            "source": str(bound.statement),
+            "printed form differs": bound.printed is not bound,
+        }
         for name, bound in known.items()
         if _named(pattern, name, str(bound.statement), _about(bound))
     ]
@@ -94,7 +103,7 @@ def _about(bound: Bound) -> str:
     words = f"{setting.convexity} functions, {setting.participation} participation, {setting.gradients} gradients"
     title = (bound.__doc__ or "").partition("\n")[0]
     assumed = "; ".join(each.text for each in bound.hypotheses)
-    return f"{title} {bound.statement.paper.title} {words} {setting.selection} {setting.horizon} {assumed}"
+    return f"{title} {bound.statement.topic.title} {words} {setting.selection} {setting.horizon} {assumed}"
 
 
 def _named(pattern: str, key: str, text: str, more: str = "") -> bool:
@@ -153,7 +162,7 @@ def _write(cards: Iterable[Pairs]) -> None:
 
 
 def _latex(bounds: dict[str, Bound | None]) -> int:
-    formulas = [formula(bound) for bound in bounds.values() if bound is not None]
+    formulas = [inequality(bound) for bound in bounds.values() if bound is not None]
     if not formulas:
         refuse(f"{next(iter(bounds))} has no formula: it compares with no bound")
     say(*formulas)
@@ -179,6 +188,8 @@ def _bound(name: str, bound: Bound) -> Pairs:
     return [
         ("name", name),
         ("source", str(bound.statement)),
+        ("rests on", BASES[bound.statement.basis]),
+        ("left side", "not declared" if bound.left is None else bound.left.description),
         *(("assumes", hypothesis.text) for hypothesis in bound.hypotheses),
         *(("implies", consequence.text) for consequence in bound.consequences),
         *_formulas(bound).items(),
@@ -187,8 +198,8 @@ def _bound(name: str, bound: Bound) -> Pairs:
 
 
 def _formulas(bound: Bound) -> dict[str, str]:
-    printed = {} if bound.printed is bound else {"printed as": str(bound.printed.symbolic())}
-    return {"bound": str(bound.symbolic()), **printed}
+    printed = {} if bound.printed is bound else {"printed as": bound.printed.inequality}
+    return {"bound": bound.inequality, **printed}
 
 
 def _checks(bound: Bound) -> Iterator[str]:
@@ -204,10 +215,16 @@ def _of_bound(claim: Claim) -> dict[str, Any]:
     return {} if claim.bound is None else {"formula": str(claim.bound.symbolic())}
 
 
+def _left_data(left: LeftSide) -> dict[str, Any]:
+    return {**dataclasses.asdict(left), "over": list(left.over), "latex": left.latex}
+
+
 def _data(name: str, bound: Bound) -> dict[str, Any]:
     return {
         "name": name,
         "source": str(bound.statement),
+        "basis": bound.statement.basis,
+        "left_side": None if bound.left is None else _left_data(bound.left),
         "assumes": [hypothesis.text for hypothesis in bound.hypotheses],
         "implies": [consequence.text for consequence in bound.consequences],
         "parameters": [

@@ -64,7 +64,7 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
         "proxskip": control_variates,
         "stationary": control_variates,
     }
-    paper = bound.statement.paper.key
+    paper = bound.statement.topic.key
     names = [name for name in inspect.signature(bound).parameters if name != "strict"]
     world = known[paper](Random(0)) if paper in known else {}
     missing = [name for name in names if name not in world]

@@ -3,6 +3,7 @@
 from fedtheory.exact.applicability import Applicability as Applicability
 from fedtheory.exact.applicability import ApplicableBounds as ApplicableBounds
 from fedtheory.exact.applicability import applicable as applicable
+from fedtheory.exact.applicability import bounds_over_rounds as bounds_over_rounds
 from fedtheory.exact.constant_steps import StationaryError as StationaryError
 from fedtheory.exact.constant_steps import average_drift as average_drift
 from fedtheory.exact.constant_steps import extrapolated_error as extrapolated_error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal, final, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from fedtheory import bounds
 from fedtheory._support import validate
 from fedtheory._support.discover import members
 from fedtheory._support.summary import html_table
+from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest
 from fedtheory.engine._clients import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
@@ -24,8 +26,9 @@ from fedtheory.federation.protocol import Federation
 from fedtheory.formal import REFUTED
 from fedtheory.selection.rules import Strategy, checked_strategy
 from fedtheory.theorem.bound import Bound, is_bound
+from fedtheory.theorem.left_side import COMPARABLE, MODELS, TIMES
 
-__all__ = ["Applicability", "ApplicableBounds", "applicable"]
+__all__ = ["Applicability", "ApplicableBounds", "applicable", "bounds_over_rounds"]
 
 _ORDER = ("applies", "needs constants", "does not apply")
 _WIDEST = 100
@@ -72,7 +75,11 @@ class Applicability:
 
 @final
 class ApplicableBounds(Sequence[Applicability]):
-    """All bounds with their verdicts for one run, those that apply first and in the order of their values."""
+    """All bounds with their verdicts for one run.
+
+    Those that apply come first. They are grouped by what they bound, and sorted by value within a group. The first
+    groups are those that can be compared with a record of the run.
+    """
 
     def __init__(self, rows: Sequence[Applicability]) -> None:
         self._rows = tuple(sorted(rows, key=_place))
@@ -93,22 +100,37 @@ class ApplicableBounds(Sequence[Applicability]):
     def __repr__(self) -> str:
         shown = [row for row in self if row.verdict != "does not apply"]
         width = max((len(row.name) for row in shown), default=0)
-        lines = [_cut(f"{row.name:{width}}  {row.verdict}: {row.result}") for row in shown]
+        lines = []
+        for title, rows in groupby(shown, key=_title):
+            lines += [title, *(_cut(f"  {row.name:{width}}  {row.result}") for row in rows)]
         if len(shown) < len(self):
             lines.append(f"{len(self) - len(shown)} others do not apply: each has a reason")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = ("bound", "source", "verdict", "value, missing constants or reason")
-        return html_table(head, ((row.name, row.bound.statement, row.verdict, row.result) for row in self))
+        head = ("bounds", "bound", "source", "verdict", "value, missing constants or reason")
+        return html_table(head, ((_title(row), row.name, row.bound.statement, row.verdict, row.result) for row in self))
 
 
 def _cut(line: str) -> str:
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..."
 
 
-def _place(row: Applicability) -> tuple[int, float, str]:
-    return _ORDER.index(row.verdict), np.inf if row.value is None else row.value, row.name
+def _title(row: Applicability) -> str:
+    """Return the title of the group of a row: what is bounded, and what it can be compared with."""
+    if row.verdict != "applies":
+        return row.verdict
+    left = row.bound.left
+    if left is None:
+        return "left-hand side not declared"
+    subject = f"{left.quantity} of {MODELS[left.model]} {TIMES[left.after]}".replace(" of no model", "")
+    return f"{subject}: compare with {left.measured}" if left.measured else subject
+
+
+def _place(row: Applicability) -> tuple[int, bool, str, float, str]:
+    is_recorded = row.bound.left is not None and bool(row.bound.left.measured)
+    value = np.inf if row.value is None else row.value
+    return _ORDER.index(row.verdict), not is_recorded, _title(row), value, row.name
 
 
 def applicable(
@@ -121,9 +143,9 @@ def applicable(
 ) -> ApplicableBounds:
     """Check all bounds of the library on a run and evaluate those that apply.
 
-    A bound applies if ``for_run`` returns its arguments. Values of different bounds can have different meanings: some
-    bound the objective gap, others a squared distance or a gradient. The first line of a bound's docstring states what
-    it bounds.
+    A bound applies if ``for_run`` returns its arguments. The table groups bounds by their left-hand sides,
+    ``row.bound.left``, and says which of them can be compared with a record of the run. Values of different groups
+    cannot be compared with each other.
 
     Parameters
     ----------
@@ -136,8 +158,8 @@ def applicable(
     Returns
     -------
     ApplicableBounds
-        One ``Applicability`` for each bound: first those that apply, by value; then those that need constants; then
-        those that do not apply.
+        One ``Applicability`` for each bound: first those that apply, by group and value; then those that need
+        constants; then those that do not apply.
 
     Raises
     ------
@@ -158,7 +180,7 @@ def applicable(
     'Theorem 1 prescribes the step size 0.25 at step 0, got 0.2'
     """
     if isinstance(fed, Trajectory):
-        return applicable(**{**made_with(fed, strategy), **settings})
+        return applicable(**{**made_with(fed, strategy, num_rounds=num_rounds, step_size=step_size), **settings})
     known = {name.removeprefix(f"{bounds.__name__}."): bound for name, bound in members(bounds, is_bound)}
     constants = {name for bound in known.values() for name in bound.domains}
     unknown = next((name for name in settings if name not in OPTIONS and name not in constants), None)
@@ -174,10 +196,64 @@ def applicable(
         largest, _ = own_steps(settings.get("local_steps", 1), federation.num_clients, rounds)
         step_sizes(step_size, rounds, largest)
     run = {"num_rounds": num_rounds, "step_size": step_size, **settings}
+    shared: dict[str, Any] = {}
     with np.errstate(over="ignore"):
         return ApplicableBounds(
-            [_applicability(_short(name), bound, federation, strategy, run) for name, bound in known.items()]
+            [_applicability(_short(name), bound, federation, strategy, run, shared) for name, bound in known.items()]
         )
+
+
+def bounds_over_rounds(run: Trajectory, quantity: str = "gap", **constants: Any) -> dict[Bound, Array]:
+    """Values of all bounds on a quantity of the last model, for each recorded round of a run.
+
+    Parameters
+    ----------
+    run
+        A run of ``fedavg``.
+    quantity
+        ``gap``, to be compared with ``run.gap``, or ``squared distance``, to be compared with the squared distance of
+        ``run.models`` from the minimizer.
+    constants
+        Constants of bounds that the user knows, as in ``applicable``.
+
+    Returns
+    -------
+    dict
+        For each bound that applies its values, shape (n,), for ``run.rounds``; smallest last value first.
+
+    Raises
+    ------
+    ValueError
+        If the quantity is neither of the two, or the run was loaded from a file.
+
+    Examples
+    --------
+    >>> from fedtheory import QuadraticFederation, fedavg
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> run = fedavg(fed, Full(), num_rounds=2, step_size=0.5, initial=[3.0], record=("models",))
+    >>> bound, values = next(iter(bounds_over_rounds(run, "squared distance").items()))
+    >>> print(bound.__name__, values.round(4))
+    fixed_step_distance [9.     2.25   0.5625]
+    >>> ((run.models - fed.minimizer) ** 2).sum(-1)[0]
+    array([9.    , 2.25  , 0.5625])
+    """
+    validate.choice("quantity", quantity, tuple(COMPARABLE))
+    rows = [
+        row
+        for row in applicable(run, **constants)
+        if row.value is not None and row.bound.left is not None
+        if row.bound.left.quantity == quantity and row.bound.left.is_of_last_model
+    ]
+    num_rounds = max(int(made_with(run)["num_rounds"]), 1)
+    return {row.bound: _over_rounds(row, run.rounds, num_rounds) for row in rows}
+
+
+def _over_rounds(row: Applicability, rounds: npt.NDArray[np.int64], num_rounds: int) -> Array:
+    """Return the values of a bound with the horizon of each round in place of that of the run."""
+    (name,) = {"num_steps", "num_rounds"} & set(row.arguments)
+    horizons = row.arguments[name] * rounds // num_rounds
+    return np.asarray([float(row.bound(**{**row.arguments, name: int(horizon)})) for horizon in horizons])
 
 
 def _short(name: str) -> str:
@@ -186,18 +262,23 @@ def _short(name: str) -> str:
 
 
 def _applicability(
-    name: str, bound: Bound, fed: Federation, strategy: Strategy | None, settings: Mapping[str, Any]
+    name: str,
+    bound: Bound,
+    fed: Federation,
+    strategy: Strategy | None,
+    settings: Mapping[str, Any],
+    shared: dict[str, Any],
 ) -> Applicability:
     if name in REFUTED:
         return Applicability(name, bound, "does not apply", None, {}, (), "it is false as stated")
     own = {key: value for key, value in settings.items() if key in OPTIONS or key in bound.domains}
-    run = described(bound, fed, strategy, own)
+    run = described(bound, fed, strategy, own, shared)
     try:
         refused = refusal(run)
     except (TypeError, ValueError) as error:
         refused = str(error)
     if refused is not None:
-        return Applicability(name, bound, "does not apply", None, {}, (), f"{bound.statement.number} {refused}")
+        return Applicability(name, bound, "does not apply", None, {}, (), f"{bound.short_name} {refused}")
     arguments, missing, reasons = {}, [], []
     for each in wanted(run):
         try:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest, truncate
 from fedtheory.engine._clients import own_steps
@@ -58,8 +59,17 @@ _KNOWN_OF_ANY = ("sigma2", "weighted_sigma2", "max_weight", "sum_squared_weights
 _ROUNDING = 1e-12
 
 
-def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings: Mapping[str, Any]) -> Run:
-    """Separate options of ``fedavg`` from arguments of the bound, and validate those that determine constants."""
+def described(
+    bound: Bound,
+    fed: Federation,
+    strategy: Strategy | None,
+    settings: Mapping[str, Any],
+    shared: dict[str, Any] | None = None,
+) -> Run:
+    """Separate options of ``fedavg`` from arguments of the bound, and validate those that determine constants.
+
+    ``shared`` keeps constants that are expensive and the same for all bounds.
+    """
     unknown = [name for name in settings if name not in OPTIONS and name not in bound.domains]
     if unknown:
         close = suggest(unknown[0], [*bound.domains, *OPTIONS])
@@ -78,7 +88,8 @@ def described(bound: Bound, fed: Federation, strategy: Strategy | None, settings
     )
     for name, check in _CHECKED.items():
         options[name] = validate.double(name, check(name, options[name]))
-    return Run(bound, fed, options, {name: value for name, value in settings.items() if name not in OPTIONS}, tau)
+    given = {name: value for name, value in settings.items() if name not in OPTIONS}
+    return Run(bound, fed, options, given, tau, {} if shared is None else shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +97,7 @@ class Run:
     """A run, with a property for each argument of a bound that the run determines.
 
     ``options`` are those of ``fedavg``, ``given`` the arguments of the bound that the user stated. ``steps_of_round``
-    is the largest number of local steps if clients differ.
+    is the largest number of local steps if clients differ. ``shared`` keeps expensive constants by name.
     """
 
     bound: Bound
@@ -94,6 +105,7 @@ class Run:
     options: Mapping[str, Any]
     given: Mapping[str, Any]
     steps_of_round: int
+    shared: dict[str, Any]
 
     @cached_property
     def changed(self) -> dict[str, Any]:
@@ -350,14 +362,18 @@ class Run:
             raise UnknownConstant(message)
         return gradient_bound(self.fed, self.options["initial"], steps, self.sigma2).G2
 
-    @cached_property
+    @property
     def skew(self) -> SelectionSkew:
-        try:
-            # The search tightens sides that no bound uses.
-            return selection_skew(self.fed, self.strategy, num_models=1)
-        except TypeError as error:
-            message = f"the skews are unknown ({error}): give rho_tilde= and the others"
-            raise UnknownConstant(message) from error
+        if "skew" not in self.shared:
+            try:
+                with announced("fedtheory certifies the selection skew"):
+                    # The search tightens sides that no bound uses.
+                    self.shared["skew"] = selection_skew(self.fed, self.strategy, num_models=1)
+            except TypeError as error:
+                message = f"the skews are unknown ({error}): give rho_tilde= and the others"
+                raise UnknownConstant(message) from error
+        skew: SelectionSkew = self.shared["skew"]
+        return skew
 
     @property
     def rho_bar(self) -> float:
@@ -491,13 +507,13 @@ def for_run(
     """
     validate.instance("bound", bound, Bound, "a bound of fedtheory.bounds")
     if isinstance(fed, Trajectory):
-        return for_run(bound, **{**made_with(fed, strategy), **settings})
+        return for_run(bound, **{**made_with(fed, strategy, num_rounds=num_rounds, step_size=step_size), **settings})
     run = described(
         bound, federation_given(fed), strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings}
     )
     reason = refusal(run)
     if reason is not None:
-        message = f"{bound.statement.number} {reason}"
+        message = f"{bound.short_name} {reason}"
         raise AssumptionViolated(message)
     arguments = {name: run.argument(name) for name in wanted(run)}
     bound.terms(**arguments)
@@ -516,12 +532,13 @@ def wanted(run: Run) -> list[str]:
     return [name for name in run.bound.domains if name in run.given or run.is_readable(name) or name not in defaults]
 
 
-def made_with(run: Trajectory, strategy: Strategy | None) -> dict[str, Any]:
-    """Return the arguments of ``fedavg`` for a run; a given strategy replaces its own."""
+def made_with(run: Trajectory, strategy: Strategy | None = None, **others: Any) -> dict[str, Any]:
+    """Return the arguments of ``fedavg`` for a run; a strategy and others that are not None replace its own."""
     if run.settings is None:
-        message = "a run that was loaded from a file contains data only: give for_run fed, strategy and settings"
+        message = "a run that was loaded from a file contains data only: give fed, strategy and settings"
         raise ValueError(message)
-    return vars(run.settings) | ({} if strategy is None else {"strategy": strategy})
+    given = {name: value for name, value in {"strategy": strategy, **others}.items() if value is not None}
+    return vars(run.settings) | given
 
 
 def _other_scheme(run: Run) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory.theorem.bound import Bound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,8 +120,9 @@ def bound_versus_error(
     axes: Axes,
     x: npt.ArrayLike,
     error: tuple[Any, Any, Any],
-    bounds: Mapping[str, npt.ArrayLike],
+    bounds: Mapping[Any, npt.ArrayLike],
     *,
+    quantity: str = "gap",
     exact: npt.ArrayLike | None = None,
     floor: float | None = None,
 ) -> Axes:
@@ -135,8 +137,10 @@ def bound_versus_error(
     error
         Mean, lower and upper confidence limit, each of shape (n,).
     bounds
-        Bounds by label, tightest first, each of shape (n,). A bound that is infinite everywhere is named in the corner
-        of the panel instead.
+        Values of bounds, each of shape (n,), tightest first, by label or by bound, as returned by
+        `fedtheory.exact.bounds_over_rounds`. A bound that is infinite everywhere is named in the corner instead.
+    quantity
+        Quantity of the error. A bound (not a label) on another quantity or another model is refused.
     exact
         The exact error, shape (n,), as a thin black line; NaN where it is unknown.
     floor
@@ -150,7 +154,7 @@ def bound_versus_error(
     Raises
     ------
     TypeError, ValueError
-        If an argument is no array of numbers, or the shapes differ.
+        If an argument is no array of numbers, the shapes differ, or a bound is not one on the error.
 
     Examples
     --------
@@ -160,6 +164,7 @@ def bound_versus_error(
     >>> [line.get_label() for line in axes.get_lines()]
     ['Theorem 3.1', 'measured mean, 95% band']
     """
+    bounds = {_label(key, quantity): values for key, values in bounds.items()}
     for rank, (label, values) in enumerate(bounds.items()):
         theory(axes, x, values, label=label, rank=rank)
     if len(sides := validate.sequence("error", error, "mean, lower and upper limits")) != 3:
@@ -175,3 +180,15 @@ def bound_versus_error(
         note = "\n".join(f"{label}: infinite" for label in vacuous)
         axes.text(0.03, 0.03, note, transform=axes.transAxes, fontsize="small", color="#444444")
     return axes
+
+
+def _label(key: Any, quantity: str) -> str:
+    """Return a label, or the name of a bound; raise if the bound is not one on this quantity of the last model."""
+    if not isinstance(key, Bound):
+        return str(key)
+    left = key.left
+    if left is not None and not (left.quantity == quantity and left.is_of_last_model):
+        message = f"bounds must bound the {quantity} of the last model after the whole run, got {key.__name__}, which"
+        message += f" bounds the {left.description}"
+        raise ValueError(message)
+    return f"{key.statement.topic.key}, {key.short_name}"

@@ -23,6 +23,8 @@ from fedtheory.theorem.domains import NONNEGATIVE as NONNEGATIVE
 from fedtheory.theorem.domains import POSITIVE as POSITIVE
 from fedtheory.theorem.domains import REAL as REAL
 from fedtheory.theorem.domains import Domain as Domain
+from fedtheory.theorem.left_side import LeftSide as LeftSide
+from fedtheory.theorem.paper import FEDTHEORY as FEDTHEORY
 from fedtheory.theorem.paper import Paper as Paper
 from fedtheory.theorem.paper import Statement as Statement
 from fedtheory.theorem.scheme import Scheme as Scheme

@@ -21,9 +21,10 @@ from fedtheory._support.validate import Array, choice
 from fedtheory.formal import PROVED
 from fedtheory.theorem._docstring import parameters_of
 from fedtheory.theorem._formula import Formula
-from fedtheory.theorem._letters import formula
+from fedtheory.theorem._letters import inequality
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
 from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import Symbol
@@ -54,6 +55,8 @@ class Bound(Generic[P]):
     ----------
     statement
         The numbered statement.
+    left
+        What is bounded: the left-hand side, or None if it was not declared.
     hypotheses, consequences
         Assumptions of the theorem, and the relations between the numbers that they jointly imply.
     domains, symbols
@@ -74,6 +77,7 @@ class Bound(Generic[P]):
         summands: Callable[P, Summands],
         formula: Formula,
         statement: Statement,
+        left: LeftSide | None,
         printed: Bound | None,
         step_sizes: Callable[..., Array] | None,
         worst_case: WorstCaseProblem | None,
@@ -81,6 +85,7 @@ class Bound(Generic[P]):
         functools.update_wrapper(self, summands)
         self._formula = formula
         self.statement = statement
+        self.left = left
         self.hypotheses = formula.assumes
         self.domains: Mapping[str, Domain] = formula.domains
         self.printed: Bound = printed or self
@@ -117,9 +122,27 @@ class Bound(Generic[P]):
     @functools.cached_property
     def symbols(self) -> Mapping[str, Symbol]:
         """Meaning, domain, unit and letter of the arguments, from the docstring or the glossary of the paper."""
-        glossary, own = self.statement.paper.glossary, parameters_of(self.__doc__ or "")
+        glossary, own = self.statement.topic.glossary, parameters_of(self.__doc__ or "")
         rows = {name: replace(glossary.get(name, Symbol(name)), domain=domain) for name, domain in self.domains.items()}
         return {name: replace(row, meaning=own.get(name, row.text)) for name, row in rows.items()}
+
+    @property
+    def short_name(self) -> str:
+        """The number of the statement in its paper, or the name of the bound if no paper states it."""
+        return self.__name__ if self.statement.related else self.statement.number
+
+    @property
+    def relation(self) -> str:
+        """``<=``, ``>=`` for a lower bound, or ``=`` if the value is exact."""
+        if self.left is not None and self.left.is_equal:
+            return "="
+        return ">=" if self.statement.side == "lower" else "<="
+
+    @property
+    def inequality(self) -> str:
+        """The left-hand side, the relation and the symbolic right-hand side as text."""
+        left = "left-hand side (not declared)" if self.left is None else self.left.text
+        return f"{left} {self.relation} {self.symbolic()}"
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         # With this method inspect treats the object as a routine, which doctest and Sphinx require.
@@ -133,12 +156,12 @@ class Bound(Generic[P]):
         return f"<bound {self.__name__}: {self.statement}>"
 
     def __str__(self) -> str:
-        rows = [("source", str(self.statement)), ("bound", str(self.symbolic()))]
+        rows = [("source", str(self.statement)), ("bounds", self.inequality)]
         rows += [("assumes" if k == 0 else "", assumed.text) for k, assumed in enumerate(self.hypotheses)]
         return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {formula(self)}$"
+        return f"$\\displaystyle {inequality(self)}$"
 
 
 def is_bound(value: Any) -> bool:
@@ -157,6 +180,9 @@ def states(
     *,
     equation: str = "",
     form: str = "printed",
+    basis: str = "",
+    related: tuple[Paper, str] | None = None,
+    left: LeftSide | None = None,
     assumes: tuple[Assumption, ...] = (),
     schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
     domains: Mapping[str, Domain] | None = None,
@@ -173,8 +199,15 @@ def states(
     paper, number, equation
         The paper, the number of the statement and, if needed, the number of the equation.
     form
-        ``printed``: as in the paper (labeled "to our knowledge" if it was not compared with the print); ``corrected``:
-        the printed form is false or unproved; ``derived`` or ``refined``: not in the paper.
+        ``printed``: as in the paper; ``corrected``: the printed form is false or unproved; ``derived`` or ``refined``:
+        not in the paper.
+    basis
+        What the statement rests on, one of ``fedtheory.theorem.paper.BASES``; by default that of the paper.
+    related
+        For a result that ``paper`` does not number: the paper and the number of the statement to which it is related,
+        whose glossary describes the arguments.
+    left
+        The left-hand side.
     assumes
         Hypotheses. Those about numbers, and their joint implications, are checked at every call.
     schemes
@@ -217,16 +250,17 @@ def states(
     (3.0, 'Doe (2000), Lemma 1 [printed]')
     """
     choice("side", side, ("upper", "lower"))
-    statement = Statement(paper, number, equation, form, schemes, side, options)
+    statement = Statement(paper, number, equation, form, schemes, side, options, basis=basis, related=related)
 
     def attach(summands: Callable[P, Summands]) -> Bound[P]:
         names = tuple(inspect.signature(summands).parameters)
         _refuse_unread(summands, assumes, names)
-        known = {name: row.domain for name, row in paper.glossary.items() if row.domain} | dict(domains or {})
+        glossary = statement.topic.glossary
+        known = {name: row.domain for name, row in glossary.items() if row.domain} | dict(domains or {})
         allowed = {name: known[name] for name in names if name in known}
-        formula = Formula(number, summands, allowed, assumes, side)
+        formula = Formula(summands.__name__ if related else number, summands, allowed, assumes, side)
         own = replace(statement, formal_proof=_formal_proof(summands))
-        return Bound(summands, formula, own, printed, step_sizes, worst_case)
+        return Bound(summands, formula, own, left, printed, step_sizes, worst_case)
 
     return attach  # type: ignore[return-value] # P has a default
 

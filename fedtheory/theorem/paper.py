@@ -1,22 +1,32 @@
-"""Papers and numbered statements."""
+"""Papers, numbered statements, and what each statement rests on."""
 
 import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from fedtheory._support.validate import boolean, count
+from fedtheory._support.validate import choice, count
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
-UNSEEN = "as published, to our knowledge"
+BASES: Mapping[str, str] = MappingProxyType(
+    {
+        "printed": "compared with the text of the paper",
+        "quoted": "as another text quotes it",
+        "abstract": "from the abstract of the paper",
+        "remembered": "from memory",
+        "own": "a result of this project",
+    }
+)
+"""What a statement rests on, with descriptions."""
 
 
 @dataclass(frozen=True)
 class Paper:
     """A paper: title, authors, year and address.
 
-    ``compared`` is whether the forms labeled printed were compared with the formulas in print. ``symbols`` are the rows
+    ``basis`` is what its statements rest on, one of ``BASES``, unless a statement has its own. ``symbols`` are the rows
     of the glossary that are specific to the paper, or that it writes with other letters.
     """
 
@@ -25,7 +35,7 @@ class Paper:
     authors: str
     year: int
     url: str = ""
-    compared: bool = True
+    basis: str = "printed"
     symbols: tuple[Symbol, ...] = field(default=(), compare=False, repr=False)
 
     @functools.cached_property
@@ -35,12 +45,27 @@ class Paper:
 
     def __post_init__(self) -> None:
         count("year", self.year)
-        boolean("compared", self.compared)
+        choice("basis", self.basis, tuple(BASES))
+
+
+FEDTHEORY = Paper(
+    key="fedtheory",
+    title="fedtheory: theory verification for federated optimization",
+    authors="The fedtheory developers",
+    year=2026,
+    basis="own",
+)
+"""The source of results of this project."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A numbered statement of a paper, in a given form (printed, corrected, refined or derived).
+    """A numbered statement of a paper, in a given form, or a result of this project.
+
+    ``form`` is ``printed`` or ``corrected`` for a statement of the paper, and ``derived``, ``refined`` or ``variant``
+    for a result of this project: its ``paper`` is `FEDTHEORY`, its ``number`` is a title in words or empty, and
+    ``related`` is the paper and the number of the statement to which it is related. ``basis`` is what the statement
+    rests on, one of ``BASES``; by default that of the paper.
 
     ``side`` is ``upper`` if the stated number is an upper bound (or the exact value), and ``lower`` for a lower bound.
     ``options`` are options of ``fedavg`` that the statement covers in addition to those of its hypotheses and
@@ -55,47 +80,57 @@ class Statement:
     side: str = "upper"
     options: tuple[str, ...] = ()
     formal_proof: str = ""
+    basis: str = ""
+    related: tuple[Paper, str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "basis", choice("basis", self.basis or self.paper.basis, tuple(BASES)))
 
     def __str__(self) -> str:
-        where = f"{self.number}, {self.equation}" if self.equation else self.number
+        source = "fedtheory" if self.basis == "own" else f"{self.paper.authors} ({self.paper.year})"
         proved = f", formally proved ({self.formal_proof})" if self.formal_proof else ""
-        return f"{self.paper.authors} ({self.paper.year}), {where} [{self.label}]{proved}"
+        text = ", ".join(filter(None, (source, self.number, self.equation)))
+        if self.related is not None:
+            paper, number = self.related
+            text += f"; related to {paper.authors} ({paper.year}), {number}"
+        return f"{text} [{self.label}]{proved}"
 
     @property
     def label(self) -> str:
-        """The form in words; only forms that were compared with the print are called printed."""
-        return UNSEEN if self.form == "printed" and not self.paper.compared else self.form
+        """The form and, unless it was compared with the print or is a result of this project, what it rests on."""
+        if self.basis in ("printed", "own"):
+            return self.form
+        return self.basis if self.form == "printed" else f"{self.form}, {self.basis}"
+
+    @property
+    def topic(self) -> Paper:
+        """The paper that the statement is about: its own, or the one to which it is related."""
+        return self.paper if self.related is None else self.related[0]
 
     def bibtex(self) -> str:
-        """Return an entry for BibTeX that cites the paper, with the number of the statement as its note.
+        """Return an entry for BibTeX that cites the source, with the number of the statement as its note.
 
-        Returns
-        -------
-        str
-            The entry; its key is the key of the paper.
+        The key is that of the paper. A result of this project is followed by an entry for the related paper. The note
+        of a statement that was not compared with the print says what it rests on.
 
         Examples
         --------
-        >>> paper = Paper("toy", "A toy of FedAvg", "Doe, Roe", 2000, "https://example.org")
+        >>> paper = Paper("toy", "A toy of FedAvg", "Doe, Roe", 2000, "https://example.org", basis="remembered")
         >>> print(Statement(paper, "Lemma 1").bibtex())
         @misc{toy,
           author = {Doe and Roe},
           title = {{A toy of FedAvg}},
           year = {2000},
           url = {https://example.org},
-          note = {Lemma 1},
+          note = {Lemma 1, from memory},
         }
         """
-        paper = self.paper
-        entries = {
-            "author": paper.authors.replace(", ", " and "),
-            "title": f"{{{paper.title}}}",
-            "year": str(paper.year),
-            "url": paper.url,
-            "note": self.number,
-        }
-        lines = (f"  {name} = {{{_for_latex(name, value)}}}," for name, value in entries.items() if value)
-        return "\n".join([f"@misc{{{paper.key},", *lines, "}"])
+        basis = "" if self.basis in ("printed", "own") else BASES[self.basis]
+        entries = [_entry(self.paper, ", ".join(filter(None, (self.number, basis))))]
+        if self.related is not None:
+            paper, number = self.related
+            entries.append(_entry(paper, f"related: {number}"))
+        return "\n".join(entries)
 
     def accepts(self, scheme: Scheme) -> bool:
         """Whether the statement covers this pair of selection law and aggregation weights.
@@ -108,6 +143,18 @@ class Statement:
             and mine.memoryless <= scheme.memoryless
             for mine in self.schemes
         )
+
+
+def _entry(paper: Paper, note: str) -> str:
+    entries = {
+        "author": paper.authors.replace(", ", " and "),
+        "title": f"{{{paper.title}}}",
+        "year": str(paper.year),
+        "url": paper.url,
+        "note": note,
+    }
+    lines = (f"  {name} = {{{_for_latex(name, value)}}}," for name, value in entries.items() if value)
+    return "\n".join([f"@misc{{{paper.key},", *lines, "}"])
 
 
 def _for_latex(name: str, value: str) -> str:

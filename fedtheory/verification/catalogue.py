@@ -100,7 +100,7 @@ def select_claims(
     Matching ignores case. ``paper`` (a key) and ``kind`` restrict the claims further. Claims are selected from
     ``among``, by default the claims of the package.
 
-    >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
+    >>> {claim.statement.topic.key for claim in select_claims(paper="greedyfed")}
     {'greedyfed'}
     """
     asked = [keys] if isinstance(keys, str) else list(keys or [])
@@ -109,10 +109,10 @@ def select_claims(
     known = known_claims() if among is None else claims_of(among) if isinstance(among, str | Path) else among
     named = _named(known, asked if keys is not None else None)
     if paper is not None:
-        validate.choice("paper", paper, tuple(sorted({claim.statement.paper.key for claim in known.values()})))
+        validate.choice("paper", paper, tuple(sorted({claim.statement.topic.key for claim in known.values()})))
     if kind is not None:
         validate.choice("kind", kind, KINDS)
-    chosen = [claim for claim in named if paper in (None, claim.statement.paper.key) and kind in (None, claim.kind)]
+    chosen = [claim for claim in named if paper in (None, claim.statement.topic.key) and kind in (None, claim.kind)]
     if not chosen:
         message = f"keys, paper and kind must select a claim, got {len(named)} claims, none of {paper} and {kind}"
         raise ValueError(message)

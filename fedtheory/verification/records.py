@@ -56,7 +56,7 @@ def _of_claim(verdict: Verdict) -> dict[str, Any]:
     return {
         "key": claim.key,
         "title": claim.title,
-        "paper": claim.statement.paper.key,
+        "paper": claim.statement.topic.key,
         "source": str(claim.statement),
         "kind": claim.kind,
         "hypotheses": list(claim.hypotheses),

@@ -2,7 +2,6 @@
 
 import gzip
 import struct
-import time
 from pathlib import Path
 
 import numpy as np
@@ -106,16 +105,13 @@ def test_too_little_memory_is_told_in_one_sentence(folder, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_real_files_hold_balanced_classes_and_are_read_in_a_second_of_processor_time():
+def test_the_real_files_hold_balanced_classes():
     try:
-        start = time.process_time()
         (x, y), (x_test, y_test) = fashion_mnist()
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    taken = time.process_time() - start
     assert (x.shape, x_test.shape) == ((60_000, 784), (10_000, 784))
     assert np.bincount(y).tolist() == [6000] * 10
     assert np.bincount(y_test).tolist() == [1000] * 10
     # The data set's authors give mean 0.2860 and deviation 0.3530, which torchvision's users normalize with.
     assert (round(float(x.mean(dtype=np.float64)), 4), round(float(x.std(dtype=np.float64)), 4)) == (0.286, 0.353)
-    assert taken < 1.0 * 2, "twice the second that it takes on an idle machine"

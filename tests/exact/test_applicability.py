@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from fedtheory.bounds import client_sampling, fedavg, fedexp, power_of_choice, s
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.error_feedback import cgd_gap
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact import applicable, for_run
+from fedtheory.exact import applicable, bounds_over_rounds, for_run
 from fedtheory.methods import Compressed, RandK, TopK
+from fedtheory.plotting import bound_versus_error
 from fedtheory.selection import Full, Independent, Proportional, Uniform
 from fedtheory.theorem import largest_step_size, obstacle, setting_of
 from fedtheory.verification import known_bounds
@@ -50,12 +52,19 @@ def test_a_bound_applies_where_for_run_returns_its_arguments_and_has_their_value
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
-def test_bounds_that_apply_come_first_and_are_sorted_by_their_values(name):
+def test_bounds_that_apply_come_first_grouped_by_left_side_and_sorted_by_value(name):
     rows = rows_of(name)
     verdicts = [row.verdict for row in rows]
     assert verdicts == sorted(verdicts, key=("applies", "needs constants", "does not apply").index)
-    values = [row.value for row in rows if row.verdict == "applies"]
-    assert values == sorted(values)
+    applying = [row for row in rows if row.verdict == "applies"]
+    sides = [(row.bound.left.quantity, row.bound.left.model, row.bound.left.after) for row in applying]
+    groups = [list(group) for _, group in groupby(zip(sides, applying, strict=True), key=lambda pair: pair[0])]
+    assert len(groups) == len(set(sides)), "each group stands together"
+    for group in groups:
+        values = [row.value for _, row in group]
+        assert values == sorted(values)
+    compared = [bool(row.bound.left.measured) for row in applying]
+    assert compared == sorted(compared, reverse=True)
 
 
 @pytest.mark.slow
@@ -78,7 +87,9 @@ def test_the_text_of_a_table_has_a_line_for_each_bound_that_may_apply_and_counts
     rows = rows_of("drawn clients")
     lines = repr(rows).splitlines()
     others = [row for row in rows if row.verdict == "does not apply"]
-    assert len(lines) == len(rows) - len(others) + 1
+    titles = [line for line in lines[:-1] if not line.startswith("  ")]
+    assert titles[-1] == "needs constants"
+    assert len(lines) == len(rows) - len(others) + len(titles) + 1
     assert lines[-1] == f"{len(others)} others do not apply: each has a reason"
     assert rows._repr_html_().count("<tr>") == len(rows) + 1
 
@@ -131,6 +142,12 @@ def test_a_bound_without_a_step_size_has_no_largest_one():
         largest_step_size(power_of_choice.decaying_steps_gap)
     with pytest.raises(TypeError, match="got gradient_norm, which has no step size"):
         largest_step_size(power_of_choice.gradient_norm, 1.0, L=1.0)
+
+
+@pytest.mark.parametrize("other", [None, "one_round", len])
+def test_what_is_no_bound_has_no_largest_step_size(other):
+    with pytest.raises(TypeError, match=r"bound must be a bound of fedtheory\.bounds, got "):
+        largest_step_size(other)
 
 
 def test_hypotheses_that_hold_for_no_step_size_are_an_error():
@@ -229,3 +246,63 @@ def test_extrapolation_needs_a_common_minimizer_and_possible_updates():
         fedexp.one_round(1, step_size=0.5, L=2, local_steps=1, server_step_size=2, update2=1, mean_update2=2)
     with pytest.raises(AssumptionViolated, match="update2 <= 4 distance2"):
         fedexp.one_round(1, step_size=0.5, L=2, local_steps=1, server_step_size=2, update2=5, mean_update2=2)
+
+
+RECORDED = {
+    "all clients": (Full(), {"local_steps": 2}),
+    "drawn clients": (Proportional(1), {}),
+    "noise": (Full(), {"gradient_noise": 0.5}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quantity", ["gap", "squared distance"])
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_mean_of_a_recorded_quantity_stays_below_each_of_its_bounds_in_every_round(name, quantity):
+    strategy, options = RECORDED[name]
+    run = ft.fedavg(FED, strategy, num_replicates=400, record=("gap", "models"), **options, **RUN)
+    measured = {"gap": run.gap, "squared distance": ((run.models - FED.minimizer) ** 2).sum(-1)}[quantity]
+    found = bounds_over_rounds(run, quantity)
+    assert found or quantity == "gap", "some bound on the distance applies to each of these runs"
+    slack = 4 * measured.std(axis=0) / 20 + 1e-12
+    for values in found.values():
+        assert (measured.mean(axis=0) <= values + slack).all()
+
+
+def test_values_over_rounds_end_with_the_value_of_the_bound_and_start_with_the_first_model():
+    run = ft.fedavg(FED, Full(), record=("models",), record_every=7, **RUN)
+    found = bounds_over_rounds(run, "squared distance")
+    assert run.rounds.tolist() == [0, 7, 14]
+    shorter = applicable(run, num_rounds=14)
+    last = {row.bound: row.value for row in shorter if row.value is not None}
+    first = float(((run.models[0, 0] - FED.minimizer) ** 2).sum())
+    for bound, values in found.items():
+        assert values.shape == run.rounds.shape
+        assert values[-1] == pytest.approx(last[bound], rel=1e-12)
+        assert values[0] >= first * (1 - 1e-12)
+
+
+def test_a_plot_refuses_a_bound_on_another_quantity_or_another_model():
+    from matplotlib.figure import Figure
+
+    axes, ones = Figure().add_subplot(), np.ones(2)
+    error = (ones, ones, ones)
+    with pytest.raises(ValueError, match=r"bounds must bound the gap of the last model.*squared distance of the last"):
+        bound_versus_error(axes, [0, 1], error, {fedavg.fixed_step_distance: ones})
+    with pytest.raises(ValueError, match="a weighted average of models"):
+        bound_versus_error(axes, [0, 1], error, {power_of_choice.averaged_rounds_gap: ones})
+    bound_versus_error(axes, [0, 1], error, {fedavg.fixed_step_distance: ones}, quantity="squared distance")
+
+
+def test_the_selection_skew_is_computed_once_for_all_bounds(monkeypatch):
+    calls = []
+    computed = ft.exact.selection_skew
+
+    def counted(*args, **options):
+        calls.append(args)
+        return computed(*args, **options)
+
+    monkeypatch.setattr("fedtheory.exact.runs.selection_skew", counted)
+    rows = applicable(FED, Proportional(1), **RUN)
+    assert sum("rho_tilde" in row.arguments for row in rows) > 1
+    assert len(calls) == 1

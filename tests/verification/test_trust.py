@@ -140,7 +140,7 @@ def test_every_claim_gets_a_few_instances_however_short_the_time() -> None:
 
 def test_a_paper_and_a_kind_leave_their_claims() -> None:
     chosen = select_claims(paper="fedavg", kind="identity")
-    assert {(each.statement.paper.key, each.kind) for each in chosen} == {("fedavg", "identity")}
+    assert {(each.statement.topic.key, each.kind) for each in chosen} == {("fedavg", "identity")}
     assert [each.key for each in select_claims("fedavg:lemma-4", kind="identity")] == ["fedavg:lemma-4"]
     with pytest.raises(ValueError, match="kind must be one of"):
         select_claims(kind="guess")

@@ -6,15 +6,18 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["fixed_step_distance"]
 
 
 @states(
-    PAPER,
-    "Abstract",
-    equation="convergence in terms of the average drift at the optimum",
+    FEDTHEORY,
+    "rounds of all clients in terms of the average drift at the minimizer",
+    related=(PAPER, "Abstract"),
     form="derived",
+    left=LeftSide("squared distance", "|w_R - w*|^2"),
     assumes=(*ASSUMES, STABLE),
     schemes=FULL_PARTICIPATION,
 )

@@ -12,7 +12,7 @@ PAPER = Paper(
     authors="Wang, Das, Joshi, Kale, Xu, Zhang",
     year=2022,
     url="https://arxiv.org/abs/2206.04723",
-    compared=False,  # only its abstract was available
+    basis="abstract",
     symbols=(
         Symbol(
             "drift2",

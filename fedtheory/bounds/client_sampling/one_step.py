@@ -7,6 +7,8 @@ from fedtheory.bounds.sgd.one_step import step_with_noise
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["one_step"]
 
@@ -24,10 +26,11 @@ _UNBIASED = Hypothesis(
 
 
 @states(
-    PAPER,
-    "Abstract",
-    equation="convergence and the covariance of the aggregation weights, one step",
+    FEDTHEORY,
+    "a step of clients that any unbiased sampling selects",
+    related=(PAPER, "Abstract"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
     assumes=(*ASSUMES, _UNBIASED),
     schemes=(*WITH_REPLACEMENT, *SUBSETS),
     worst_case=_worst_cases.ANY_SAMPLING,

@@ -12,7 +12,7 @@ PAPER = Paper(
     authors="Fraboni, Vidal, Kameni, Lorenzi",
     year=2022,
     url="https://arxiv.org/abs/2107.12211",
-    compared=False,  # only its abstract was available
+    basis="abstract",
     symbols=(
         Symbol(
             "sampling_variance",

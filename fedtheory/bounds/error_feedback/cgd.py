@@ -6,6 +6,8 @@ from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["cgd_gap"]
 
@@ -22,10 +24,11 @@ _SHORT = Hypothesis(
 
 
 @states(
-    PAPER,
-    "CGD",
-    equation="for every step size",
+    FEDTHEORY,
+    "compressed gradient descent, for every step size",
+    related=(PAPER, "CGD"),
     form="derived",
+    left=LeftSide("gap", "F(w_R) - F*"),
     assumes=(*ASSUMES, _METHOD, _ONE, _SHORT),
     schemes=FULL_PARTICIPATION,
     options=("method",),

@@ -6,6 +6,8 @@ from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["ef_distance", "ef_round"]
 
@@ -24,17 +26,20 @@ COMMON_MINIMIZER = Hypothesis("w* minimizes every F_k", of_run=_apart)
 
 
 @states(
-    PAPER,
-    "EF",
-    equation="for every step size",
+    FEDTHEORY,
+    "a round of error feedback, for every step size",
+    related=(PAPER, "EF"),
     form="derived",
+    left=LeftSide("potential", "sum_k p_k |w_+ - w* - e_k|^2 + |sum_k p_k e_k|^2/s", after="round"),
     assumes=(*ASSUMES, _METHOD, COMMON_MINIMIZER),
     schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )
 def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
-    r"""Bound on the potential of error feedback after one round; a parabola attains it in every round.
+    r"""Bound on ``sum_k p_k |w_+ - w* - e_k|^2 + |sum_k p_k e_k|^2/s`` after a round of error feedback.
+
+    It is the potential V at the next round. A parabola attains the bound in every round.
 
     .. math::
         \begin{aligned}
@@ -70,10 +75,11 @@ def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, com
 
 
 @states(
-    PAPER,
-    "EF",
-    equation="the distance, for every step size",
+    FEDTHEORY,
+    "error feedback, for every step size",
+    related=(PAPER, "EF"),
     form="derived",
+    left=LeftSide("squared distance", "|w_R - w*|^2"),
     assumes=(*ASSUMES, _METHOD, COMMON_MINIMIZER),
     schemes=FULL_PARTICIPATION,
     options=("method",),

@@ -6,6 +6,8 @@ from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["ef21_gradient2", "ef21_round"]
 
@@ -13,17 +15,20 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
 
 
 @states(
-    PAPER,
-    "EF21",
-    equation="for every step size",
+    FEDTHEORY,
+    "a round of EF21, for every step size",
+    related=(PAPER, "EF21"),
     form="derived",
+    left=LeftSide("potential", "s |grad F(w_+)|^2 + sum_k p_k |grad F_k(w_+) - d_k|^2", after="round"),
     assumes=(*ASSUMES, _METHOD),
     schemes=FULL_PARTICIPATION,
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )
 def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
-    r"""Bound on the potential of EF21 after one round; a parabola attains it in every round.
+    r"""Bound on ``s |grad F(w_+)|^2 + sum_k p_k |grad F_k(w_+) - d_k|^2`` after a round of EF21.
+
+    It is the potential V of EF21 at the next round. A parabola attains the bound in every round.
 
     .. math::
         \begin{aligned}
@@ -59,10 +64,11 @@ def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, c
 
 
 @states(
-    PAPER,
-    "EF21",
-    equation="the gradient, for every step size",
+    FEDTHEORY,
+    "the gradient of EF21, for every step size",
+    related=(PAPER, "EF21"),
     form="derived",
+    left=LeftSide("squared gradient", "|grad F(w_R)|^2"),
     assumes=(*ASSUMES, _METHOD),
     schemes=FULL_PARTICIPATION,
     options=("method",),

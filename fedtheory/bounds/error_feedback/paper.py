@@ -14,7 +14,7 @@ PAPER = Paper(
     authors="Thomsen, Taylor, Dieuleveut",
     year=2025,
     url="https://arxiv.org/abs/2506.05271",
-    compared=False,
+    basis="abstract",
     symbols=(
         Symbol(
             "compression_error",

@@ -9,6 +9,7 @@ from fedtheory.bounds.fedalign.paper import (
 )
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
 
@@ -17,6 +18,7 @@ __all__ = ["decaying_step_sizes", "full_participation_gap"]
     PAPER,
     "Theorem 1",
     equation="eq. (6)",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
     assumes=THEOREM,
     schemes=FULL,
     step_sizes=decaying_step_sizes,
@@ -67,6 +69,7 @@ def _printed_full_participation_gap(
     "Theorem 1",
     equation="eq. (6)",
     form="corrected",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
     assumes=THEOREM,
     schemes=FULL,
     step_sizes=decaying_step_sizes,

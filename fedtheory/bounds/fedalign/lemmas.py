@@ -18,6 +18,8 @@ from fedtheory.bounds.fedalign.paper import (
 )
 from fedtheory.theorem.assumptions import Smooth
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
 
@@ -26,6 +28,7 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
     PAPER,
     "Lemma A.2",
     equation="eq. (21)",
+    left=LeftSide("squared gradient", "|grad F_k(w)|^2", model="any", after="any time"),
     assumes=(Smooth(source="Assumption 1"),),
     options=("any",),
     worst_case=_worst_cases.GRADIENT_NORM,
@@ -51,7 +54,21 @@ def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     return {"smoothness": 2 * L * excess}
 
 
-@states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), schemes=PARTIAL, options=("any",))
+@states(
+    PAPER,
+    "Lemma A.3",
+    equation="eq. (23)",
+    left=LeftSide(
+        "squared distance",
+        "|w_t - w*|^2",
+        model="average",
+        after="round",
+        average="the clients' models with weights p'_k I_k",
+    ),
+    assumes=(WEIGHTS,),
+    schemes=PARTIAL,
+    options=("any",),
+)
 def aggregated_distance(distances2: Scalar, *, weights: Scalar) -> Summands:
     r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
 
@@ -83,6 +100,7 @@ def aggregated_distance(distances2: Scalar, *, weights: Scalar) -> Summands:
     PAPER,
     "Lemma A.4",
     equation="eq. (25)",
+    left=LeftSide("drift", "E sum_k p'_k I_k |w_t^k - w_t|^2", model="clients", after="step", over=("noise",)),
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
     schemes=PARTIAL,
 )
@@ -110,6 +128,7 @@ def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summa
     PAPER,
     "Lemma A.5",
     equation="eq. (27)",
+    left=LeftSide("variance", "E |g_t - mean g_t|^2", model="none", after="step", over=("noise",)),
     assumes=(NOISE, WEIGHTS),
     schemes=PARTIAL,
     options=ANY_STEP,
@@ -126,10 +145,11 @@ def _printed_gradient_variance(sigma2: Scalar) -> Summands:
 
 
 @states(
-    PAPER,
-    "Lemma A.5",
-    equation="eqs. (28)-(29)",
+    FEDTHEORY,
+    "the variance in terms of the squared weights",
+    related=(PAPER, "Lemma A.5, eqs. (28)-(29)"),
     form="refined",
+    left=LeftSide("variance", "E |g_t - mean g_t|^2", model="none", after="step", over=("noise",)),
     assumes=(NOISE, WEIGHTS, SQUARED_WEIGHTS),
     schemes=PARTIAL,
     printed=_printed_gradient_variance,
@@ -155,6 +175,7 @@ def gradient_variance(sigma2: Scalar, *, squared_weights: Scalar) -> Summands:
     PAPER,
     "Lemma A.8",
     equation="eq. (57)",
+    left=LeftSide("variance", "E |w'_t - w_t|^2", after="round", over=("selection", "noise")),
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING, PRIORITY_DRAWS),
     schemes=PARTIAL,
 )
@@ -172,10 +193,11 @@ def _printed_sampling_variance(step_size: Scalar, *, local_steps: Scalar, num_dr
 
 
 @states(
-    PAPER,
-    "Lemma A.8",
-    equation="eq. (57)",
+    FEDTHEORY,
+    "the variance in terms of the step sizes of the round",
+    related=(PAPER, "Lemma A.8, eq. (57)"),
     form="refined",
+    left=LeftSide("variance", "E |w'_t - w_t|^2", after="round", over=("selection", "noise")),
     assumes=(GRADIENTS, FROZEN_INDICATORS, PRIORITY_DRAWS, PRIORITY_WEIGHT),
     schemes=PARTIAL,
     printed=_printed_sampling_variance,

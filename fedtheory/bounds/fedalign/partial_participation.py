@@ -3,6 +3,7 @@
 from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["partial_participation_gap"]
 
@@ -11,6 +12,7 @@ __all__ = ["partial_participation_gap"]
     PAPER,
     "Theorem A.9",
     equation="eq. (60)",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*THEOREM, PRIORITY_DRAWS),
     schemes=PARTIAL,
     step_sizes=decaying_step_sizes,
@@ -62,6 +64,7 @@ def _printed_partial_participation_gap(
     "Theorem A.9",
     equation="eq. (60)",
     form="corrected",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*THEOREM, PRIORITY_DRAWS),
     schemes=PARTIAL,
     step_sizes=decaying_step_sizes,

@@ -25,6 +25,8 @@ from fedtheory.bounds.fedalign.paper import (
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem.assumptions import BoundedGradients
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
 
@@ -34,7 +36,15 @@ _ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
 _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
-@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL, worst_case=_worst_cases.ONE_STEP)
+@states(
+    PAPER,
+    "Lemma A.6",
+    equation="eqs. (30)-(31), (54)",
+    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
+    assumes=_ASSUMES,
+    schemes=FULL,
+    worst_case=_worst_cases.ONE_STEP,
+)
 def one_step(
     distance2: Scalar,
     *,
@@ -75,10 +85,11 @@ def one_step(
 
 
 @states(
-    PAPER,
-    "Lemma A.6",
-    equation="eqs. (30)-(31)",
+    FEDTHEORY,
+    "one step for any step sizes up to 1/(4 L)",
+    related=(PAPER, "Lemma A.6, eqs. (30)-(31)"),
     form="refined",
+    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
     assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, SQUARED_WEIGHTS),
     schemes=FULL,
     printed=one_step,
@@ -99,7 +110,9 @@ def refined_one_step(
     included_gap: Scalar,
     squared_weights: Scalar = 1,
 ) -> Summands:
-    r"""``one_step`` for any step sizes up to 1/(4 L); S is the sum of the round's earlier step sizes.
+    r"""Bound on ``E |w_{t+1} - w*|^2`` like ``one_step``, for any step sizes up to 1/(4 L).
+
+    S is the sum of the round's earlier step sizes.
 
     .. math::
         (1-\eta\mu)\Delta_t+2S^2G^2+\eta^2\Big(6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\,\mathbb E\sum_kp_k'^2I_k\Big)
@@ -127,10 +140,11 @@ def refined_one_step(
 
 
 @states(
-    PAPER,
-    "Appendix A.4",
-    equation="eq. (59)",
+    FEDTHEORY,
+    "one step with drawn priority clients",
+    related=(PAPER, "Appendix A.4, eq. (59)"),
     form="refined",
+    left=LeftSide("squared distance", "E |w'_{t+1} - w*|^2", after="step", over=("selection", "noise")),
     assumes=(*_ASSUMES, PRIORITY_DRAWS),
     schemes=PARTIAL,
 )
@@ -176,10 +190,11 @@ def partial_one_step(
 
 
 @states(
-    PAPER,
-    "Theorem 1",
-    equation="the solution of eq. (30)",
+    FEDTHEORY,
+    "the exact solution of the recursion of one step",
+    related=(PAPER, "Theorem 1"),
     form="refined",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
     assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     step_sizes=decaying_step_sizes,

@@ -9,6 +9,8 @@ from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPL
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["decaying_steps_gap"]
 
@@ -26,10 +28,11 @@ _ASSUMES = (
 
 
 @states(
-    PAPER,
-    "Theorem 2",
-    equation="in the form of Power-of-Choice, eq. (7)",
+    FEDTHEORY,
+    "Theorem 2 with the step sizes and constants of Power-of-Choice",
+    related=(PAPER, "Theorem 2"),
     form="derived",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=_ASSUMES,
     schemes=WITH_REPLACEMENT,
     step_sizes=power_of_choice_steps,

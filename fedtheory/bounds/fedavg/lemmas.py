@@ -17,6 +17,7 @@ from fedtheory.bounds.fedavg.paper import (
 )
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["one_step", "with_replacement_variance", "without_replacement_variance"]
 
@@ -28,6 +29,7 @@ _SHORT_STEPS = Hypothesis(
 @states(
     PAPER,
     "Lemmas 1 to 3",
+    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
     assumes=(*FUNCTIONS, NOISE, GRADIENTS, HALVING, _SHORT_STEPS),
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ONE_STEP,
@@ -65,9 +67,16 @@ def one_step(
     }
 
 
-@states(PAPER, "Lemma 5", equation="Scheme I", assumes=(GRADIENTS, HALVING, DRAWS), schemes=WITH_REPLACEMENT)
+@states(
+    PAPER,
+    "Lemma 5",
+    equation="Scheme I",
+    left=LeftSide("variance", "E |1/K sum_{k in S} w_k - sum_k p_k w_k|^2", after="round", over=("selection", "noise")),
+    assumes=(GRADIENTS, HALVING, DRAWS),
+    schemes=WITH_REPLACEMENT,
+)
 def with_replacement_variance(step_size: Scalar, *, local_steps: Scalar, num_selected: Scalar, G2: Scalar) -> Summands:
-    r"""Bound on ``E |mean of the selected models - sum_k p_k w_k|^2`` after a round.
+    r"""Bound on ``E |1/K sum_{k in S} w_k - sum_k p_k w_k|^2`` after a round.
 
     .. math::
         \frac4K\eta^2E^2G^2
@@ -85,12 +94,17 @@ def with_replacement_variance(step_size: Scalar, *, local_steps: Scalar, num_sel
 
 
 @states(
-    PAPER, "Lemma 5", equation="Scheme II", assumes=(GRADIENTS, HALVING, SUBSET, MEAN, SEVERAL_CLIENTS), schemes=SUBSETS
+    PAPER,
+    "Lemma 5",
+    equation="Scheme II",
+    left=LeftSide("variance", "E |1/K sum_{k in S} w_k - 1/N sum_k w_k|^2", after="round", over=("selection", "noise")),
+    assumes=(GRADIENTS, HALVING, SUBSET, MEAN, SEVERAL_CLIENTS),
+    schemes=SUBSETS,
 )
 def without_replacement_variance(
     step_size: Scalar, *, local_steps: Scalar, num_clients: Scalar, num_selected: Scalar, G2: Scalar
 ) -> Summands:
-    r"""Bound on ``E |mean of the selected models - mean of all|^2`` after a round.
+    r"""Bound on ``E |1/K sum_{k in S} w_k - 1/N sum_k w_k|^2`` after a round.
 
     .. math::
         \frac{N-K}{N-1}\cdot\frac4K\eta^2E^2G^2

@@ -25,6 +25,7 @@ from fedtheory.bounds.fedavg.paper import (
     delay,
 )
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
 
@@ -71,6 +72,8 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
 @states(
     PAPER,
     "Theorem 1",
+    basis="printed",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
     assumes=_THEOREM,
     schemes=FULL_PARTICIPATION,
     step_sizes=decaying_step_sizes,
@@ -117,6 +120,8 @@ def full_participation_gap(
 @states(
     PAPER,
     "Theorem 2",
+    basis="printed",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*_THEOREM, DRAWS),
     schemes=WITH_REPLACEMENT,
     step_sizes=decaying_step_sizes,
@@ -164,6 +169,8 @@ def with_replacement_gap(
 @states(
     PAPER,
     "Theorem 3",
+    basis="printed",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
     step_sizes=decaying_step_sizes,

@@ -21,6 +21,8 @@ from fedtheory.bounds.fedavg.paper import (
 from fedtheory.bounds.scaffold.paper import drift_of_a_round
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"]
 
@@ -35,10 +37,11 @@ def _per_round(step_size, *, mu, L, local_steps):
 
 
 @states(
-    PAPER,
-    "Theorem 1",
-    equation="a round, without Assumption 4",
+    FEDTHEORY,
+    "a round, without Assumption 4",
+    related=(PAPER, "Theorem 1"),
     form="derived",
+    left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ONE_ROUND,
@@ -83,10 +86,11 @@ def one_round(
 
 
 @states(
-    PAPER,
-    "Theorem 1",
-    equation="for a fixed step size, without Assumption 4",
+    FEDTHEORY,
+    "rounds with a fixed step size, without Assumption 4",
+    related=(PAPER, "Theorem 1"),
     form="derived",
+    left=LeftSide("squared distance", "|w_T - w*|^2"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.FIXED_ROUNDS,
@@ -132,10 +136,11 @@ def fixed_step_distance(
 
 
 @states(
-    PAPER,
-    "Theorem 3",
-    equation="one local step, without Assumption 4",
+    FEDTHEORY,
+    "one local step, without Assumption 4",
+    related=(PAPER, "Theorem 3"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
     assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
     worst_case=_worst_cases.SAMPLED_STEP,
@@ -190,10 +195,11 @@ def sampled_step(
 
 
 @states(
-    PAPER,
-    "Theorem 1",
-    equation="the loss after one local step, without Assumption 4",
+    FEDTHEORY,
+    "the loss after one local step, without Assumption 4",
+    related=(PAPER, "Theorem 1"),
     form="derived",
+    left=LeftSide("gap", "F(w_+) - F*", after="step"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.GAP_AFTER_STEP,

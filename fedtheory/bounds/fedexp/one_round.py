@@ -7,6 +7,8 @@ from fedtheory.bounds.fedexp.paper import PAPER
 from fedtheory.bounds.sgd.paper import CONVERGENT_STEPS
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["one_round"]
 
@@ -24,10 +26,11 @@ _NEAR = Hypothesis(
 
 
 @states(
-    PAPER,
-    "Abstract",
-    equation="extrapolation in the overparameterized convex regime",
+    FEDTHEORY,
+    "a round with extrapolation, if all clients share a minimizer",
+    related=(PAPER, "Abstract"),
     form="derived",
+    left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=(Smooth(), Convex(of="F_k"), EXACT_GRADIENTS, COMMON_MINIMIZER, CONVERGENT_STEPS, _JENSEN, _NEAR),
     schemes=FULL_PARTICIPATION,
 )

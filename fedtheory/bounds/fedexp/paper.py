@@ -12,7 +12,7 @@ PAPER = Paper(
     authors="Jhunjhunwala, Wang, Joshi",
     year=2023,
     url="https://arxiv.org/abs/2301.09604",
-    compared=False,  # only its abstract was available
+    basis="abstract",
     symbols=(
         Symbol(
             "update2", "Mean squared norm of the clients' updates, ``sum_k p_k |y_k - w|^2``", NONNEGATIVE, "distance^2"
@@ -31,5 +31,5 @@ FEDEXPROX = Paper(
     authors="Li, Acharya, Richtarik",
     year=2024,
     url="https://arxiv.org/abs/2405.13766",
-    compared=False,  # only its abstract was available
+    basis="abstract",
 )

@@ -13,7 +13,6 @@ PAPER = Paper(
     authors="Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith",
     year=2020,
     url="https://arxiv.org/abs/1812.06127",
-    compared=False,
     symbols=(
         Symbol("gradient2", "``|grad F(w)|^2`` at the round's starting model", NONNEGATIVE, GRADIENT2),
         Symbol("proximal_weight", "Weight of the proximal term, the paper's mu", POSITIVE, CURVATURE, r"\mu"),

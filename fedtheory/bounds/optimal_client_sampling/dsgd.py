@@ -15,15 +15,18 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
     WEIGHTS,
 )
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "dsgd_strongly_convex"]
 
 
 @states(
-    PAPER,
-    "Theorem 13",
-    equation="eqs. (19), (20)",
+    FEDTHEORY,
+    "a step for every step size, with the gap weighted by w_i",
+    related=(PAPER, "Theorem 13, eqs. (19), (20)"),
     form="derived",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
     worst_case=_worst_cases.STEP,
@@ -71,10 +74,11 @@ def dsgd_strongly_convex(
 
 
 @states(
-    PAPER,
-    "Theorem 13",
-    equation="variant with sum_i w_i^2 Z_i, false for unequal weights",
+    FEDTHEORY,
+    "variant with sum_i w_i^2 Z_i, false for unequal weights",
+    related=(PAPER, "Theorem 13"),
     form="variant",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
 )
@@ -92,7 +96,9 @@ def dsgd_per_client_variant(
     sigma2: Scalar,
     per_client_gap: Scalar,
 ) -> Summands:
-    r"""Theorem 13 with ``sum_i w_i^2 Z_i`` in place of ``W sum_i w_i Z_i``; FALSE for unequal weights.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` that is FALSE for unequal weights.
+
+    It is Theorem 13 with ``sum_i w_i^2 Z_i`` in place of ``W sum_i w_i Z_i``.
 
     .. math::
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k
@@ -119,10 +125,11 @@ def dsgd_per_client_variant(
 
 
 @states(
-    PAPER,
-    "Theorem 13",
-    equation="for convex clients",
+    FEDTHEORY,
+    "a step of convex clients, for every step size",
+    related=(PAPER, "Theorem 13"),
     form="derived",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
     worst_case=_worst_cases.CONVEX_STEP,
@@ -172,10 +179,11 @@ def dsgd_convex_clients(
 
 
 @states(
-    PAPER,
-    "Theorem 15",
-    equation="eq. (24)",
+    FEDTHEORY,
+    "a step of non-convex clients, for every step size",
+    related=(PAPER, "Theorem 15, eq. (24)"),
     form="derived",
+    left=LeftSide("loss", "E f(x^{k+1})", after="step", over=("selection", "noise")),
     assumes=(SMOOTH, BOUNDED_BELOW, GRADIENT_NOISE, SIMILAR_CLIENTS, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
 )

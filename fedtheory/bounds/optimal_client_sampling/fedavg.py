@@ -21,6 +21,8 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
 )
 from fedtheory.theorem.assumptions import StronglyConvex
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = [
     "fedavg_convex_clients",
@@ -34,9 +36,11 @@ _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG
 
 
 @states(
-    PAPER,
-    "Theorem 17",
+    FEDTHEORY,
+    "a round of local steps, strongly convex objective",
+    related=(PAPER, "Theorem 17"),
     form="derived",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
     assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
@@ -91,10 +95,11 @@ def fedavg_strongly_convex(
 
 
 @states(
-    PAPER,
-    "Theorem 17",
-    equation="with sum_i w_i^2 Z_i",
+    FEDTHEORY,
+    "a round of local steps, with sum_i w_i^2 Z_i",
+    related=(PAPER, "Theorem 17"),
     form="derived",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
     assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
@@ -150,10 +155,11 @@ def fedavg_strongly_convex_per_client(
 
 
 @states(
-    PAPER,
-    "Theorem 17",
-    equation="for convex clients",
+    FEDTHEORY,
+    "a round of local steps of convex clients",
+    related=(PAPER, "Theorem 17"),
     form="derived",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
@@ -207,9 +213,11 @@ def fedavg_convex_clients(
 
 
 @states(
-    PAPER,
-    "Theorem 18",
+    FEDTHEORY,
+    "a round of local steps of non-convex clients",
+    related=(PAPER, "Theorem 18"),
     form="derived",
+    left=LeftSide("loss", "E f(x^{k+1})", after="round", over=("selection", "noise")),
     assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_ONE_ROUND),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,

@@ -20,6 +20,8 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
 from fedtheory.theorem.assumptions import Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.bound import Scalar, Summands, states
 from fedtheory.theorem.domains import NONNEGATIVE
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = [
     "client_drift",
@@ -41,6 +43,9 @@ _UNBIASED = Hypothesis(
     PAPER,
     "Section 2",
     equation="eq. (3)",
+    left=LeftSide(
+        "variance", "E |G - grad f|^2", model="none", after="step", over=("selection", "noise"), is_equal=True
+    ),
     assumes=(_UNBIASED,),
     schemes=SCHEMES,
     options=("gradient_noise", "relative_noise"),
@@ -49,7 +54,7 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
     r"""Return ``E |G - grad f|^2``: sampling variance plus variance of the average over all clients.
 
     .. math::
-        E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
+        \mathbb E\,\|G-\sum_iw_iU_i\|^2+\mathbb E\,\|\sum_iw_iU_i-\nabla f\|^2
 
     Examples
     --------
@@ -60,10 +65,11 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
 
 
 @states(
-    PAPER,
-    "Section 2",
-    equation="eqs. (6), (15), (16)",
+    FEDTHEORY,
+    "the second moment in terms of the improvement factor",
+    related=(PAPER, "Section 2, eqs. (6), (15), (16)"),
     form="derived",
+    left=LeftSide("second moment", "E |G|^2", model="none", after="round", over=("selection", "noise"), is_equal=True),
     assumes=(GAMMA_AT_MOST_ONE,),
     schemes=SCHEMES,
     options=("any",),
@@ -72,7 +78,7 @@ def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Sca
     r"""Return ``E |G|^2`` for independent sampling: identity (6) in terms of gamma.
 
     .. math::
-        E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
+        (1/\gamma-1)\sum_iw_i^2\,\mathbb E\,\|\Delta_i\|^2+\mathbb E\,\|\sum_iw_i\Delta_i\|^2
 
     Examples
     --------
@@ -86,10 +92,11 @@ def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Sca
 
 
 @states(
-    PAPER,
-    "Theorems 13 and 15",
-    equation="in their proofs",
+    FEDTHEORY,
+    "the second moment of one step",
+    related=(PAPER, "Theorems 13 and 15, in their proofs"),
     form="derived",
+    left=LeftSide("second moment", "E |G|^2", model="none", after="step", over=("selection", "noise")),
     assumes=(GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
 )
@@ -106,7 +113,7 @@ def dsgd_second_moment(
     r"""Bound on ``E |G|^2`` for DSGD; an equality if Assumption 7 is an equality.
 
     .. math::
-        E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
+        \Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
         +\frac{\sigma^2}\gamma\sum_iw_i^2
 
     Examples
@@ -128,6 +135,8 @@ def dsgd_second_moment(
     PAPER,
     "Lemma 21",
     equation="eq. (35)",
+    basis="quoted",
+    left=LeftSide("inner product", "<grad h(x), z - y>", model="any", after="any time"),
     assumes=(Smooth(of="h"), StronglyConvex(of="h", source="mu = 0 is allowed: convex")),
     domains={"mu": NONNEGATIVE},
     side="lower",
@@ -138,7 +147,7 @@ def perturbed_inner_product(
     r"""Lower bound on ``<grad h(x), z - y>`` with ``value_difference = h(z) - h(y)``.
 
     .. math::
-        \langle\nabla h(x),z-y\rangle\ge h(z)-h(y)+\tfrac\mu4\|y-z\|^2-L\|z-x\|^2
+        h(z)-h(y)+\tfrac\mu4\|y-z\|^2-L\|z-x\|^2
 
     Parameters
     ----------
@@ -160,10 +169,13 @@ def perturbed_inner_product(
 
 
 @states(
-    PAPER,
-    "Theorems 17 and 18",
-    equation="the drift (36) in their proofs",
+    FEDTHEORY,
+    "the drift in a round of local steps",
+    related=(PAPER, "Theorems 17 and 18, the drift (36) in their proofs"),
     form="derived",
+    left=LeftSide(
+        "drift", "(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2", model="clients", after="round", over=("noise",)
+    ),
     assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, _SERVER_STEP, _LOCAL_STEP),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
@@ -205,10 +217,11 @@ def client_drift(
 
 
 @states(
-    PAPER,
-    "Theorems 17 and 18",
-    equation="the second moment in their proofs",
+    FEDTHEORY,
+    "the second moment of a round of local steps",
+    related=(PAPER, "Theorems 17 and 18"),
     form="derived",
+    left=LeftSide("second moment", "E |G|^2", model="none", after="round", over=("selection", "noise")),
     assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
 )
@@ -228,7 +241,7 @@ def fedavg_second_moment(
     r"""Bound on ``E |G|^2`` for FedAvg with R local steps, where local noise and local gradients are correlated.
 
     .. math::
-        E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
+        2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
         +6L^2\frac{1+WM/R}\gamma\,\mathcal E+\frac{4\sigma^2}{3R\gamma}\sum_iw_i^2
 
     Examples

@@ -27,6 +27,8 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
 )
 from fedtheory.theorem.assumptions import Hypothesis, Noise
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
@@ -50,10 +52,11 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 
 
 @states(
-    PAPER,
-    "Theorem 13",
-    equation="eqs. (18)-(20), expected over all rounds so far",
+    FEDTHEORY,
+    "a step, expected over all rounds so far",
+    related=(PAPER, "Theorem 13, eqs. (18)-(20), expected over all rounds so far"),
     form="derived",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
     schemes=SCHEMES,
     worst_case=_worst_cases.CONTRACTION,
@@ -97,10 +100,11 @@ def dsgd_contraction(
 
 
 @states(
-    PAPER,
-    "Theorem 15",
-    equation="eq. (24) summed over rounds",
+    FEDTHEORY,
+    "the mean squared gradient of all rounds",
+    related=(PAPER, "Theorem 15, eq. (24) summed over rounds"),
     form="derived",
+    left=LeftSide("squared gradient", "1/K sum_{k<K} E |grad f(x^k)|^2", model="all", over=("selection", "noise")),
     assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_DSGD),
     schemes=SCHEMES,
 )
@@ -118,7 +122,7 @@ def dsgd_average_gradient(
     sigma2: Scalar,
     dissimilarity: Scalar,
 ) -> Summands:
-    r"""Bound on the average of ``E |grad f|^2`` over the first K rounds with a constant step size.
+    r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::
         \frac{2(f(x^0)-f_{\inf})}{K\eta}+\eta L\big(W((1+M)E[1/\gamma]-1)\rho+\sigma^2S_2E[1/\gamma]\big)
@@ -147,10 +151,11 @@ def dsgd_average_gradient(
 
 
 @states(
-    PAPER,
-    "Theorem 17",
-    equation="expected over all rounds so far",
+    FEDTHEORY,
+    "a round of local steps, expected over all rounds so far",
+    related=(PAPER, "Theorem 17"),
     form="derived",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
@@ -206,10 +211,11 @@ def fedavg_contraction(
 
 
 @states(
-    PAPER,
-    "Theorem 18",
-    equation="summed over rounds",
+    FEDTHEORY,
+    "the mean squared gradient of all rounds of local steps",
+    related=(PAPER, "Theorem 18"),
     form="derived",
+    left=LeftSide("squared gradient", "1/K sum_{k<K} E |grad f(x^k)|^2", model="all", over=("selection", "noise")),
     assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_FEDAVG),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
@@ -230,7 +236,7 @@ def fedavg_average_gradient(
     sigma2: Scalar,
     dissimilarity: Scalar,
 ) -> Summands:
-    r"""Bound on the average of ``E |grad f|^2`` over the first K rounds with a constant step size.
+    r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::
         \tfrac{64}{23}\Big[\frac{f(x^0)-f_{\inf}}{K\eta}
@@ -268,6 +274,7 @@ def fedavg_average_gradient(
     PAPER,
     "Corollary of Theorem 13",
     equation="eq. (21)",
+    left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("noise",)),
     assumes=_FULL,
     schemes=_FULL_PARTICIPATION,
     worst_case=_worst_cases.ALL_CLIENTS,
@@ -297,6 +304,7 @@ def full_participation(
     PAPER,
     "Corollary of Theorem 13",
     equation="eq. (22)",
+    left=LeftSide("squared distance", "E |x^K - x*|^2", over=("noise",)),
     assumes=_FULL,
     schemes=_FULL_PARTICIPATION,
     worst_case=_worst_cases.ALL_CLIENTS_ROUNDS,

@@ -6,15 +6,18 @@ from fedtheory.bounds.participation import _worst_cases
 from fedtheory.bounds.participation.paper import PAPER
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["fixed_step_distance"]
 
 
 @states(
-    PAPER,
-    "Abstract",
-    equation="convergence for arbitrary participation",
+    FEDTHEORY,
+    "rounds with arbitrary participation",
+    related=(PAPER, "Abstract"),
     form="derived",
+    left=LeftSide("squared distance", "|w_R - w*|^2"),
     assumes=(*ASSUMES, MEAN, SHORT_STEPS),
     options=("strategy",),
     worst_case=_worst_cases.TURNS,

@@ -12,7 +12,7 @@ PAPER = Paper(
     authors="Wang, Ji",
     year=2022,
     url="https://arxiv.org/abs/2205.13648",
-    compared=False,  # only its abstract was available
+    basis="abstract",
     symbols=(
         Symbol(
             "imbalance2",

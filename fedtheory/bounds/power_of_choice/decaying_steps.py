@@ -16,6 +16,8 @@ from fedtheory.bounds.power_of_choice.paper import (
 )
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
@@ -59,6 +61,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     PAPER,
     "Theorem 3.1",
     equation="eq. (7)",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*PRINTED, POSITIVE_SKEW),
     schemes=MEAN,
     step_sizes=decaying_step_sizes,
@@ -110,6 +113,7 @@ def _printed_decaying_steps_gap(
     "Theorem 3.1",
     equation="eq. (7)",
     form="corrected",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*REPAIRED, POSITIVE_DIAGONAL, DRIFT_FITS),
     schemes=MEAN,
     step_sizes=decaying_step_sizes,
@@ -169,10 +173,11 @@ def decaying_steps_gap(
 
 
 @states(
-    PAPER,
-    "Theorem 3.1",
-    equation="eq. (7)",
+    FEDTHEORY,
+    "Theorem 3.1 with the exact drift of its proof",
+    related=(PAPER, "Theorem 3.1, eq. (7)"),
     form="refined",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*REPAIRED, POSITIVE_DIAGONAL, _SHORT_ROUNDS),
     schemes=MEAN,
     step_sizes=decaying_step_sizes,
@@ -193,7 +198,9 @@ def refined_decaying_steps_gap(
     rho_tilde: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""``decaying_steps_gap`` with the exact drift of its proof, if step sizes at most halve within a round.
+    r"""Bound on ``E F(w_T) - F*`` like ``decaying_steps_gap``, with the exact drift of its proof.
+
+    Step sizes may at most halve within a round.
 
     .. math::
         \begin{aligned}

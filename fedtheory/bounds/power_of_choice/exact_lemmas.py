@@ -5,6 +5,8 @@ from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["exact_client_drift", "loss_after_step"]
 
@@ -21,10 +23,11 @@ _STARTING_GRADIENTS = Hypothesis(
 
 
 @states(
-    PAPER,
-    "Appendix C",
-    equation="the loss that a step leaves",
+    FEDTHEORY,
+    "the loss that a step leaves",
+    related=(PAPER, "Appendix C"),
     form="derived",
+    left=LeftSide("client gap", "F_k(y - step_size grad F_k(y)) - F_k*", model="clients", after="step"),
     side="lower",
     assumes=(Smooth(of="F_k"), Convex(of="F_k"), LOWEST, short_steps(1)),
     options=("strategy", *ANY_STEP),
@@ -62,10 +65,11 @@ def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands
 
 
 @states(
-    PAPER,
-    "Lemma B.2",
-    equation="for a fixed step size, without noise",
+    FEDTHEORY,
+    "the exact drift for a fixed step size, without noise",
+    related=(PAPER, "Lemma B.2"),
     form="derived",
+    left=LeftSide("drift", "1/m sum_k |w_bar_t - w_k_t|^2", model="clients", after="step"),
     assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, EXACT_GRADIENTS, short_steps(1)),
     schemes=ANY_MEAN,
     worst_case=_worst_cases.DRIFT,

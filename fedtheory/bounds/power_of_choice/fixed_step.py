@@ -13,6 +13,8 @@ from fedtheory.bounds.power_of_choice.paper import (
 )
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 
@@ -37,6 +39,7 @@ _DRIFT_FITS = Hypothesis(
     PAPER,
     "Theorem A.1",
     equation="eq. (8)",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*PRINTED, NONNEGATIVE_SKEW, short_steps(), _CONTRACTION),
     schemes=MEAN,
 )
@@ -92,6 +95,7 @@ def _printed_fixed_step_gap(
     "Theorem A.1",
     equation="eq. (8)",
     form="corrected",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*REPAIRED, short_steps(), _DRIFT_FITS),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
@@ -150,10 +154,11 @@ def fixed_step_gap(
 
 
 @states(
-    PAPER,
-    "Theorem A.1",
-    equation="eq. (8)",
+    FEDTHEORY,
+    "Theorem A.1 with the exact drift of its proof",
+    related=(PAPER, "Theorem A.1, eq. (8)"),
     form="refined",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*REPAIRED, short_steps()),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
@@ -174,7 +179,9 @@ def refined_fixed_step_gap(
     rho_tilde: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""``fixed_step_gap`` with the exact drift of its proof and the initial squared distance.
+    r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, from the initial squared distance.
+
+    It has the exact drift of the proof.
 
     .. math::
         \begin{aligned}

@@ -5,6 +5,8 @@ from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.theorem.assumptions import BoundedGradients, Smooth
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
 
@@ -15,6 +17,7 @@ _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
     PAPER,
     "Lemma B.1",
     equation="eq. (9)",
+    left=LeftSide("squared gradient", "|grad F_k(w)|^2", model="any", after="any time"),
     assumes=(Smooth(of="F_k"), LOWEST),
     options=("any",),
     worst_case=_worst_cases.GRADIENT_NORM,
@@ -40,7 +43,16 @@ def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     return {"smoothness": 2 * L * excess}
 
 
-@states(PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS, HALVING), schemes=ANY_MEAN)
+@states(
+    PAPER,
+    "Lemma B.2",
+    equation="eq. (12)",
+    left=LeftSide(
+        "drift", "E 1/m sum_k |w_bar_t - w_k_t|^2", model="clients", after="step", over=("selection", "noise")
+    ),
+    assumes=(MARGINAL_GRADIENTS, HALVING),
+    schemes=ANY_MEAN,
+)
 def _printed_client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
@@ -58,10 +70,13 @@ def _printed_client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar)
 
 
 @states(
-    PAPER,
-    "Lemma B.2",
-    equation="eq. (12)",
+    FEDTHEORY,
+    "the drift over the active clients with tau - 1 steps",
+    related=(PAPER, "Lemma B.2, eq. (12)"),
     form="refined",
+    left=LeftSide(
+        "drift", "E 1/m sum_k |w_bar_t - w_k_t|^2", model="clients", after="step", over=("selection", "noise")
+    ),
     assumes=(_ACTIVE_GRADIENTS, HALVING),
     schemes=ANY_MEAN,
     printed=_printed_client_drift,
@@ -91,7 +106,20 @@ def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summa
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
 
-@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, options=("any",))
+@states(
+    PAPER,
+    "Lemma B.3",
+    equation="eq. (24)",
+    left=LeftSide(
+        "squared distance",
+        "|1/m sum_k w_k - w*|^2",
+        model="average",
+        after="round",
+        average="the selected clients' models with weights 1/m",
+    ),
+    schemes=ANY_MEAN,
+    options=("any",),
+)
 def averaged_distance(distances2: Scalar) -> Summands:
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
 

@@ -19,6 +19,7 @@ from fedtheory.bounds.power_of_choice.paper import (
 )
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["one_step", "weighted_one_step"]
 
@@ -42,6 +43,7 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
     PAPER,
     "Appendix C",
     equation="eqs. (64)-(65)",
+    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
     assumes=(*PRINTED, NONNEGATIVE_SKEW, HALVING, short_steps(), _CONTRACTS_AS_PRINTED),
     schemes=MEAN,
 )
@@ -91,6 +93,7 @@ def _printed_one_step(
     "Appendix C",
     equation="eqs. (64)-(65)",
     form="corrected",
+    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
     assumes=(*REPAIRED, short_steps(), _CONTRACTS),
     schemes=MEAN,
     printed=_printed_one_step,
@@ -164,6 +167,7 @@ def one_step(
     PAPER,
     "Appendix E",
     equation="eq. (81)",
+    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
     assumes=(*WEIGHTED_PRINTED, NONNEGATIVE_SKEW, HALVING, _SHORT_STEPS_AS_PRINTED),
     schemes=WEIGHTED_AS_PRINTED,
 )
@@ -216,6 +220,7 @@ def _printed_weighted_one_step(
     "Appendix E",
     equation="eq. (81)",
     form="corrected",
+    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
     assumes=(*WEIGHTED_REPAIRED, short_steps(), _CONTRACTS, UNIT_SQUARES),
     schemes=WEIGHTED,
     printed=_printed_weighted_one_step,

@@ -31,6 +31,8 @@ from fedtheory.bounds.power_of_choice.paper import (
 )
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
@@ -91,6 +93,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     PAPER,
     "Appendix E",
     equation="eq. (85)",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
     schemes=WEIGHTED_AS_PRINTED,
     step_sizes=weighted_step_sizes,
@@ -137,10 +140,11 @@ def _printed_weighted_average_gap(
 
 
 @states(
-    PAPER,
-    "Appendix E",
-    equation="eqs. (82)-(85)",
+    FEDTHEORY,
+    "the bound that follows from the printed recursion",
+    related=(PAPER, "Appendix E, eqs. (82)-(85)"),
     form="derived",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,
@@ -161,7 +165,9 @@ def derived_weighted_average_gap(
     rho_tilde: Scalar,
     initial_distance2: Scalar,
 ) -> Summands:
-    r"""Bound from the recursion (82)-(84): (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
+    r"""Bound on ``E F(w_T) - F*`` from the recursion (82)-(84).
+
+    It is (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
     .. math::
         \begin{aligned}
@@ -206,6 +212,7 @@ def derived_weighted_average_gap(
     "Appendix E",
     equation="eq. (85)",
     form="corrected",
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,

@@ -11,6 +11,8 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["one_round", "round_coefficients"]
 
@@ -78,10 +80,11 @@ def round_coefficients(
 
 
 @states(
-    PAPER,
-    "Appendix C",
-    equation="a whole round, without Assumption 3.4",
+    FEDTHEORY,
+    "a whole round, without Assumption 3.4",
+    related=(PAPER, "Appendix C"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_{t+tau} - w*|^2", after="round", over=("selection", "noise")),
     assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
     schemes=MEAN,
     worst_case=_worst_cases.ONE_ROUND,

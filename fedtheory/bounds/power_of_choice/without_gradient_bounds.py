@@ -27,6 +27,8 @@ from fedtheory.bounds.power_of_choice.paper import (
 from fedtheory.bounds.power_of_choice.whole_rounds import of_a_round
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
 
@@ -39,10 +41,11 @@ _LATE = Hypothesis(
 
 
 @states(
-    PAPER,
-    "Theorem A.1",
-    equation="without Assumption 3.4",
+    FEDTHEORY,
+    "a fixed step size, without Assumption 3.4",
+    related=(PAPER, "Theorem A.1"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection", "noise")),
     assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
     schemes=MEAN,
     worst_case=_worst_cases.FIXED_ROUNDS,
@@ -125,10 +128,11 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
 
 
 @states(
-    PAPER,
-    "Theorem 3.1",
-    equation="without Assumption 3.4",
+    FEDTHEORY,
+    "decaying step sizes, without Assumption 3.4",
+    related=(PAPER, "Theorem 3.1"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection", "noise")),
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
     schemes=MEAN,
     step_sizes=delayed_step_sizes,
@@ -194,10 +198,17 @@ def decaying_steps_distance(
 
 
 @states(
-    PAPER,
-    "Theorem A.1",
-    equation="averaged models, without Assumption 3.4",
+    FEDTHEORY,
+    "the average of models, without Assumption 3.4",
+    related=(PAPER, "Theorem A.1"),
     form="derived",
+    left=LeftSide(
+        "gap",
+        "E F(w~) - F*",
+        model="average",
+        over=("selection", "noise"),
+        average="the rounds' starting models with weights c^(-tau r)",
+    ),
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _SHORTER_STEPS),
     schemes=MEAN,
     worst_case=_worst_cases.AVERAGED_ROUNDS,

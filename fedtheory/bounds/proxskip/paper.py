@@ -13,7 +13,7 @@ PAPER = Paper(
     authors="Mishchenko, Malinovsky, Stich, Richtarik",
     year=2022,
     url="https://arxiv.org/abs/2202.09357",
-    compared=False,  # its text was not available, only a paper that restates it
+    basis="quoted",
     symbols=(
         SYMBOLS["num_steps"],
         Symbol(

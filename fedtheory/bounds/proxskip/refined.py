@@ -5,15 +5,20 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["refined_fixed_step_potential"]
 
 
 @states(
-    PAPER,
-    "Theorem 3.6",
-    equation="any step size",
+    FEDTHEORY,
+    "Scaffnew for any step size",
+    related=(PAPER, "Theorem 3.6"),
     form="refined",
+    left=LeftSide(
+        "potential", "E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]", model="clients", over=("selection",)
+    ),
     assumes=ASSUMES,
     schemes=FULL_PARTICIPATION,
     options=("method",),
@@ -29,7 +34,9 @@ def refined_fixed_step_potential(
     initial_distance2: Scalar,
     control_error2: Scalar,
 ) -> Summands:
-    r"""Bound on the potential of ``fixed_step_potential`` with the rate ``q^2`` in place of ``1 - gamma mu``.
+    r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` with the rate ``q^2``.
+
+    The rate takes the place of ``1 - gamma mu`` in ``fixed_step_potential``.
 
     .. math::
         \max\{q^2,1-p^2\}^T\left(\|w_0-w^*\|^2+\frac{\gamma^2}{p^2}E_0\right),\quad

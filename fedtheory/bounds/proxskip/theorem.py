@@ -5,6 +5,7 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["fixed_step_potential"]
 
@@ -12,6 +13,9 @@ __all__ = ["fixed_step_potential"]
 @states(
     PAPER,
     "Theorem 3.6",
+    left=LeftSide(
+        "potential", "E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]", model="clients", over=("selection",)
+    ),
     assumes=(*ASSUMES, SHORT_STEPS),
     schemes=FULL_PARTICIPATION,
     options=("method",),

@@ -1,6 +1,6 @@
 r"""One round of SCAFFOLD, for every step size with stable gradient descent.
 
-It is not in the paper, whose theorems are in O-notation.
+It is not in the paper. The theorems of its main part are in O-notation; its appendix has constants for shorter steps.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
@@ -8,15 +8,18 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["one_round"]
 
 
 @states(
-    PAPER,
-    "Algorithm 1",
-    equation="a round of all clients, Option II",
+    FEDTHEORY,
+    "a round of all clients, Option II",
+    related=(PAPER, "Algorithm 1"),
     form="derived",
+    left=LeftSide("potential", "|w_+ - w*|^2 + eta^2 tau^2 E_+", after="round"),
     assumes=(*CONTROL, STABLE),
     schemes=FULL_PARTICIPATION,
     options=("method",),

@@ -6,6 +6,8 @@ from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["fixed_step_potential"]
 
@@ -17,10 +19,11 @@ SHORT_ROUNDS = Hypothesis(
 
 
 @states(
-    PAPER,
-    "Algorithm 1",
-    equation="R rounds of all clients, Option II",
+    FEDTHEORY,
+    "R rounds of all clients, Option II",
+    related=(PAPER, "Algorithm 1"),
     form="derived",
+    left=LeftSide("potential", "|w_R - w*|^2 + eta^2 tau^2 E_R"),
     assumes=(*CONTROL, SHORT_ROUNDS),
     schemes=FULL_PARTICIPATION,
     options=("method",),

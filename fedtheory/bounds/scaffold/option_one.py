@@ -6,6 +6,8 @@ from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["option_one_round"]
 
@@ -14,10 +16,11 @@ CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
 
 
 @states(
-    PAPER,
-    "Algorithm 1",
-    equation="a round of all clients, Option I",
+    FEDTHEORY,
+    "a round of all clients, Option I",
+    related=(PAPER, "Algorithm 1"),
     form="derived",
+    left=LeftSide("potential", "|w_+ - w*|^2 + omega E_+", after="round"),
     assumes=(*FUNCTIONS, EXACT_GRADIENTS, METHOD, STABLE, CURVED),
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ROUND,

@@ -24,7 +24,6 @@ PAPER = Paper(
     authors="Karimireddy, Kale, Mohri, Reddi, Stich, Suresh",
     year=2020,
     url="https://arxiv.org/abs/1910.06378",
-    compared=False,
     symbols=(
         Symbol(
             "control_error2",

@@ -4,15 +4,18 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["fixed_step_distance"]
 
 
 @states(
-    PAPER,
-    "Example wc_sgd",
-    equation="for a fixed step size",
+    FEDTHEORY,
+    "T steps of drawn clients, for a fixed step size",
+    related=(PAPER, "Example wc_sgd"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection",)),
     assumes=(*ASSUMES, DRAWS, CONVERGENT_STEPS),
     schemes=WITH_REPLACEMENT,
 )

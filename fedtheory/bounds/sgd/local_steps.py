@@ -6,15 +6,18 @@ from fedtheory.bounds.scaffold.paper import STABLE, drift_of_a_round
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["local_steps_round"]
 
 
 @states(
-    PAPER,
-    "Example wc_sgd",
-    equation="a round of local steps of all clients",
+    FEDTHEORY,
+    "a round of local steps of all clients",
+    related=(PAPER, "Example wc_sgd"),
     form="derived",
+    left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=(*ASSUMES, STABLE),
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ROUND,

@@ -9,6 +9,8 @@ from fedtheory.bounds.fedavg.paper import BALANCED, DRAWS, SEVERAL_CLIENTS, SUBS
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["drawn_step", "subset_step"]
 
@@ -26,10 +28,11 @@ def step_with_noise(distance2, noise2, *, step_size, mu, L) -> Summands:
 
 
 @states(
-    PAPER,
-    "Example wc_sgd",
-    equation="for every step size and m clients",
+    FEDTHEORY,
+    "a step of m drawn clients, for every step size",
+    related=(PAPER, "Example wc_sgd"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
     assumes=(*ASSUMES, DRAWS),
     schemes=WITH_REPLACEMENT,
     worst_case=_worst_cases.DRAWN_STEP,
@@ -70,10 +73,11 @@ def drawn_step(
 
 
 @states(
-    PAPER,
-    "Example wc_sgd",
-    equation="for every step size and m of K clients",
+    FEDTHEORY,
+    "a step of m of K clients, for every step size",
+    related=(PAPER, "Example wc_sgd"),
     form="derived",
+    left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
     assumes=(*ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
     worst_case=_worst_cases.SUBSET_STEP,

@@ -13,7 +13,7 @@ PAPER = Paper(
     authors="Goujaud, Moucer, Glineur, Hendrickx, Taylor, Dieuleveut",
     year=2024,
     url="https://doi.org/10.1007/s12532-024-00259-7",
-    compared=False,
+    basis="remembered",
     symbols=(
         Symbol(
             "zeta2",

@@ -5,15 +5,18 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["averaging_distance"]
 
 
 @states(
-    PAPER,
-    "Appendix",
-    equation="federated averaging",
+    FEDTHEORY,
+    "distance from the stationary point of averaging",
+    related=(PAPER, "Appendix"),
     form="derived",
+    left=LeftSide("squared distance from the limit", "|w_R - w_inf|^2"),
     assumes=(*ASSUMES, CONVERGENT_STEPS),
     schemes=FULL_PARTICIPATION,
 )

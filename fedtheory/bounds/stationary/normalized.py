@@ -6,6 +6,8 @@ from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem.assumptions import Hypothesis, knows, method_is
 from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["normalized_round"]
 
@@ -23,10 +25,11 @@ _MEAN = Hypothesis(
 
 
 @states(
-    PAPER,
-    "Appendix",
-    equation="a round of normalized averaging of quadratics",
+    FEDTHEORY,
+    "a round of normalized averaging of quadratics",
+    related=(PAPER, "Appendix"),
     form="derived",
+    left=LeftSide("squared distance from the limit", "|w_+ - w_inf|^2", after="round"),
     assumes=(*ASSUMES, _METHOD, _QUADRATIC, SHORT_STEPS, _SHORT_ROUNDS, _MEAN),
     schemes=FULL_PARTICIPATION,
     options=("method",),

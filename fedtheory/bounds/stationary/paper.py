@@ -12,7 +12,6 @@ PAPER = Paper(
     authors="Wang, Liu, Liang, Joshi, Poor",
     year=2020,
     url="https://arxiv.org/abs/2007.07481",
-    compared=False,
     symbols=(
         Symbol(
             "effective_steps",

@@ -23,7 +23,7 @@ from fedtheory.instances.runs import (
     two_parabolas,
 )
 from fedtheory.instances.vectors import Vector, norm2, vector
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
@@ -276,7 +276,7 @@ def lemma_a4(rng: np.random.Generator) -> Finding:
 
 @step(
     "fedalign:lemma-a4-refined",
-    Statement(fa.PAPER, "Lemma A.4", "eq. (26)", form="refined"),
+    Statement(FEDTHEORY, "", related=(fa.PAPER, "Lemma A.4, eq. (26)"), form="refined"),
     lambda rng: steps(rng, longest_round=6),
     hypotheses=("E sum_k p'_k I_k |g_k|^2 <= G2", _FROZEN),
 )

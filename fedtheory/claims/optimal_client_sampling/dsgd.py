@@ -22,7 +22,7 @@ from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.sampled_rounds import SampledRound, draw_wells, full_law, optimal_law
 from fedtheory.instances.vectors import Vector, inner, norm2, vector
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, worst_of
 
@@ -43,7 +43,7 @@ def equation_34(s: WellsRound) -> Chain:
 
 @step(
     "optimal-client-sampling:equation-37",
-    source("Appendix D.1", "eq. (37)", form="derived"),
+    Statement(FEDTHEORY, "", related=(ocs.PAPER, "Appendix D.1, eq. (37)"), form="derived"),
     long_quadratic_round,
     hypotheses=_STEPS,
 )
@@ -61,7 +61,7 @@ def equation_37(s: QuadraticRound) -> Chain:
 
 @step(
     "optimal-client-sampling:equation-38",
-    source("Appendix D.1", "eq. (38)", form="derived"),
+    Statement(FEDTHEORY, "", related=(ocs.PAPER, "Appendix D.1, eq. (38)"), form="derived"),
     long_quadratic_round,
     hypotheses=_STEPS,
 )

@@ -25,7 +25,7 @@ from fedtheory.instances.sampled_rounds import LocalUpdate, SampledRound, full_l
 from fedtheory.instances.vectors import Vector, inner, norm2, vector
 from fedtheory.sampling.cohorts import independent
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
 
@@ -75,7 +75,7 @@ def remark_14_uniform(rng: np.random.Generator) -> Finding:
 @claim(
     "optimal-client-sampling:remark-14-between",
     "the right-hand side of Theorem 13 decreases in gamma: for a round it is between full and uniform participation",
-    source("Remark 14", form="derived"),
+    Statement(FEDTHEORY, "", related=(ocs.PAPER, "Remark 14"), form="derived"),
     looseness=1.01,
 )
 def remark_14_between(rng: np.random.Generator) -> Finding:
@@ -90,7 +90,7 @@ def remark_14_between(rng: np.random.Generator) -> Finding:
 @claim(
     "optimal-client-sampling:remark-16",
     "the right-hand side of Theorem 15 decreases in gamma: for a round it is between full and uniform participation",
-    source("Remark 16", form="derived"),
+    Statement(FEDTHEORY, "", related=(ocs.PAPER, "Remark 16"), form="derived"),
     looseness=1.01,
 )
 def remark_16(rng: np.random.Generator) -> Finding:
@@ -102,7 +102,7 @@ def remark_16(rng: np.random.Generator) -> Finding:
 @claim(
     "optimal-client-sampling:remark-19",
     "the right-hand sides of Theorems 17 and 18 decrease in gamma, between full and uniform participation",
-    source("Remark 19", form="derived"),
+    Statement(FEDTHEORY, "", related=(ocs.PAPER, "Remark 19"), form="derived"),
     looseness=1.01,
 )
 def remark_19(rng: np.random.Generator) -> Finding:
@@ -216,7 +216,9 @@ def fedavg_second_moment(s: WellsRound) -> Chain:
 @claim(
     "optimal-client-sampling:uncorrelated-noise",
     "E |h_i + zeta_i|^2 <= E |h_i|^2 + E |zeta_i|^2 for the means of local gradients and of local noise",
-    source("Theorems 17 and 18", "a plausible false step of their proofs", form="variant"),
+    Statement(
+        FEDTHEORY, "", related=(ocs.PAPER, "Theorems 17 and 18, a plausible false step of their proofs"), form="variant"
+    ),
     "refuted conjecture",
     hypotheses=("f_i is L-smooth, possibly non-convex",),
 )

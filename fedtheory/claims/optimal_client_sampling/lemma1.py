@@ -26,7 +26,7 @@ from fedtheory.sampling.probability_matrices import (
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
@@ -107,7 +107,7 @@ def sampling(rng: np.random.Generator) -> list[Sampling]:
 @claim(
     "optimal-client-sampling:identity-6",
     "E |G - sum_i w_i U_i|^2 = sum_i (1/p_i - 1) w_i^2 |U_i|^2",
-    source("Section 2", "eq. (6)"),
+    source("Section 2 and Appendix B", "eqs. (6), (31)"),
     "identity",
     hypotheses=(_INDEPENDENT, "every probability is positive"),
 )
@@ -213,7 +213,7 @@ def lemma_1_left() -> Finding:
 
 @step(
     "optimal-client-sampling:lemma-1-minimax",
-    source("Remark 2", form="refined"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Remark 2"), form="refined"),
     lambda rng: [Sampling(rng, most=4)],
     kind="identity",
     hypotheses=(_PROPER,),

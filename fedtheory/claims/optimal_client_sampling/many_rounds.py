@@ -15,7 +15,7 @@ from fedtheory.instances.federations import RationalQuadratics, Wells, opposite_
 from fedtheory.instances.sampled_rounds import SampledRound, full_law, optimal_law, uniform_law
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, worst_of
 
@@ -182,7 +182,7 @@ fedavg_average = claim(
 @claim(
     "optimal-client-sampling:mean-of-alpha",
     "the variance of the sampling is (alpha (n - m)/m) E sum_i t_i^2 with the mean of alpha over the updates",
-    Statement(ocs.PAPER, "Definition 11", "eq. (15), its alpha averaged", form="variant"),
+    Statement(FEDTHEORY, "", related=(ocs.PAPER, "Definition 11, eq. (15), its alpha averaged"), form="variant"),
     "refuted conjecture",
     remark="alpha is a ratio of expectations",
 )
@@ -203,7 +203,7 @@ def _variance(t: Vector, p: Vector) -> Fraction:
 @claim(
     "optimal-client-sampling:mean-of-gamma",
     "over rounds with different starting models, E |G|^2 is that of a single gamma, the mean of theirs: 1/E[gamma^k]",
-    Statement(ocs.PAPER, "Theorem 13", "over several rounds, with 1/E[gamma^k]", form="variant"),
+    Statement(FEDTHEORY, "over several rounds, with 1/E[gamma^k]", related=(ocs.PAPER, "Theorem 13"), form="variant"),
     "refuted conjecture",
     remark="E[1/gamma^k] is larger, by Jensen's inequality",
 )
@@ -229,7 +229,7 @@ def _two_updates(weighted: Vector) -> SampledRound:
 @claim(
     "optimal-client-sampling:contraction-mean-of-gamma",
     "Theorem 13, expected over rounds with random gamma^k, holds with 1/E[gamma^k] in place of E[1/gamma^k]",
-    Statement(ocs.PAPER, "Theorem 13", "expected over rounds, with 1/E[gamma^k]", form="variant"),
+    Statement(FEDTHEORY, "expected over rounds, with 1/E[gamma^k]", related=(ocs.PAPER, "Theorem 13"), form="variant"),
     "refuted conjecture",
     remark="each round draws a new budget; for a fixed budget no counterexample with optimal sampling is known",
 )

@@ -8,7 +8,7 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds._worst_cases import draw_class, step_size
 from fedtheory.claims._comparisons import as_texts
 from fedtheory.instances.draws import whole
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
@@ -17,7 +17,7 @@ from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 @claim(
     "optimal-client-sampling:worst-case-of-equal-weights",
     "With equal weights, optimal sampling has the worst case of uniform sampling",
-    Statement(ocs.PAPER, "Lemma 1", "in the worst case of a step", form="derived"),
+    Statement(FEDTHEORY, "in the worst case of a step", related=(ocs.PAPER, "Lemma 1"), form="derived"),
     "optimality",
     instances=(3, 100),
     remark="the least variance is concave and symmetric in the squared norms, so that equal norms are its worst case",

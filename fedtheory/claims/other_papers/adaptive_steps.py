@@ -7,7 +7,7 @@ import numpy as np
 
 from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.vectors import Vector
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most
 
@@ -20,7 +20,7 @@ AMSGRAD = Paper(
     "Reddi, Kale, Kumar",
     2018,
     "https://arxiv.org/abs/1904.09237",
-    compared=False,
+    basis="quoted",
 )
 
 
@@ -48,7 +48,7 @@ def lemma_3() -> Finding:
 @claim(
     "adam:scaled-sum",
     "sum_t |g_t|/t^(1/2) <= (1 + 1/2 + ... + 1/T)^(1/2) |g_1:T|, squared",
-    Statement(ADAM, "Lemma 10.3", "in place of the lemma", form="derived"),
+    Statement(FEDTHEORY, "in place of the lemma", related=(ADAM, "Lemma 10.3"), form="derived"),
     looseness=1.01,
 )
 def scaled_sum(rng: np.random.Generator) -> Finding:
@@ -141,7 +141,9 @@ def telescoping_sum() -> Finding:
 @claim(
     "amsgrad:constant-momentum",
     "The weights v_t^(1/2)/(alpha_t (1 - beta_1t)) grow at least like t^(1/2) if beta_1t does not decrease, squared",
-    Statement(AMSGRAD, "Theorem 4", "a step of the proof, with a further hypothesis", form="derived"),
+    Statement(
+        FEDTHEORY, "a step of the proof, with a further hypothesis", related=(AMSGRAD, "Theorem 4"), form="derived"
+    ),
     hypotheses=("alpha_t = alpha/t^(1/2)", "v_t and beta_1t do not decrease"),
     looseness=1.01,
 )

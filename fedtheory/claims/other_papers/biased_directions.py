@@ -10,7 +10,7 @@ from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
@@ -20,7 +20,7 @@ SSDM = Paper(
     "Safaryan, Richtarik",
     2021,
     "https://arxiv.org/abs/1905.12938",
-    compared=False,
+    basis="quoted",
 )
 SIGN_DESCENT = Paper(
     "sign-descent",
@@ -28,7 +28,7 @@ SIGN_DESCENT = Paper(
     "Karimireddy, Rebjock, Stich, Jaggi",
     2019,
     "https://arxiv.org/abs/1901.09847",
-    compared=False,
+    basis="abstract",
 )
 DIST_EF_SGD = Paper(
     "dist-ef-sgd",
@@ -36,7 +36,7 @@ DIST_EF_SGD = Paper(
     "Zheng, Huang, Kwok",
     2019,
     "https://arxiv.org/abs/1905.10936",
-    compared=False,
+    basis="quoted",
 )
 CLIPPING = Paper(
     "clipping",
@@ -44,7 +44,7 @@ CLIPPING = Paper(
     "Koloskova, Hendrikx, Stich",
     2023,
     "https://arxiv.org/abs/2305.01588",
-    compared=False,
+    basis="abstract",
 )
 
 
@@ -85,7 +85,7 @@ def _mean_sign(entry: Fraction, size: Fraction) -> Fraction:
 @claim(
     "ssdm:norms-sent",
     "If every client sends the norm of its momentum with the stochastic signs, their mean is the mean momentum",
-    Statement(SSDM, "Theorem 8", "different clients", form="derived"),
+    Statement(FEDTHEORY, "different clients", related=(SSDM, "Theorem 8"), form="derived"),
     "identity",
 )
 def norms_sent(rng: np.random.Generator) -> Finding:
@@ -101,7 +101,7 @@ def norms_sent(rng: np.random.Generator) -> Finding:
 @claim(
     "sign-descent:one-sample",
     "A step along the sign of an unbiased gradient of bounded variance decreases a convex loss in expectation",
-    Statement(SIGN_DESCENT, "Abstract", "the belief that it refutes", form="derived"),
+    Statement(FEDTHEORY, "the belief that it refutes", related=(SIGN_DESCENT, "Abstract"), form="derived"),
     "refuted conjecture",
     remark="of four clients three send the wrong sign: every step increases the mean loss, by 1/8 of the step size",
 )
@@ -119,7 +119,7 @@ def _clipped(x: Fraction) -> Fraction:
 @claim(
     "clipping:short-steps",
     "The mean clipped gradient vanishes at the minimizer, so that clipped steps converge to it if they are short",
-    Statement(CLIPPING, "Abstract", "the belief that it refutes", form="derived"),
+    Statement(FEDTHEORY, "the belief that it refutes", related=(CLIPPING, "Abstract"), form="derived"),
     "refuted conjecture",
     remark="three clients (w - a_k)^2/2 with a = 0, 0, 3, clipped at 1: it vanishes at 1/2, and the minimizer is 1",
 )
@@ -155,7 +155,7 @@ def stored_error() -> Finding:
 @claim(
     "dist-ef-sgd:stored-error-in-steps",
     "Times the last learning rate, it is at most s eta_t + s^2 eta_(t-1) + ... if the gradients have norm at most 1",
-    Statement(DIST_EF_SGD, "error bound", "in terms of the learning rates", form="derived"),
+    Statement(FEDTHEORY, "in terms of the learning rates", related=(DIST_EF_SGD, "error bound"), form="derived"),
     hypotheses=("|C(v) - v| <= s |v|",),
     looseness=1.01,
 )

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.instances.draws import pick, whole
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 
@@ -60,7 +60,7 @@ def faster_than_nesterov() -> Finding:
 @claim(
     "heavy-ball:quadratics",
     "On quadratics with curvatures in [mu, L] both roots z of z^2 - (1 + b - a h) z + b have modulus b^(1/2)",
-    Statement(HEAVY_BALL, "Section 1.1", "quadratic losses", form="derived"),
+    Statement(FEDTHEORY, "quadratic losses", related=(HEAVY_BALL, "Section 1.1"), form="derived"),
     hypotheses=("a = 4/(L^(1/2) + mu^(1/2))^2, b = ((L^(1/2) - mu^(1/2))/(L^(1/2) + mu^(1/2)))^2, mu <= h <= L",),
     looseness=1.01,
     remark="the discriminant is at most 0, and it is 0 at h = mu and at h = L: no quadratic has a cycle",

@@ -9,7 +9,7 @@ from fedtheory.arithmetic.matrices import product
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, pick
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 
@@ -19,14 +19,14 @@ ADMM = Paper(
     "Chen, He, Ye, Yuan",
     2016,
     "https://doi.org/10.1007/s10107-014-0826-5",
-    compared=False,
+    basis="abstract",
 )
 RESHUFFLING = Paper(
     "reshuffling",
     "Random Reshuffling is Not Always Better",
     "De Sa",
     2020,
-    compared=False,
+    basis="abstract",
 )
 
 
@@ -41,7 +41,7 @@ def _sweep(columns: Sequence[Vector], x: Vector, multiplier: Vector) -> tuple[Ve
 @claim(
     "admm:three-blocks",
     "Alternating directions with three blocks converges on every convex problem",
-    Statement(ADMM, "Abstract", "the open question that it answers", form="derived"),
+    Statement(FEDTHEORY, "the open question that it answers", related=(ADMM, "Abstract"), form="derived"),
     "refuted conjecture",
     remark=(
         "minimize 0 if x_1 a_1 + x_2 a_2 + x_3 a_3 = 0: a sweep is a matrix with six eigenvalues, and the trace of its"
@@ -62,7 +62,7 @@ def three_blocks() -> Finding:
 @claim(
     "admm:two-blocks",
     "With two blocks, |multiplier|^2 + |x_2 a_2|^2 does not increase in a sweep after the first",
-    Statement(ADMM, "Abstract", "two blocks", form="derived"),
+    Statement(FEDTHEORY, "two blocks", related=(ADMM, "Abstract"), form="derived"),
     looseness=1.01,
 )
 def two_blocks(rng: np.random.Generator) -> Finding:
@@ -82,7 +82,9 @@ def two_blocks(rng: np.random.Generator) -> Finding:
 @claim(
     "reshuffling:matrix-means",
     "The mean product of positive semidefinite matrices over all orders is at most the power of their mean, in norm",
-    Statement(RESHUFFLING, "Abstract", "the conjecture of Recht and Re that it refutes", form="derived"),
+    Statement(
+        FEDTHEORY, "the conjecture of Recht and Re that it refutes", related=(RESHUFFLING, "Abstract"), form="derived"
+    ),
     "refuted conjecture",
     remark=(
         "five matrices I + (e_0 y' + y e_0') of mean I, y = 10/9 (e_k - mean e); by symmetry all orders have the same"

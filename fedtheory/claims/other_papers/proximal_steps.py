@@ -9,7 +9,7 @@ from fedtheory.bounds.fedexp.paper import FEDEXPROX
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, whole
 from fedtheory.instances.vectors import Vector, average, vector
-from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
@@ -19,7 +19,7 @@ FEDDYN = Paper(
     "Acar, Zhao, Navarro, Mattina, Whatmough, Saligrama",
     2021,
     "https://arxiv.org/abs/2111.04263",
-    compared=False,
+    basis="quoted",
 )
 FEDSPLIT = Paper(
     "fedsplit",
@@ -27,14 +27,14 @@ FEDSPLIT = Paper(
     "Pathak, Wainwright",
     2020,
     "https://arxiv.org/abs/2005.05238",
-    compared=False,
+    basis="abstract",
 )
 ADMM_REVIEW = Paper(
     "admm-review",
     "Distributed Optimization and Statistical Learning via the Alternating Direction Method of Multipliers",
     "Boyd, Parikh, Chu, Peleato, Eckstein",
     2011,
-    compared=False,
+    basis="quoted",
 )
 
 
@@ -94,7 +94,7 @@ def server_state_corrected(rng: np.random.Generator) -> Finding:
 @claim(
     "fedsplit:fedprox-limit",
     "FedProx with exact proximal steps of all clients converges to the minimizer of the mean loss",
-    Statement(FEDSPLIT, "Abstract", "the belief that it refutes", form="derived"),
+    Statement(FEDTHEORY, "the belief that it refutes", related=(FEDSPLIT, "Abstract"), form="derived"),
     "refuted conjecture",
     remark="a round maps w = 3/5 to itself, and the minimizer is 3/4; the limit minimizes the mean Moreau envelope",
 )
@@ -116,7 +116,7 @@ def _guarantee(hessians: Sequence[Vector], step_size: Fraction) -> tuple[Fractio
 @claim(
     "fedexprox:better-than-gradient-descent",
     "On quadratics, the guarantee L_gamma (1 + gamma L_max) |w_0 - w*|^2/T of FedExProx is better than that with L",
-    Statement(FEDEXPROX, "Theorem", "its constant as later papers quote it", form="derived"),
+    Statement(FEDTHEORY, "its constant as later papers quote it", related=(FEDEXPROX, "Theorem"), form="derived"),
     "refuted conjecture",
     remark=(
         "7 against 5; no quadratic has a better one. The method itself is better here: its steps depend on the"
@@ -132,7 +132,7 @@ def better_than_gradient_descent() -> Finding:
 @claim(
     "fedexprox:guarantee",
     "L <= L_gamma (1 + gamma L_max) for all quadratics and all gamma",
-    Statement(FEDEXPROX, "Theorem", "its constant as later papers quote it", form="derived"),
+    Statement(FEDTHEORY, "its constant as later papers quote it", related=(FEDEXPROX, "Theorem"), form="derived"),
     looseness=1.01,
 )
 def guarantee(rng: np.random.Generator) -> Finding:

@@ -22,7 +22,7 @@ from fedtheory.instances.runs import RationalRun, Snapshot, mean_weights
 from fedtheory.instances.vectors import Vector, average, norm2, vector
 from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 
@@ -113,7 +113,12 @@ def equations_13_15(s: Cohort) -> Chain:
     return s.at.drift, "=", s.from_mean_of_differences, "<=", all_pairs, "=", distinct_pairs
 
 
-@step("power-of-choice:equation-14-twice", lemma("Lemma B.2", "eq. (14)", form="refined"), cohort, kind="identity")
+@step(
+    "power-of-choice:equation-14-twice",
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Lemma B.2, eq. (14)"), form="refined"),
+    cohort,
+    kind="identity",
+)
 def equation_14_twice(s: Cohort) -> Chain:
     """1/m^2 sum_{k, k'} |w_k' - w_k|^2 = 2/m sum_k |w_bar - w_k|^2, where eq. (14) has a factor of at least 1"""
     return s.pairs(distinct=False), "=", 2 * s.at.drift

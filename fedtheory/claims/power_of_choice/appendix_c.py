@@ -40,7 +40,7 @@ from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
 from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.statistics.law import Law
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, equal_to
 
@@ -160,7 +160,7 @@ def equation_36(s: Copies) -> Chain:
 
 @step(
     "power-of-choice:equation-37-refined",
-    line("eqs. (31)-(37)", form="refined"),
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix C, eqs. (31)-(37)"), form="refined"),
     any_models,
     hypotheses=(CURVATURE,),
     remark="all steps at once for any models, with the drift in place of 16 eta^2 tau^2 G2",
@@ -245,7 +245,7 @@ def before_conditioning(s: Step, contracted: Fraction) -> Chain:
 
 @step(
     "power-of-choice:equation-43",
-    line("eq. (43)", form="refined"),
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix C, eq. (43)"), form="refined"),
     lambda rng: all_steps(rng, longest_round=3),
     hypotheses=(CURVATURE, NOISE),
     remark="the printed form follows by Lemma B.2",
@@ -257,7 +257,7 @@ def equation_43(s: Step) -> Chain:
 
 @step(
     "power-of-choice:equation-44",
-    line("eq. (44)", form="refined"),
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix C, eq. (44)"), form="refined"),
     lambda rng: all_steps(rng, longest_round=3),
     hypotheses=(CURVATURE, NOISE),
     remark="the printed form follows by Lemma B.2",

@@ -39,7 +39,7 @@ from fedtheory.instances.step_sizes import weighted_steps
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
 from fedtheory.sampling.cohorts import Selection, uniform_subsets
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 
@@ -69,7 +69,7 @@ def equation_73(s: Step) -> Chain:
 
 @step(
     "power-of-choice:equation-73-refined",
-    line("eq. (73)", form="refined"),
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix E, eq. (73)"), form="refined"),
     weighted_step,
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE),
     looseness=1.5,
@@ -115,7 +115,10 @@ def equation_74(s: WeightedCohort) -> Chain:
 
 
 @step(
-    "power-of-choice:equation-74-refined", line("eq. (74)", form="refined"), weighted_cohort, hypotheses=(_SUM_TO_ONE,)
+    "power-of-choice:equation-74-refined",
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix E, eq. (74)"), form="refined"),
+    weighted_cohort,
+    hypotheses=(_SUM_TO_ONE,),
 )
 def equation_74_refined(s: WeightedCohort) -> Chain:
     """|w_hat - w*|^2 <= sum_k q_k |w_k - w*|^2, without the factor m of eq. (74)"""
@@ -151,7 +154,7 @@ def equation_75(s: Step) -> Chain:
 
 @step(
     "power-of-choice:equation-75-refined",
-    line("eq. (75)", form="refined"),
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix E, eq. (75)"), form="refined"),
     weighted_step,
     hypotheses=(_SUM_TO_ONE, CURVATURE),
 )
@@ -217,7 +220,7 @@ def equations_79_80(s: Step) -> Chain:
 
 @step(
     "power-of-choice:equation-80-refined",
-    line("eqs. (79)-(80)", form="refined"),
+    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix E, eqs. (79)-(80)"), form="refined"),
     weighted_step,
     hypotheses=(_SUM_TO_ONE, CURVATURE, BY_ROUND_START),
     remark="for every m; s is the sum of the round's step sizes so far",

@@ -22,11 +22,11 @@ from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 
-_STATEMENT = Statement(poc.PAPER, "Appendix G.3", form="derived")
+_STATEMENT = Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix G.3"), form="derived")
 _WITHOUT_THE_THIRD = tuple(
     known.text for known in poc.decaying_steps_gap.hypotheses if "a round's selection depends" not in known.text
 )

@@ -18,7 +18,7 @@ from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.runs import RationalRun, constant_law, distance2
 from fedtheory.instances.vectors import Vector, vector
 from fedtheory.sampling.cohorts import frequencies, power_of_choice
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
@@ -68,7 +68,7 @@ def skew_order(rng: np.random.Generator) -> Finding:
 @claim(
     "power-of-choice:skew-order-on-iterates",
     "rho_bar <= rho_tilde if rho_bar is a minimum over the models of a run only",
-    Statement(poc.PAPER, "Section 3.1", "after eq. (6), over the models of a run", form="variant"),
+    Statement(FEDTHEORY, "after eq. (6), over the models of a run", related=(poc.PAPER, "Section 3.1"), form="variant"),
     "refuted conjecture",
     remark="a run need not approach w*; published code estimates rho_bar on the models of a run",
 )

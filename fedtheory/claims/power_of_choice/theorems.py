@@ -29,7 +29,7 @@ from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacem
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 
@@ -193,7 +193,9 @@ def implied_constants(bound: Bound, laws: tuple[str, ...]) -> Callable[[np.rando
     return check
 
 
-_STATED = Statement(poc.PAPER, "Assumptions 3.1 to 3.4", "their joint implications", form="derived")
+_STATED = Statement(
+    FEDTHEORY, "their joint implications", related=(poc.PAPER, "Assumptions 3.1 to 3.4"), form="derived"
+)
 _HYPOTHESES = ("every F_k is mu-strongly convex", "E |g_k|^2 <= G2 at the first model, for every client")
 
 consistency = claim(

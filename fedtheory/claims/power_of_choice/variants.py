@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.instances.draws import draw_shares, whole
 from fedtheory.sampling.cohorts import power_of_choice
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 
@@ -53,7 +53,7 @@ def _followed(p: Sequence[Fraction], num_candidates: int, cohorts: npt.NDArray[n
 @claim(
     "power-of-choice:rpow-d",
     "rpow-d ranks its candidates by the loss of their last participation, and by infinity before the first",
-    Statement(PAPER, "Appendix F", equation="Algorithm 2", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Appendix F, Algorithm 2"), form="derived"),
     "identity",
     hypotheses=("one client selected, law given the reports by enumeration",),
     instances=(6, 40),
@@ -84,7 +84,7 @@ def rpow_d(rng: np.random.Generator) -> Finding:
 @claim(
     "power-of-choice:cpow-d",
     "cpow-d ranks its candidates by their mean loss on one mini-batch each, drawn without replacement",
-    Statement(PAPER, "Appendix F", equation="Algorithm 1", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Appendix F, Algorithm 1"), form="derived"),
     "identity",
     hypotheses=("two clients, both candidates, all pairs of mini-batches enumerated",),
     instances=(6, 40),
@@ -137,7 +137,7 @@ def _strategies(num_clients: int) -> "list[Strategy]":
 @claim(
     "power-of-choice:availability",
     "with alternating groups no strategy selects a client outside the available group",
-    Statement(PAPER, "Appendix G.3", form="derived"),
+    Statement(FEDTHEORY, "", related=(PAPER, "Appendix G.3"), form="derived"),
     "identity",
     hypotheses=("strategies of this package, in Available",),
 )

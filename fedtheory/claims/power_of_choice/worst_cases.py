@@ -9,7 +9,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._worst_cases import step_size, tenths
 from fedtheory.claims._comparisons import as_texts
 from fedtheory.instances.draws import whole
-from fedtheory.theorem.paper import Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, equal_to
 from fedtheory.worst_case.biased_selection import power_of_choice
@@ -26,7 +26,7 @@ def _overlap(rng: np.random.Generator) -> dict[str, Any]:
 @claim(
     "power-of-choice:uniform-is-minimax",
     "In the worst case of a round no selection of m distinct clients by their losses is better than uniform sampling",
-    Statement(poc.PAPER, "Section 3", "equal weights and minima", form="derived"),
+    Statement(FEDTHEORY, "equal weights and minima", related=(poc.PAPER, "Section 3"), form="derived"),
     "optimality",
     instances=_FEW,
     remark="there is a worst federation for uniform sampling with indistinguishable clients, on which every selection "
@@ -46,7 +46,7 @@ def uniform_is_minimax(rng: np.random.Generator) -> Finding:
 @claim(
     "power-of-choice:two-client-floor",
     "pow-d with two candidates of two clients stays at Gamma ((sqrt(kappa) - 1)/(sqrt(kappa) + 1))^2 above F*",
-    Statement(poc.PAPER, "Section 3", "two clients of equal minima", form="derived"),
+    Statement(FEDTHEORY, "two clients of equal minima", related=(poc.PAPER, "Section 3"), form="derived"),
     "identity",
     remark="conjectured to be the worst case for equal minima; semidefinite programs agree to six digits",
 )
