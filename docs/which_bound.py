@@ -9,8 +9,8 @@ from fedtheory.theorem.setting import setting_of
 from fedtheory.verification.catalogue import known_bounds
 
 HEAD = """\
-| Bound | Left side | Expected over | Functions | Selection; aggregation | Gradients |
-| --- | --- | --- | --- | --- | --- |
+| Bound | Left side | Functions; gradients | Selection; aggregation |
+| --- | --- | --- | --- |
 """
 
 
@@ -35,13 +35,13 @@ def row(name: str, bound: Bound, left: LeftSide) -> str:
     """Return the line of a bound: its left-hand side, and its setting."""
     setting = setting_of(bound)
     # A bar would end a cell of the table.
-    formula = left.latex.replace(r"\|", r"\Vert ")
+    formula = f"${left.latex}$".replace(r"\|", r"\Vert ")
+    over = f"over {' and '.join(left.over)}" if left.over else ""
+    gradients = setting.gradients + (", bounded" if setting.bounded_gradients else "")
     cells = (
         linked(name, bound),
-        f"${formula}$" + (f"<br>{left.average}" if left.average else ""),
-        ", ".join(left.over),
-        setting.convexity,
+        "<br>".join(filter(None, (formula, left.average, over))),
+        f"{setting.convexity}; {gradients}",
         f"{setting.selection}; {setting.aggregation}",
-        setting.gradients + (", bounded" if setting.bounded_gradients else ""),
     )
     return f"| {' | '.join(cells)} |"
