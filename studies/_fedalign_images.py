@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
-from _images import Images, dealt, digits, read_images
+from _images import dealt
 from _repeated import fresh, mean_and_limits, paired, span, with_limits
 
 import fedtheory as ft
@@ -48,13 +48,6 @@ DIGITS = (
     Scenario("18 priority, partial", 18, fraction=0.3),
     Scenario("4 priority, FedProx", 4, proximal_weight=1.0),
 )
-# The matched quantity, updates applied per round, and features in [0, 1] or large ones.
-ARMS = {
-    "three updates": Scenario("large features", 0, ACCURACY, updates=3.0),
-    "accuracy": Scenario("large features", 0, ACCURACY),
-    "loss": Scenario("large features", 0),
-    "stable": Scenario("features in [0, 1]", 0, ACCURACY),
-}
 
 
 def _trained(config: Any, fed: Any, scenario: Scenario, eps: float, seed: Any, **how: Any) -> tuple[Any, Any, Any]:
@@ -219,95 +212,13 @@ def _local_models(config: Any, data: Any, aligned: dict[str, Any], seed: Any) ->
     return [group.mean(axis=0) if len(group) else np.full(2, np.nan) for group in groups]
 
 
-def arms(config: Any, progress: study.Progress) -> "Dataset":
-    """Vary the matched quantity, the number of updates per round, and the scale of features, one at a time."""
-    import xarray
-
-    cells = [(n, s) for n in range(config.arm_instances) for s in config.shards_per_client]
-    pictures = _noisy_digits(config)
-    found = [_arms(config, pictures, *cell) for cell in progress(cells, "arms")]
-    shape = (config.arm_instances, len(config.shards_per_client), len(config.arm_priority), len(ARMS), 2, 2)
-    arrays, dims = np.array(found).reshape(shape), ("instance", "shards", "priority", "arm", "who")
-    return xarray.Dataset(
-        {"accuracy": (dims, arrays[..., 0]), "included": (dims, arrays[..., 1])},
-        coords={
-            "shards": list(config.shards_per_client), "priority": list(config.arm_priority), "arm": list(ARMS),
-            "who": [ALONE, ALIGNED],
-        },
-        attrs={"num_clients": config.num_clients},
-    )  # fmt: skip
-
-
-def _noisy_digits(config: Any) -> Images:
-    """Return the images; digits have no test set, and receive noise that makes them as hard as FashionMNIST."""
-    if config.data != ("digits",):
-        return read_images(config.data, 0)
-    images = digits()
-    return images._replace(x=images.x + 0.4 * np.random.default_rng(config.seed).standard_normal(images.x.shape))
-
-
-def _arms(config: Any, pictures: Images, number: int, per_client: int) -> list[Any]:
-    """Accuracy and number of included others, by number of priority clients, arm and strategy."""
-    deal, training = np.random.SeedSequence([config.seed, number]).spawn(2)
-    found = []
-    for first in config.arm_priority:
-        known: dict[tuple[Any, ...], tuple[float, float]] = {}
-        for arm in ARMS.values():
-            data, test = arm_shards(config, pictures, per_client, fresh(deal), stable=arm.name == "features in [0, 1]")
-            for eps in (0.0, config.threshold):
-                # Training alone does not depend on the matched quantity.
-                key = (arm.updates, arm.name, eps, arm.match if eps else "")
-                if key not in known:
-                    known[key] = _arm(config, data, test, arm._replace(num_priority=first), eps, fresh(training))
-                found.append(known[key])
-    return found
-
-
-def arm_shards(config: Any, pictures: Images, per_client: int, seed: Any, *, stable: bool) -> tuple[Any, Any]:
-    """Training data of all clients, and the images and labels held out."""
-    images, labels, *test = pictures
-    rng = np.random.default_rng(seed)
-    if len(test[1]) == 0:
-        held, train = np.split(rng.permutation(labels.size), [int(0.4 * labels.size)])
-        images, labels, test = images[train], labels[train], [images[held], labels[held]]
-    # For a linear model, features of digits times 3.5 have the effect of images enlarged to 28 x 28 pixels.
-    x, x_test = (one if stable else config.enlarged * (one - 0.1307) / 0.3081 for one in (images, test[0]))
-    # Uni-class: the cuts are at the class boundaries, and each class has its share of the shards.
-    cut = ft.datasets.shard_partition(labels, config.num_shards, 1, rng=rng)
-    drawn = rng.integers(len(cut), size=(config.num_clients, per_client))
-    rows = [np.concatenate([cut[i] for i in own]) for own in drawn]
-    clients = [(x[k], labels[k]) for k in rows]
-    data = ft.federation.FederatedData.from_clients(clients, num_classes=int(labels.max()) + 1)
-    return data, (x_test, test[1])
-
-
-def _arm(config: Any, data: Any, test: Any, arm: Scenario, eps: float, seed: Any) -> tuple[float, float]:
-    first, warmup = arm.num_priority, config.num_rounds // 10
-    *_, run = _trained(
-        config, ft.SoftmaxFederation(data), arm, eps, seed, record=("models", "selected"),
-        batch_size=min(config.batch_size, int(data.sample_counts.min())),
-    )  # fmt: skip
-    included = (run.recorded("selected")[0, warmup:-1] >= first).sum(axis=1).mean()
-    own = np.bincount(np.concatenate([data.client(k)[1] for k in range(first)]), minlength=data.num_classes)
-    late, (images, labels) = run.models[0, -(config.num_rounds // 10) :], test
-    return weighted_accuracy(late, images, labels, own / own.sum()), float(included)
-
-
-def weighted_accuracy(models: Any, images: Any, labels: Any, shares: Any) -> float:
-    """Mean accuracy of models, with the classes in given shares."""
-    inputs = np.column_stack([images, np.ones(len(images))])
-    logits = inputs @ models.reshape(len(models), shares.size, -1).transpose(0, 2, 1)
-    right = (logits.argmax(axis=-1) == labels).mean(axis=0)
-    return float(sum(share * right[labels == c].mean() for c, share in enumerate(shares) if share))
-
-
 def noisy(config: Any, progress: study.Progress) -> "Dataset":
     """Run on Synthetic(1, 1) with ten others, whose data are noisy copies of the pooled priority data."""
     import xarray
 
     names = list(_thresholds(config))
     found = [_noisy(config, number) for number in progress(range(config.noisy_instances), "noisy helpers")]
-    dims = {"loss": (), "accuracy": (), "loss_before": (), "last_loss": (), "included": ("client",)}
+    dims = {"loss": (), "accuracy": (), "last_loss": (), "included": ("client",)}
     return xarray.Dataset(
         {
             of: (("instance", "level", "strategy", *own), [[[one[s][of] for s in names] for one in i] for i in found])
@@ -356,7 +267,6 @@ def _with_noise(config: Any, fed: Any, eps: float, match: Any, seed: Any) -> dic
         # Means over the rounds after the warm-up, since mini-batches make the rounds fluctuate.
         "loss": loss[warmup + 1 :].mean(),
         "accuracy": aligned.federation.accuracy(run.models[0])[warmup + 1 :].mean(),
-        "loss_before": loss[warmup],
         "last_loss": loss[-1],
         "included": (cohorts[:, :, None] == np.arange(10, 20)).any(axis=1).mean(axis=0),
     }
@@ -389,22 +299,6 @@ def shown(limits: Any) -> str:
 def words(final: Any, over: str = ALONE) -> str:
     """Mean gain with its interval."""
     return with_limits(gain(final, over), 3, signed=True)
-
-
-def laws_of_fashion(data: "Dataset") -> dict[str, study.Finding]:
-    """Test that all strategies learn, and which clients are included."""
-    gained = float((at_the_end(data, averaged=True) - data["accuracy"].isel(round=0)).mean("instance").min())
-    included = data["included"].mean("instance")
-    some, everybody = (included.sel(strategy=name).values for name in (ALIGNED, EVERYBODY))
-    return {
-        "learns": study.Finding(
-            f"On the first images every strategy gains at least {gained:.2f} in accuracy.", gained > 0.1
-        ),
-        "some": study.Finding(
-            f"Of the others FedALIGN includes {span(100 * some / everybody, 0)}% on average.",
-            bool((some < everybody).all()),
-        ),
-    }
 
 
 def findings_of_fashion(data: "Dataset") -> dict[str, study.Finding]:
@@ -480,10 +374,9 @@ def laws_of_shards(data: "Dataset") -> dict[str, study.Finding]:
 
 
 def findings_of_shards(data: "Dataset") -> dict[str, study.Finding]:
-    """Compare accuracies on digits with losses matched, in the panels of Figures 3 to 6."""
+    """Compare accuracies on digits with losses matched."""
     final, num = at_the_end(data), data.sizes["instance"]
     alone, everyone = gains(final, ALONE), gains(final, EVERYBODY)
-    _, six, eighteen, nine, partial, four = alone
     behind = [sum(one[2] < 0 for one in own.values()) for own in (alone, everyone)]
     common, local = (data["own_classes"].sel(model=model) for model in ("FedALIGN", "local"))
     there, absent = ([100 * float(one.sel(who=who).mean()) for one in (common, local)] for who in data["who"].values)
@@ -500,60 +393,6 @@ def findings_of_shards(data: "Dataset") -> dict[str, study.Finding]:
             f"{with_limits(minus, 3, signed=True)}; for the others it is {absent[0]:.0f}% and {absent[1]:.0f}%.",
             bool(mean_and_limits(minus)[1] < 0 and absent[0] < 0.5 * absent[1]),
         ),
-        "digits, figure 4": study.Finding(
-            f"On digits, 4 priority clients, FedProx: {shown(alone[four])} over the priority clients alone ({num} "
-            "instances).",
-            bool(alone[four][1] < 0),
-        ),
-        "digits, figure 5": study.Finding(
-            f"On digits, 18 priority clients, 30% per round: {shown(alone[partial])} over the priority clients alone "
-            f"({num} instances).",
-            bool(alone[partial][2] < 0),
-        ),
-        "digits, figure 6": study.Finding(
-            f"On digits with 6 and 18 priority clients {shown(alone[six])} and {shown(alone[eighteen])} over them "
-            f"alone, with 9 and three local steps {shown(alone[nine])} ({num} instances).",
-            all(alone[name][2] < 0 for name in (six, eighteen, nine)),
-        ),
-    }
-
-
-def laws_of_arms(data: "Dataset") -> dict[str, study.Finding]:
-    """Test the effects of large features and of matched losses."""
-    dims = ["instance", "shards", "priority"]
-    base, included = data["accuracy"].sel(who=ALONE).mean(dims), data["included"].sel(who=ALIGNED).mean(dims)
-    return {
-        "unstable": study.Finding(
-            "Of noisy digits, large features and three updates per round leave the priority clients alone "
-            f"{float(base.sel(arm='three updates')):.3f} accuracy, and features in [0, 1] "
-            f"{float(base.sel(arm='stable')):.3f}.",
-            bool(base.sel(arm="three updates") < base.sel(arm="stable")),
-        ),
-        "fewer": study.Finding(
-            f"On noisy digits {float(included.sel(arm='loss')):.0f} others match in loss on average and "
-            f"{float(included.sel(arm='accuracy')):.0f} in accuracy.",
-            bool(included.sel(arm="loss") < included.sel(arm="accuracy")),
-        ),
-    }
-
-
-def findings_of_arms(data: "Dataset") -> dict[str, study.Finding]:
-    """Compare the matched quantities on noisy digits with two priority clients, as in Figure 1."""
-    final = data["accuracy"].sel(shards=2, priority=2).rename(who="strategy")
-    own = {arm: gain(final.sel(arm=arm)) for arm in ("accuracy", "loss", "three updates")}
-    one, losses, three = (mean_and_limits(samples) for samples in own.values())
-    cost = paired(own["accuracy"], own["loss"])
-    return {
-        "arms": study.Finding(
-            f"On noisy digits, {data.sizes['instance']} instances, FedALIGN gains {shown(three)} over 2 priority "
-            f"clients alone with accuracies matched and three updates per round, {shown(one)} with one, and "
-            f"{shown(losses)} with losses matched.",
-            bool(three[1] > 0 and one[1] > 0 and losses[1] < 0 < losses[2]),
-        ),
-        "cost": study.Finding(
-            f"On noisy digits with 2 priority clients losses in the place of accuracies cost {with_limits(cost, 3)}.",
-            bool(mean_and_limits(cost)[1] > 0),
-        ),
     }
 
 
@@ -565,7 +404,6 @@ def laws_of_noisy(data: "Dataset") -> dict[str, study.Finding]:
     clean, noisiest = (
         data.isel(level=-1)["included"].sel(strategy=aligned).isel(client=k).mean("instance") for k in (0, -1)
     )
-    spread = float(abs(data["loss_before"] - data["loss_before"].sel(strategy=ALONE)).max())
     return {
         "high noise": study.Finding(
             f"At the highest noise FedALIGN ends at no more than {ratio:.2f} times the training loss of all clients.",
@@ -575,9 +413,6 @@ def laws_of_noisy(data: "Dataset") -> dict[str, study.Finding]:
             "At the highest noise the client without noise is included more often than the noisiest one.",
             bool((clean > noisiest).all()),
             f"{float(clean.min()):.2f} against {float(noisiest.max()):.2f}",
-        ),
-        "warm-up": study.Finding(
-            "The warm-up is the same for all strategies.", spread < 1e-9, f"apart by {spread:.1g}"
         ),
     }
 
@@ -617,7 +452,7 @@ def findings_of_noisy(data: "Dataset") -> dict[str, study.Finding]:
     }
 
 
-PARTS = ("fashion", "shards", "arms", "noisy")
+PARTS = ("fashion", "shards", "noisy")
 
 
 def findings_of_all(parts: "dict[str, Dataset]") -> dict[str, study.Finding]:
@@ -625,9 +460,8 @@ def findings_of_all(parts: "dict[str, Dataset]") -> dict[str, study.Finding]:
     found: dict[str, study.Finding] = {}
     if min(parts[name].sizes["instance"] for name in PARTS) >= 5:
         found |= findings_of_fashion(parts["fashion"]) | findings_of_shards(parts["shards"])
-        found |= findings_of_arms(parts["arms"]) | findings_of_noisy(parts["noisy"])
-    found |= laws_of_fashion(parts["fashion"]) | laws_of_shards(parts["shards"])
-    return found | laws_of_arms(parts["arms"]) | laws_of_noisy(parts["noisy"])
+        found |= findings_of_noisy(parts["noisy"])
+    return found | laws_of_shards(parts["shards"]) | laws_of_noisy(parts["noisy"])
 
 
 def rows_of_all(parts: "dict[str, Dataset]") -> list[dict[str, Any]]:
@@ -647,14 +481,7 @@ def rows_of_all(parts: "dict[str, Dataset]") -> list[dict[str, Any]]:
         final = at_the_end(here, averaged=averaged)
         included = here["included" if averaged else "num_included"].sel(strategy=ALIGNED).mean("instance")
         rows += [row(label, str(s), final.sel(scenario=s), included.sel(scenario=s)) for s in here["scenario"].values]
-    arms, noisy = parts["arms"], parts["noisy"]
-    for shards in arms["shards"].values:
-        for first in arms["priority"].values:
-            for arm in ARMS:
-                here = arms.sel(shards=shards, priority=first, arm=arm)
-                label = f"{first} priority, {shards} shards, {arm}"
-                included = here["included"].sel(who=ALIGNED).mean()
-                rows.append(row("digits with noise", label, here["accuracy"].rename(who="strategy"), included))
+    noisy = parts["noisy"]
     for level in map(str, noisy["level"].values):
         for name in map(str, noisy["strategy"].values[1:-1]):
             here = noisy.sel(level=level, strategy=[ALONE, name, EVERYBODY]).assign_coords(strategy=list(STRATEGIES))

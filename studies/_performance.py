@@ -1,17 +1,15 @@
 """Times of this library and of other programs that do the same work, in turn on one thread, and growth with sizes."""
 
-# mypy: allow-untyped-decorators, allow-untyped-calls
 import importlib.util
 import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction as Q
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 import fedtheory as ft
 from fedtheory import study
@@ -42,8 +40,7 @@ class Peers:
 
 def peers(config: Peers, progress: study.Progress) -> "Dataset":
     """Time all programs and compare their results."""
-    found = [quadratics(config, progress), softmax(config, progress), worst_cases(config, progress)]
-    return study.from_records([row for rows in found for row in rows])
+    return study.from_records(quadratics(config, progress) + softmax(config, progress) + worst_cases(config, progress))
 
 
 def timed(program: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
@@ -187,9 +184,9 @@ def numpy_batched(work: Quadratics, num_rounds: int, num_replicates: int, rng: n
 
 def numba_loop(work: Quadratics, num_rounds: int, num_replicates: int, rng: np.random.Generator) -> Any:
     """Replicates one after the other in one compiled loop; gaps as above."""
-    gaps, table = np.empty((num_replicates, num_rounds + 1)), alias_table(work.p)
+    gaps, table, rounds = np.empty((num_replicates, num_rounds + 1)), alias_table(work.p), _compiled_rounds()
     for gap, own in zip(gaps, rng.spawn(num_replicates), strict=True):
-        compiled_rounds(
+        rounds(
             work.h, work.c, work.shares, *table, float(work.p @ work.h), work.minimizer, work.num_selected,
             work.num_candidates, own, gap,
         )  # fmt: skip
@@ -209,12 +206,18 @@ def alias_table(p: Any) -> tuple[Any, Any]:
     return own, other
 
 
-@njit(nogil=True)
-def compiled_rounds(
+@cache
+def _compiled_rounds() -> Any:
+    from numba import njit
+
+    return njit(nogil=True)(numba_rounds)
+
+
+def numba_rounds(
     h: Any, c: Any, shares: Any, own: Any, other: Any, curvature: float, minimizer: Any, m: int, d: int, rng: Any,
     gap: Any,
 ) -> None:  # fmt: skip
-    """Compute one replicate in a direct implementation; ``gap`` receives the gap of each round."""
+    """Compute the rounds of one replicate for numba; ``gap`` receives the gap of each round."""
     num_clients, dim = c.shape
     w, move, losses = np.zeros(dim), np.empty(dim), np.empty(d)
     candidates, drawn_in = np.empty(d, np.int64), np.full(num_clients, -1)

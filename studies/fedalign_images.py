@@ -12,11 +12,9 @@ client trains alone?
 warm-up, and threshold 0.2. The paper does not state the test images; we use all test images of the priority clients'
 classes. *FashionMNIST* follows the paper: features :math:`(x - .1307)/.3081`, two shards of one class per client,
 batches of 32, FedProx with weight 1; accuracy is the mean over the last tenth of the rounds. *Digits*: the digits of
-scikit-learn in shards of one class, losses matched, batches of 10. *Variations*: digits with noise and enlarged
-features, 2, 20 or 24 shards drawn with replacement; the matched quantity, the number of times that an update is
-applied, and the size of the features change one at a time. *Noisy helpers*: Synthetic(1, 1), ten priority clients and
-ten others with noisy copies of the pooled data, noise as in Appendix B.2. Every instance draws or partitions the data
-again. Differences are paired over instances, with 95% intervals.
+scikit-learn in shards of one class, losses matched, batches of 10. *Noisy helpers*: Synthetic(1, 1), ten priority
+clients and ten others with noisy copies of the pooled data, noise as in Appendix B.2. Every instance draws or
+partitions the data again. Differences are paired over instances, with 95% intervals.
 
 **Figure.** Gains in accuracy, paired over instances, with 95% intervals. Left and middle: on FashionMNIST over the
 priority clients alone and over all clients. Right: on digits with losses matched.
@@ -53,7 +51,7 @@ class Config:
     num_rounds: int = 200
     """Communication rounds; the first tenth is the warm-up."""
     batch_size: int = 32
-    """Samples per local step of FashionMNIST and arms, at most the number of samples of the smallest client."""
+    """Samples per local step of FashionMNIST, at most the number of samples of the smallest client."""
     small_batch_size: int = 10
     """Samples per local step of digits and noisy helpers."""
     step_size: float = 0.1
@@ -62,16 +60,6 @@ class Config:
     """Rounds from one evaluation on FashionMNIST to the next."""
     num_instances: int = 10
     """Partitions of the shards of FashionMNIST and digits."""
-    shards_per_client: tuple[int, ...] = (2, 20, 24)
-    """Shards per client of the arms, drawn with replacement."""
-    num_shards: int = 120
-    """Shards that the images of the arms are cut into."""
-    enlarged: float = 3.5
-    """Factor of normalized features in the arms; 1 for images of 28 x 28."""
-    arm_priority: tuple[int, ...] = (2, 6, 18)
-    """Priority clients of the arms."""
-    arm_instances: int = 60
-    """Partitions of the shards of the variations."""
     skews: tuple[float, ...] = (0.5, 1.5, 5.0)
     """Skews of the noise of the helpers: low, medium and high."""
     noisy_thresholds: tuple[float, ...] = (0.2, 0.4)
@@ -85,8 +73,7 @@ class Config:
 
 
 QUICK = Config(
-    images="digits", num_clients=30, num_rounds=40, num_instances=2, shards_per_client=(10,), num_shards=60,
-    arm_priority=(2, 4), arm_instances=2, noisy_instances=3, max_samples=120,
+    images="digits", num_clients=30, num_rounds=40, num_instances=2, noisy_instances=3, max_samples=120,
 )  # fmt: skip
 # Scenarios of FashionMNIST and of the digits in the figure, with the words of its rows.
 SHOWN = {

@@ -8,7 +8,6 @@ import _fedalign_images as align
 import numpy as np
 import pytest
 import xarray
-from _images import Images
 
 from tests.quick_studies import loaded
 
@@ -41,22 +40,3 @@ def test_gains_are_of_the_same_instances() -> None:
     with pytest.raises(ValueError, match=r"of the same seeds on both sides, got 1 of 2 and 2 of 2"):
         align.gain(final)
     assert align.gain(final.isel(instance=[0, 0]), align.EVERYBODY) == pytest.approx([0.1, 0.1])
-
-
-def test_shards_of_the_arms_hold_one_class_and_tests_count_classes_by_their_shares() -> None:
-    config = loaded("fedalign_images").config
-    given = config, align._noisy_digits(config)
-    data, (images, labels) = align.arm_shards(*given, 2, np.random.SeedSequence(1), stable=True)
-    assert data.num_clients == 60
-    assert max(len(np.unique(data.client(k)[1])) for k in range(60)) == 2
-    assert labels.size == 718  # 40% of 1797
-    # Where there is a test set, everything else is trained on, and these samples are tested.
-    own = Images(*given[1][:2], images[:100], labels[:100])
-    trained, tested = align.arm_shards(config, own, 2, np.random.SeedSequence(1), stable=True)
-    assert len({tuple(row) for row in trained.features}) > len({tuple(row) for row in data.features})
-    np.testing.assert_array_equal(tested[1], labels[:100])
-    # Always class 0: all right for its share 3/4, all wrong for the other class.
-    model = np.zeros((1, 10, images.shape[1] + 1))
-    model[0, 0, -1] = 1.0
-    shares = np.array([0.75, 0.25] + [0.0] * 8)
-    assert align.weighted_accuracy(model.reshape(1, -1), images, labels, shares) == pytest.approx(0.75, rel=1e-12)

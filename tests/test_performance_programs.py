@@ -29,9 +29,7 @@ def test_the_compiled_loop_has_the_gaps_of_the_library_and_draws_by_weight() -> 
     gap = ft.fedavg(fed, ft.selection.PowerOfChoice(2, 6), num_rounds=6, local_steps=3, step_size=0.2).gap[0]
     work, found = performance.Quadratics(h, c, p, fed.minimizer, 2, 6, 3, 0.2), np.empty(7)
     own, other = performance.alias_table(p)
-    performance.compiled_rounds.py_func(
-        h, c, work.shares, own, other, float(p @ h), fed.minimizer, 2, 6, rng, found
-    )  # fmt: skip
+    performance.numba_rounds(h, c, work.shares, own, other, float(p @ h), fed.minimizer, 2, 6, rng, found)
     np.testing.assert_allclose(found, gap, rtol=1e-12)
     # A column gives its own client's share of it to its client and the rest to the other.
     np.testing.assert_allclose((own + np.bincount(other, 1 - own, minlength=6)) / 6, p, rtol=1e-12)

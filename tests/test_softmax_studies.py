@@ -66,9 +66,8 @@ def chosen(files: tuple[str, ...]) -> xarray.Dataset:
 
 def aligned(files: tuple[str, ...]) -> xarray.Dataset:
     found = loaded("fedalign_images")
-    small = {"num_clients": 20, "num_rounds": 4, "arm_instances": 2, "num_shards": 24, "shards_per_client": (4,)}
-    config = dataclasses.replace(found.quick, data=files, arm_priority=(1, 2), **small)
-    data: xarray.Dataset = sys.modules["_fedalign_images"].arms(config, study.silent)
+    config = dataclasses.replace(found.quick, data=files, num_clients=20, num_rounds=10, num_instances=2)
+    data: xarray.Dataset = sys.modules["_fedalign_images"].shards(config, study.silent)
     return data
 
 
