@@ -14,8 +14,8 @@ bias terms of Theorem 3.1, as printed and as corrected; and :math:`\Gamma(\tilde
 follows from convexity for small steps.
 
 **Figure.** The floor, as a share of the objective gap Gamma, against the number of candidates: predicted, simulated,
-and the bias terms of theorems. With d = m drawing without replacement is not exactly proportional to the weights, so
-the floor is tiny but not zero. There the simulation shows the variance of the selection instead, and is not drawn.
+and the bias terms of theorems. With d = m the simulation shows the variance of the selection instead of the floor,
+and is not drawn; drawing without replacement is not exactly proportional to the weights, so the floor is not zero.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 r"""
-GreedyFed's tables, and why it ends behind
-==========================================
+GreedyFed's tables, and greedy selection on digits and quadratics
+=================================================================
 
 **Question.** GreedyFed (Singhal, Pandey, Popovski 2024) reports, in its Tables I to IV, higher and steadier test
 accuracy than five baselines under label skew, few rounds, stragglers and privacy noise. The base case of all four is

@@ -8,11 +8,11 @@ and do the theorems predict the gain? Which algorithm finds the optimal probabil
 best law?
 
 **Method.** *Runs*: two problems with known constants, strongly convex quadratics and the non-convex wells
-:math:`f_i(x)=\sum_ja_j\phi(x_j)+\langle b_i,x\rangle` with :math:`\phi(t)=t^2/(1+t^2)`. Few clients matter: data shares
-and distances between the clients' optima are log-normal. The methods are DSGD (one local step) and FedAvg. Full
-participation, independent uniform sampling, OCS (optimal probabilities) and AOCS (probabilities approximated by sums)
-run with the longest step that the theorems allow for uniform sampling (:math:`\gamma = m/n`). Full participation and
-OCS also run with the longest steps that the theorems allow for them. Each number sent to the server counts 64 bits.
+:math:`f_i(x)=\sum_ja_j\phi(x_j)+\langle b_i,x\rangle` with :math:`\phi(t)=t^2/(1+t^2)`. Data shares and distances
+between the clients' optima are log-normal. The methods are DSGD (one local step) and FedAvg. Full participation,
+independent uniform sampling, OCS (optimal probabilities) and AOCS (probabilities approximated by sums) run with the
+longest step that the theorems allow for uniform sampling (:math:`\gamma = m/n`). Full participation and OCS also run
+with the longest steps that the theorems allow for them. Each number sent to the server counts 64 bits.
 *Probabilities*: results of the closed form, of AOCS and of convex solvers, made feasible, are compared with the optimum
 in exact rational arithmetic, for log-normal norms. *Correlation*: two samplings with the same probabilities and another
 law of pairs: *systematic* (points at distance 1 on the concatenated probabilities, always m clients), and the *best*

@@ -137,8 +137,8 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
     needed = {name: float(rounds.sel(strategy=name)) for name in (OPTIMAL, FULL, UNIFORM)}
     return {
         "kinds": study.Finding(
-            f"With {m} optimal sampling ends {limits[0, 0, 0]:.1f} points above uniform sampling on unbalanced "
-            f"clients, and {limits[1, 0, 0]:.1f} points on balanced ones.",
+            f"With {m} optimal sampling ends {with_limits(leads[0][0])} points above uniform sampling on unbalanced "
+            f"clients, and {with_limits(leads[1][0])} points on balanced ones.",
             bool(limits[0, 0, 1] > max(0, limits[1, 0, 2])),
         ),
         "unbalanced": study.Finding(

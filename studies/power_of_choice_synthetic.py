@@ -8,11 +8,10 @@ selection with d = 2m candidates and three times sooner with d = 10m, and adapow
 half-time, then d = m) keeps the speed without the higher error floor. Does that hold?
 
 **Method.** Appendix F: batches of 50, 30 local steps, step size 0.05 halved after 300 and 600 of 800 rounds. Every
-instance is a new data set. The loss varies strongly between rounds, so the criterion matters: the loss of a run is
-below 0.7 for the first time (*first hit*), its mean over ten rounds is (*trailing mean*), or the loss averaged over
-data sets and runs is (*mean curve*). A speed-up is the number of rounds of random selection divided by that of the
-strategy, averaged geometrically. The floor is the mean loss over the last 50 rounds, as a paired difference to random
-selection.
+instance is a new data set. There are three criteria: the loss of a run is below 0.7 for the first time (*first hit*),
+its mean over ten rounds is (*trailing mean*), or the loss averaged over data sets and runs is (*mean curve*). A
+speed-up is the number of rounds of random selection divided by that of the strategy, averaged geometrically. The floor
+is the mean loss over the last 50 rounds, as a paired difference to random selection.
 
 **Figure.** Left: the loss with one client per round, as a geometric mean over the data sets and over twenty rounds.
 Middle and right: speed-ups by three criteria, and floors, with 95% Student-t intervals over the data sets; of the mean

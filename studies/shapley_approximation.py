@@ -125,7 +125,7 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
     games = _all(data)
     shares = {m: [100 * float(game["GTG"][0][0]) for game in own] for m, own in games.items()}
     errors = [100 * float(game["GTG"][1][0]) for own in games.values() for game in own]
-    cells = [f"{span(own, 0)}% with M = {m}" for m, own in shares.items()]
+    cells = [f"{span(own, 0)}% with {m} clients" for m, own in shares.items()]
     curves = [game["sweeps"][1] for own in games.values() for game in own]
     rates = [np.log(one[0] / one[-1]) / np.log(2 ** (len(one) - 1)) for one in curves if one[-1] > 0]
     rate, most = float(np.median(rates)), float((data["evaluations"] / 2.0 ** data["players"]).max())
@@ -147,7 +147,7 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
     if len(games) < 3:
         return found
     saved = {m: [one for game in games[m] for one in _saved(game)] for m in list(games)[-2:]}
-    sweeps = [f"{span(own, 2)} with M = {m}" for m, own in saved.items()]
+    sweeps = [f"{span(own, 2)} with {m} clients" for m, own in saved.items()]
     rows = table(data).rows
     better = sum(row["sweeps err for as much"] < row["GTG errs"] for row in rows)
     return found | {

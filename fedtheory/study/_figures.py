@@ -17,8 +17,9 @@ _DOTS_PER_INCH = 160
 
 def titled(figure: Figure, sentence: str) -> Figure:
     """Write a sentence above a figure, in lines that fit its width; return the figure."""
-    width = int(9 * figure.get_size_inches()[0])
-    figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
+    width = int(10 * figure.get_size_inches()[0])
+    unbroken = sentence.replace(" = ", "\u00a0=\u00a0")  # no line ends inside an equation
+    figure.suptitle(textwrap.fill(unbroken, width), x=0.01, ha="left", fontsize=11, weight="bold")
     return figure
 
 
