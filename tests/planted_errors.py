@@ -161,8 +161,7 @@ def tried(error: Error, workers: str) -> Error:
     """Plant an error into a copy of the tree, and return it with the first test that fails."""
     folder = Path(tempfile.gettempdir(), "fedtheory-planted-errors")
     tree = folder / "tree"  # always the same, so that compiled code is found again
-    shutil.rmtree(tree, ignore_errors=True)
-    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "results", "_build"))
+    _copy(tree)
     changed = _planted(tree, error)
     assert changed is not None
     (tree / error.file).write_text(changed, encoding="utf-8")
@@ -175,6 +174,15 @@ def tried(error: Error, workers: str) -> Error:
         if failed:
             return replace(error, caught_by=failed)
     return replace(error, caught_by="")
+
+
+def _copy(tree: Path) -> None:
+    """Copy the files that git knows, with their times, by which numba finds compiled code."""
+    shutil.rmtree(tree, ignore_errors=True)
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, tree / name)
 
 
 def _first_failure(tree: Path, tests: list[str], workers: str, kernels: Path) -> str:

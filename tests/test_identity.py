@@ -84,6 +84,16 @@ def test_a_copy_of_a_value_has_its_identity() -> None:
         assert identity(copy.deepcopy(value)) == identity(value)
 
 
+class AnyName(dict[str, Any]):
+    """A configuration whose entries are attributes, and which raises KeyError for all other names."""
+
+    __getattr__ = dict.__getitem__
+
+
+def test_an_object_that_raises_for_unknown_attributes_has_the_identity_of_its_content() -> None:
+    assert identity(AnyName(a=1)) == identity(AnyName(a=1)) != identity(AnyName(a=2))
+
+
 def test_state_that_two_names_share_is_told_from_copies() -> None:
     shared = np.zeros(2)
     assert identity([shared, shared]) != identity([shared, shared.copy()])

@@ -261,7 +261,10 @@ class _Digest:
 
     def is_of_a_library(self, value: Any) -> bool:
         """Add the name of a function or class of a library, and return whether it is one."""
-        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        try:
+            module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        except Exception:  # __getattr__ of a user's class may raise anything
+            return False
         if not isinstance(module, str) or not isinstance(name, str) or not _version(module):
             return False
         if any(value is one for one in _UNSEEN):
