@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.formal import AXIOMS, FOLDER, FOUNDATION, PROVED
+from fedtheory.formal import AXIOMS, FOLDER, FOUNDATION, PRINTED, PROVED
 from fedtheory.worst_case import Problem
 from fedtheory.worst_case._coq_names import reserved
 from fedtheory.worst_case.formal_theorems import HEAD, file_of
@@ -73,9 +73,9 @@ def folder(compiled: Path, tmp_path: Path) -> Path:
 
 
 def theorems(file: str) -> list[str]:
-    """The full names of a file's theorems; lemmas are what they need."""
-    names = re.findall(r"^ *Theorem (\w+)", code(source(file)), re.MULTILINE)
-    return [f"FedTheory.{Path(file).stem}.{name}" for name in names]
+    """The full names of a file's theorems and of their instances; lemmas are what they need."""
+    names = re.findall(r"^ *(?:Theorem (\w+)|Definition (\w+_instance)\b)", code(source(file)), re.MULTILINE)
+    return [f"FedTheory.{Path(file).stem}.{theorem or instance}" for theorem, instance in names]
 
 
 def asked(folder: Path, question: str, names: list[str]) -> str:
@@ -101,7 +101,8 @@ def assumptions(folder: Path, names: list[str], before: str = "") -> set[str]:
 def test_every_theorem_rests_on_the_axioms_of_the_reals_only(folder: Path) -> None:
     assert all((folder / file).with_suffix(".vo").is_file() for file in FILES)
     names = [name for file in FILES for name in theorems(file)]
-    assert {f"FedTheory.{Path(file).stem}.{name}" for file, name, *_ in PROVED.values()} <= set(names)
+    verdicts = [*PROVED.values(), *(theorem for form in PRINTED.values() for theorem in form[:2] if theorem)]
+    assert {f"FedTheory.{Path(file).stem}.{name}" for file, name, *_ in verdicts} <= set(names)
     assert assumptions(folder, names) <= AXIOMS
 
 
