@@ -67,7 +67,9 @@ def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tmp_path, ca
     for name, array in zip(("images", "labels"), pictures(), strict=True):
         (tmp_path / name).write_bytes(wrap(packed(array)))
     pair = (str(tmp_path / "images"), str(tmp_path / "labels"))
-    assert command(tmp_path, "--digits.data", *pair, *pair, capsys=capsys) == (0, "")
+    # Findings about digits need not hold on such pictures; then the study ends with a failed check.
+    code, complaint = command(tmp_path, "--digits.data", *pair, *pair, capsys=capsys)
+    assert code == 0 or "does not hold" in complaint
     data = study.load(tmp_path / "results").data
     # Three classes: guessing has a third right.
     assert float(data["leads_accuracy"].isel(leads_round=-1).sel(leads_algorithm="FedAvg").mean()) > 80

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, types
 
+from fedtheory._support import validate
 from fedtheory._support.compiling import compiled, is_compiled
 from fedtheory._support.strict import strict
 from fedtheory._support.validate import Array
@@ -35,6 +36,7 @@ def first_rounds(
     >>> chosen.tolist(), coefficients.tolist()
     ([[1], [1], [1], [1]], [[1.0], [1.0], [1.0], [1.0]])
     """
+    validate.instance("rules", rules, Rules, "the Rules of a strategy")
     most, number = rules.max_selected, weights.size
     chosen, coefficients = np.zeros((num_draws, most), dtype=np.int64), np.zeros((num_draws, most))
     own = [rule for rule in (rules.propose, rules.select, rules.weigh) if rule is not None]
