@@ -73,6 +73,13 @@ Proof.
   - rewrite E_swap, <- (E_const clients G2). apply E_le. exact start_gradients.
 Qed.
 
+Lemma start_gap_le : mu / 2 * E P (fun o => sq (u o - xs)) + Gamma <= E P (fun o => F (u o) - F xs + Gamma).
+Proof.
+  rewrite E_plus, E_const. apply Rplus_le_compat_r. rewrite <- E_scal. apply E_le. intro o.
+  apply (above_minimum mu L F (mean_gradient clients g)); [now apply mean_loss_lower | apply mean_loss_upper; intro;
+    apply smooth_clients | exact best].
+Qed.
+
 Lemma distances : E P (fun o => sq (avg j o - xs)) <= E P (fun o => sq (u o - xs)) + 2 * s * G2 / mu + s^2 * G2.
 Proof.
   pose proof (round_average P a u c xi g eta j G2 steps gradients) as ra. pose proof start_distance_le as sd.
@@ -113,10 +120,7 @@ Proof.
   pose proof G2_pos as hG. pose proof elapsed_pos as hs.
   assert (hGam : 0 <= Gamma) by (apply E_pos; intro q; pose proof (minima q xs); lra).
   set (Du := E P (fun o => sq (u o - xs))). assert (hDu : 0 <= Du) by (apply E_pos; intro; apply sq_pos).
-  assert (m : mu / 2 * Du + Gamma <= E P (fun o => F (u o) - F xs + Gamma)).
-  { unfold Du. rewrite E_plus, E_const. apply Rplus_le_compat_r. rewrite <- E_scal. apply E_le. intro o.
-    apply (above_minimum mu L F (mean_gradient clients g)); [now apply mean_loss_lower | apply mean_loss_upper; intro;
-      apply smooth_clients | exact best]. }
+  pose proof start_gap_le as m. fold Du in m.
   apply (Rmult_le_compat_l rho) in m; [| easy].
   set (Lu := E P (fun o => E (a o) (fun i => f (c o i) (u o) - low (c o i)))) in *.
   set (Lx := E P (fun o => E (a o) (fun i => f (c o i) xs - low (c o i)))) in *.
@@ -154,10 +158,7 @@ Proof.
   assert (hkk : 0 <= kk) by (unfold kk; nra).
   assert (hGam : 0 <= Gamma) by (apply E_pos; intro q; pose proof (minima q xs); lra).
   set (Du := E P (fun o => sq (u o - xs))). assert (hDu : 0 <= Du) by (apply E_pos; intro; apply sq_pos).
-  assert (m : mu / 2 * Du + Gamma <= E P (fun o => F (u o) - F xs + Gamma)).
-  { unfold Du. rewrite E_plus, E_const. apply Rplus_le_compat_r. rewrite <- E_scal. apply E_le. intro o.
-    apply (above_minimum mu L F (mean_gradient clients g)); [now apply mean_loss_lower | apply mean_loss_upper; intro;
-      apply smooth_clients | exact best]. }
+  pose proof start_gap_le as m. fold Du in m.
   apply (Rmult_le_compat_l rho) in m; [| easy].
   set (Lu := E P (fun o => E (a o) (fun i => f (c o i) (u o) - low (c o i)))) in *.
   set (Lx := E P (fun o => E (a o) (fun i => f (c o i) xs - low (c o i)))) in *.
