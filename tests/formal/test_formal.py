@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from fractions import Fraction
 
 import pytest
 
@@ -66,6 +67,45 @@ def test_a_theorem_about_a_printed_form_is_there_and_states_its_counterexample(b
     assert not form.proved or "~ forall" not in statement(form.proved.file, form.proved.name)
     assert not form.refuted or "~ forall" in statement(form.refuted.file, form.refuted.name)
     assert not (form.proved and form.refuted) or form.holds_if
+
+
+def steps_to_one(*step_sizes: Fraction) -> Fraction:
+    """Model after steps from 0 on (w - 1)^2/2."""
+    model = Fraction(0)
+    for step_size in step_sizes:
+        model += step_size * (1 - model)
+    return model
+
+
+# Constants of the counterexamples: one of the clients (w -+ 1)^2/2 is drawn, so that F* = 1/2 and the gap is w^2/2, or
+# w^2/2 has priority and the client (w - 1)^2/2 takes part in the first step.
+ONE = Fraction(1)
+OPPOSITE = {"mu": ONE, "L": ONE, "num_selected": 1, "G2": 4 * ONE, "sigma2": 0, "objective_gap": ONE / 2,
+            "rho_bar": ONE, "rho_tilde": ONE}  # fmt: skip
+PRIORITY = {"num_steps": 1, "mu": ONE, "L": ONE, "local_steps": 1, "G2": 4 * ONE, "sigma2": 0, "objective_gap": 0,
+            "initial_distance2": 0, "theta": 0, "rho": 0}  # fmt: skip
+HUNDREDTH = ONE / 100
+COUNTEREXAMPLES = {
+    "power_of_choice.weighted_average_gap": (
+        {**OPPOSITE, "num_steps": 10, "local_steps": 10, "initial_distance2": 0},
+        steps_to_one(*(ONE / (t + 8) for t in range(10))) ** 2 / 2,
+    ),
+    "power_of_choice.weighted_one_step": (
+        {**OPPOSITE, "distance2": steps_to_one(*[HUNDREDTH] * 2) ** 2, "step_size": HUNDREDTH, "local_steps": 3},
+        steps_to_one(*[HUNDREDTH] * 3) ** 2,
+    ),
+    "fedalign.full_participation_gap": (PRIORITY, (steps_to_one(ONE / 4) / 2) ** 2 / 2),
+    "fedalign.partial_participation_gap": ({**PRIORITY, "num_draws": 1000}, (steps_to_one(ONE / 4) / 2) ** 2 / 2),
+}
+
+
+@pytest.mark.parametrize("bound", sorted(name for name, form in PRINTED.items() if form.refuted))
+def test_the_numbers_of_a_counterexample_are_its_error_and_the_printed_bound(bound: str) -> None:
+    known, error = COUNTEREXAMPLES[bound.replace("derived_", "")]
+    allowed = known_bounds()[bound].printed(**known)
+    assert error > allowed
+    rounded = f"{float(error):.2e} > {float(allowed):.2e}".replace("e-0", "e-")
+    assert PRINTED[bound].counterexample.endswith((f": {error} > {allowed}", f": {rounded}"))
 
 
 def test_a_printed_form_is_called_proved_only_if_it_is_proved_for_all_constants() -> None:
