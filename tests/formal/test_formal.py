@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -101,8 +102,9 @@ COUNTEREXAMPLES = {
 
 @pytest.mark.parametrize("bound", sorted(name for name, form in PRINTED.items() if form.refuted))
 def test_the_numbers_of_a_counterexample_are_its_error_and_the_printed_bound(bound: str) -> None:
+    known: dict[str, Any]
     known, error = COUNTEREXAMPLES[bound.replace("derived_", "")]
-    allowed = known_bounds()[bound].printed(**known)
+    allowed: Any = known_bounds()[bound].printed(**known)
     assert error > allowed
     rounded = f"{float(error):.2e} > {float(allowed):.2e}".replace("e-0", "e-")
     assert PRINTED[bound].counterexample.endswith((f": {error} > {allowed}", f": {rounded}"))
