@@ -86,7 +86,7 @@ OPPOSITE = {"mu": ONE, "L": ONE, "num_selected": 1, "G2": 4 * ONE, "sigma2": 0, 
 PRIORITY = {"num_steps": 1, "mu": ONE, "L": ONE, "local_steps": 1, "G2": 4 * ONE, "sigma2": 0, "objective_gap": 0,
             "initial_distance2": 0, "theta": 0, "rho": 0}  # fmt: skip
 HUNDREDTH = ONE / 100
-COUNTEREXAMPLES = {
+COUNTEREXAMPLES: dict[str, tuple[dict[str, Any], Fraction]] = {
     "power_of_choice.weighted_average_gap": (
         {**OPPOSITE, "num_steps": 10, "local_steps": 10, "initial_distance2": 0},
         steps_to_one(*(ONE / (t + 8) for t in range(10))) ** 2 / 2,
@@ -102,7 +102,6 @@ COUNTEREXAMPLES = {
 
 @pytest.mark.parametrize("bound", sorted(name for name, form in PRINTED.items() if form.refuted))
 def test_the_numbers_of_a_counterexample_are_its_error_and_the_printed_bound(bound: str) -> None:
-    known: dict[str, Any]
     known, error = COUNTEREXAMPLES[bound.replace("derived_", "")]
     allowed: Any = known_bounds()[bound].printed(**known)
     assert error > allowed
