@@ -42,6 +42,12 @@ ENTRIES = {
         "the abstract of the sixth version, and its footnote on the correction up to the middle of a sentence",
         "ssdm:norms-sent",
     ),
+    "fedprox:corollary-9": Entry(
+        THEOREM,
+        "It holds with the maximum over all devices; then it is Theorem 4",
+        "the paper with its appendix",
+        "fedprox:loss-change",
+    ),
     "adam:lemma-10.3": Entry(
         LEMMA,
         "The factor is the square root of a harmonic number, without G",
@@ -60,6 +66,18 @@ ENTRIES = {
         "the abstract of Phuong and Phong (2020), arXiv 2003.04706, who refute the bound, and a program of the method",
         "dist-ef-sgd:stored-error-in-steps",
     ),
+    "stationary:lemma-1": Entry(
+        LEMMA,
+        "It holds in the limit of short steps",
+        "the paper without its appendix, which has a more general version and the proof",
+        "stationary:short-steps",
+    ),
+    "fedprox:proof-of-corollary-7": Entry(
+        STEP,
+        "It holds if B < (K/2)^(1/2); with the bound derived here, there is progress for every B",
+        "the paper with its appendix",
+        "fedprox:some-progress",
+    ),
     "amsgrad:telescoping-sum": Entry(
         STEP,
         "The step holds if the momentum does not decrease; Phuong and Phong (2019) give a proof for a decreasing one",
@@ -71,6 +89,18 @@ ENTRIES = {
         "It holds on quadratics, and near the minimizer of a loss that is C^2",
         "the introduction, and the paper of Lessard, Recht and Packard (2016) without its formulas",
         "heavy-ball:quadratics",
+    ),
+    "fedprox:corollary-7": Entry(
+        STATEMENT,
+        "The bound derived here yields at least three times this progress, for every B and K",
+        "the paper with its appendix",
+        "fedprox:corollary-7-derived",
+    ),
+    "local-gd:any-step-size": Entry(
+        STATEMENT,
+        "It holds for gamma at most 1/(4 max{L, sigma (3 L/eps)^(1/2)})",
+        "the paper without its proofs",
+        "local-gd:short-step-sizes",
     ),
     "scaffold:client-sampling": Entry(
         STATEMENT,

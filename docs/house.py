@@ -116,6 +116,7 @@ def write_theory(app: "sphinx.application.Sphinx") -> None:
         "false_elsewhere",
         "which_bound",
         "statements",
+        "sources",
         "claim_by_claim",
         "looseness",
         "tightness",

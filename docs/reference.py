@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.theorem._docstring import sections_of
+from fedtheory.theorem._letters import inequality
 
 if TYPE_CHECKING:
     import sphinx.application
@@ -19,6 +20,7 @@ _RETURNS = """\
 float, Fraction or array
     {side} bound, which is the sum of the summands of ``terms``. Exact if all arguments are rationals; arrays are
     broadcast. With ``strict=False``, the pair (value, unmet hypotheses)."""
+_FORMULA = re.compile(r"\.\. math::\n(?: +\S.*\n)+")
 # Rows of a table are no targets of Sphinx; pages of the API stand two folders below the root.
 _CLAIMS = "/".join([os.pardir, os.pardir, "theory", "claims.html"])
 
@@ -79,15 +81,23 @@ def prepare(_: Any) -> None:
 
 
 def source_of(bound: Any) -> list[str]:
-    """Return the source of a bound, and links to the claims that check it."""
+    """Return what a bound bounds in words, its source, and links to the claims that check it."""
     names, claims = _known()
+    left = "not declared" if bound.left is None else bound.left.description
     checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
     return [
+        f"Left side: {left}.",
+        "",
         f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}; :ref:`terms and notation <terms>`.",
         "",
         f"Checked by {', '.join(checked)}." if checked else "No claim compares a value with this bound.",
         "",
     ]
+
+
+def linked(name: str, bound: Any) -> str:
+    """Return the name of a bound in Markdown, with a link to its page."""
+    return f"{{py:func}}`{name} <{bound.__module__}.{bound.__name__}>`"
 
 
 def _theory_page(paper: str) -> str:
@@ -106,9 +116,12 @@ def anchor(key: str) -> str:
 
 
 def of_bound(lines: list[str], bound: Any, source: list[str]) -> list[str]:
-    """Return the docstring of a bound, completed by its source, parameters, return value and errors."""
+    """Return the docstring of a bound, completed by its left side, source, parameters, return value and errors."""
     written = dict(sections_of(lines))
-    head = written.pop("", [])
+    # The formula of the docstring is the right-hand side.
+    head = _FORMULA.sub(
+        lambda _: f".. math::\n    {inequality(bound)}\n", "\n".join([*written.pop("", []), ""]), count=1
+    )
     sections = {
         "Parameters": list(_parameters(bound.symbols.values())),
         "Returns": _RETURNS.format(side="A lower" if bound.statement.side == "lower" else "An upper").split("\n"),
@@ -116,7 +129,7 @@ def of_bound(lines: list[str], bound: Any, source: list[str]) -> list[str]:
     }
     sections = {**sections, **written, "Parameters": sections["Parameters"]}
     rest = [line for title, body in sections.items() for line in (title, "-" * len(title), *body, "")]
-    return [*head, "", *source, *rest]
+    return [*head.split("\n"), *source, *rest]
 
 
 def _parameters(symbols: Iterable[Any]) -> Iterator[str]:

@@ -23,14 +23,14 @@ PAPERS = {
     "optimal-client-sampling": "Optimal Client Sampling",
     "fedalign": "FedALIGN",
     "fedavg": "Federated averaging (Li et al., the cited statements)",
-    "scaffold": "SCAFFOLD (its algorithm; theorems in O-notation have no number to compare with)",
+    "scaffold": "SCAFFOLD (its algorithm; the theorems of its main part are in O-notation)",
     "proxskip": "ProxSkip and Scaffnew (the theorem on the rate)",
-    "fedprox": "FedProx (the theorem on a round)",
+    "fedprox": "FedProx (the theorem on a round and its corollaries)",
     "greedyfed": "GreedyFed (its equations have no numbers; claims of its sections are on its page)",
 }
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
 _NAMED = re.compile(
-    r"(Theorem|Lemma|Remark|Definition|Assumption|Algorithm|Footnote)s? "
+    r"(Theorem|Lemma|Corollary|Remark|Definition|Assumption|Algorithm|Footnote)s? "
     rf"({_NUMBER}(?:(?:, | and | to |-){_NUMBER})*)",
     re.IGNORECASE,
 )

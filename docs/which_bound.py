@@ -1,33 +1,47 @@
-"""The table of the page "Which bound applies?": bounds by the settings that their hypotheses describe."""
+"""The tables of the page "Which bound applies?": bounds by what they bound, with the setting of each."""
+
+from reference import linked
 
 from fedtheory.formal import REFUTED
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.setting import Setting, setting_of
+from fedtheory.theorem.left_side import MODELS, QUANTITIES, TIMES, LeftSide
+from fedtheory.theorem.setting import setting_of
 from fedtheory.verification.catalogue import known_bounds
 
-HEAD = """| Functions | Selection | Aggregation | Gradients | Whole runs | One step or round |
-| --- | --- | --- | --- | --- | --- |
+HEAD = """\
+| Bound | Left side | Functions; gradients | Selection; aggregation |
+| --- | --- | --- | --- |
 """
-_CONVEXITY = ("strongly convex", "convex", "non-convex")
 
 
 def table() -> str:
-    """One row for each setting; rows with fewer assumptions on functions come last."""
-    rows: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    """Return a table for each quantity, model and time; bounds in it are comparable."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for name, bound in known_bounds().items():
-        if name not in REFUTED:
-            setting = setting_of(bound)
-            cells = rows.setdefault(_row(setting), {"whole run": [], "one round": []})
-            cells[setting.horizon].append(_linked(name, bound))
-    ordered = sorted(rows, key=lambda row: (_CONVEXITY.index(row[0]), *row[1:]))
-    lines = (f"| {' | '.join((*row, *('<br>'.join(named) for named in rows[row].values())))} |" for row in ordered)
-    return HEAD + "\n".join(lines) + "\n"
+        if name not in REFUTED and (left := bound.left) is not None:
+            groups.setdefault((left.quantity, left.after, left.model), []).append(row(name, bound, left))
+    words = (list(QUANTITIES), list(TIMES), list(MODELS))
+    ranked = sorted(groups, key=lambda group: [known.index(word) for known, word in zip(words, group, strict=True)])
+    return "\n\n".join(f"### {title(*group)}\n\n{HEAD}" + "\n".join(groups[group]) for group in ranked) + "\n"
 
 
-def _row(setting: Setting) -> tuple[str, ...]:
+def title(quantity: str, after: str, model: str) -> str:
+    """Return what the bounds of a group bound, in words."""
+    text = LeftSide(quantity, "", model=model, after=after).description
+    return text[:1].upper() + text[1:]
+
+
+def row(name: str, bound: Bound, left: LeftSide) -> str:
+    """Return the line of a bound: its left-hand side, and its setting."""
+    setting = setting_of(bound)
+    # A bar would end a cell of the table.
+    formula = f"${left.latex}$".replace(r"\|", r"\Vert ")
+    over = f"over {' and '.join(left.over)}" if left.over else ""
     gradients = setting.gradients + (", bounded" if setting.bounded_gradients else "")
-    return setting.convexity, setting.selection.replace(", ", "; "), setting.aggregation.replace(", ", "; "), gradients
-
-
-def _linked(name: str, bound: Bound) -> str:
-    return f"{{py:func}}`{name} <{bound.__module__}.{bound.__name__}>`"
+    cells = (
+        linked(name, bound),
+        "<br>".join(filter(None, (formula, left.average, over))),
+        f"{setting.convexity}; {gradients}",
+        f"{setting.selection}; {setting.aggregation}",
+    )
+    return f"| {' | '.join(cells)} |"

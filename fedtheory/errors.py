@@ -1,6 +1,6 @@
 """Errors and warnings of the library. Each error is a ValueError."""
 
-__all__ = ["AssumptionViolated", "CacheWarning", "OracleError"]
+__all__ = ["AssumptionViolated", "CacheWarning", "DivergenceWarning", "OracleError"]
 
 
 class AssumptionViolated(ValueError):
@@ -13,3 +13,7 @@ class OracleError(ValueError):
 
 class CacheWarning(UserWarning):
     """Warning that compiled code cannot be cached on disk, so that each process compiles again."""
+
+
+class DivergenceWarning(UserWarning):
+    """Warning that the model of a run stopped being finite, so that its records are NaN from then on."""

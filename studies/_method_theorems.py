@@ -184,7 +184,7 @@ def proximal(own: Theorems, progress: study.Progress) -> "Dataset":
     certified, derived, published = [], [], []
     for B in progress(own.dissimilarities, "rounds of FedProx"):
         known = {"L": Fraction(1), "negative_curvature": Fraction(0), "gradient_dissimilarity": Fraction(B)}
-        certified.append([-float(ft.worst_case.fedprox(weight, **known).upper or 0) for weight in own.weights])
+        certified.append([-float(ft.worst_case.fedprox(weight, **known).enclosure[1]) for weight in own.weights])
         given = [{**known, "proximal_weight": Fraction(one), "inexactness": Fraction(0)} for one in own.weights]
         derived.append([-float(fedprox.loss_change(Fraction(1), **one)) for one in given])
         printed = fedprox.loss_change.printed

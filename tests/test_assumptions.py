@@ -314,3 +314,9 @@ def test_a_double_on_either_side_is_forgiven_its_rounding_and_two_rationals_are_
     assert unmet("x <= y", above, "<=", Q(1), allowed) is not None
     assert unmet("x >= y", Q(1) - Q(1, 10**16), ">=", 1.0, allowed) is None
     assert unmet("x <= y", 1 + 1e-14, "<=", 1.0, allowed) is not None
+
+
+def test_an_equality_as_a_hypothesis_is_refused_with_its_text() -> None:
+    equality = Hypothesis("step_size == 1/L", lambda step_size, L: (step_size, "==", 1 / L))
+    with pytest.raises(ValueError, match=r"the hypothesis 'step_size == 1/L' must relate its sides by <=, <, >=, >"):
+        equality.violation({"step_size": 0.5, "L": 2.0})

@@ -267,6 +267,11 @@ def data(labels, **changes):
             "strategy must be a value with a method law(weights), got the class Full",
         ),
         (lambda: run(fed=ft.QuadraticFederation), TypeError, f"{UNKNOWN}, got the class QuadraticFederation"),
+        (
+            lambda: run(fed=POC, strategy=FED),
+            TypeError,
+            f"{UNKNOWN}, got PowerOfChoice, a strategy, which is the second argument",
+        ),
         (lambda: run(step_size=ft.engine.InverseTime), TypeError, f"step_size {STEPS}, got the class InverseTime"),
         (lambda: run(step_size=None), TypeError, f"step_size {STEPS}, got None"),
         (lambda: run(rng=None), TypeError, "rng must be a whole number, a SeedSequence or a Generator, got None"),

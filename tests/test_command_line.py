@@ -282,9 +282,12 @@ def test_show_takes_a_beginning_in_capitals_and_shows_all_it_names(capsys: pytes
     ]
 
 
-def test_show_writes_the_formula_in_latex_and_refuses_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_writes_the_inequality_in_latex_and_refuses_where_there_is_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["show", "power_of_choice.client_drift", "--latex"]) == 0
-    assert capsys.readouterr().out == "4\\eta_t^2(\\tau-1)^2G^2\n"
+    left = r"\mathbb E\,\frac1m \sum_k \|\bar w_t - w_{k,t}\|^2"
+    assert capsys.readouterr().out == left + " \\le 4\\eta_t^2(\\tau-1)^2G^2\n"
     assert "has no formula" in refused(["show", "power-of-choice:step-54-55", "--latex"], capsys)
 
 

@@ -112,6 +112,6 @@ def test_a_comparison_displays_the_bound_value_and_the_worst_case():
     found = ft.worst_case.compare(ft.bounds.power_of_choice.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
     lines = repr(found).splitlines()
     assert lines[:2] == ["Comparison", "  bound value  1"]
-    assert lines[2].startswith("  worst case   WorstCase(at least ")
+    assert lines[2].startswith("  worst case   WorstCase(lower=")
     assert "<th>bound value</th><td>1</td>" in found._repr_html_()
-    assert "<th>proved</th><td>at least " in found.worst_case._repr_html_()
+    assert "<th>proved</th><td>lower=" in found.worst_case._repr_html_()

@@ -106,6 +106,16 @@ def test_a_value_that_is_only_kept_by_a_property_does_not_count() -> None:
     assert identity(fed) == before
 
 
+class AnyName(dict[str, Any]):
+    """A configuration whose entries are attributes, and which raises KeyError for all other names."""
+
+    __getattr__ = dict.__getitem__
+
+
+def test_an_object_that_raises_for_unknown_attributes_has_the_identity_of_its_content() -> None:
+    assert identity(AnyName(a=1)) == identity(AnyName(a=1)) != identity(AnyName(a=2))
+
+
 def loop() -> list[Any]:
     found: list[Any] = []
     found.append(found)

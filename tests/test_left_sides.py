@@ -5,6 +5,7 @@ import re
 import pytest
 
 from fedtheory.theorem import assumptions
+from fedtheory.theorem._letters import formula, inequality
 from fedtheory.theorem.left_side import MODELS, LeftSide
 from fedtheory.verification.catalogue import known_bounds
 
@@ -60,10 +61,27 @@ def test_every_left_side_is_latex_with_balanced_braces_and_without_words_of_plai
     for left in LEFT.values():
         latex = left.latex
         assert latex.count("{") == latex.count("}")
+        assert "\\\\" not in latex  # a line break
         assert not re.search(
             r"(?<!\\)\b(grad|sum|eta|tau|inf|mean|step_size)\b", latex.replace("operatorname{mean}", "")
         )
         assert "|" not in latex.replace(r"\|", "")
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_the_formula_of_a_docstring_is_the_right_side_alone(name):
+    for bound in {BOUNDS[name], BOUNDS[name].printed}:
+        # Definitions of letters follow; indices of sums are in subscripts.
+        right = re.sub(r"_\{[^}]*\}|_\w", "", re.split(r",\s*(?:\\quad|\\\\)", formula(bound))[0])
+        assert not re.search(r"=|\\ge", right)
+
+
+def test_a_bound_in_latex_is_an_inequality():
+    assert inequality(BOUNDS["power_of_choice.loss_after_step"]).startswith(
+        r"F_k(y - \eta \nabla F_k(y)) - F_k^* \ge (1-\eta L)^2"
+    )
+    assert inequality(BOUNDS["optimal_client_sampling.estimator_error"]).startswith(r"\mathbb E\,\|G - \nabla f\|^2 = ")
+    assert r"\sum_{k\in S} w_k" in inequality(BOUNDS["fedavg.with_replacement_variance"])
 
 
 def test_an_unknown_word_is_refused():

@@ -22,6 +22,13 @@ def test_the_student_interval_is_that_of_scipy() -> None:
         np.testing.assert_allclose((lower[column], upper[column]), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("exponent", [-1000, 600, 1015])
+def test_the_student_interval_scales_with_the_samples_also_where_their_squares_leave_the_range(exponent: int) -> None:
+    samples = np.random.default_rng(0).standard_normal((5, 3))
+    for limit, scaled in zip(student_mean(samples), student_mean(np.ldexp(samples, exponent)), strict=True):
+        np.testing.assert_array_equal(np.ldexp(limit, exponent), scaled)
+
+
 def test_one_sample_says_nothing_about_the_mean() -> None:
     assert tuple(student_mean([3.0])) == (-np.inf, np.inf)
     assert student_mean([[3.0, 4.0]]).lower.tolist() == [-np.inf, -np.inf]

@@ -126,7 +126,7 @@ class _Description:
             return [value.__name__, self.of(value.__self__)]
         if isinstance(value, Enum):
             return [value.name, self.of(kind)]
-        if hasattr(value, "__qualname__"):
+        if _is_named(value):
             return self.named(value)
         if kind in _NAMESPACES or all(map(_is_plain, kind.__mro__)):
             content = [self.parts(base(value)) for base in kind.__mro__ if base in _CONTAINERS]
@@ -162,6 +162,14 @@ class _Description:
             message = f"{what} cannot be identified, since {why}: give version=, a text that changes when it does"
             raise UnidentifiedError(message)
         return ["unread", name]
+
+
+def _is_named(value: Any) -> bool:
+    """Whether a value is a function or a class."""
+    try:
+        return isinstance(value.__qualname__, str)
+    except Exception:  # __getattr__ of a user's class may raise anything
+        return False
 
 
 def _is_plain(base: type) -> bool:

@@ -124,8 +124,7 @@ def one(name: str, value: Any) -> Any:
 
 def sequence(name: str, value: Any, what: str = "a sequence of numbers") -> list[Any]:
     """Return the entries of a list, tuple or array; strings and bytes are rejected."""
-    if isinstance(value, np.ndarray):
-        value = unmasked(name, value)
+    value = _numpy(name, value)
     fits = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
     if isinstance(value, str | bytes | bytearray | memoryview) or not fits:
         message = f"{name} must be {what}, got {truncate(value)} of type {type(value).__name__}"
@@ -195,10 +194,10 @@ def size(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
 
 def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
     """Return an integer in low..high or an int64 array of them; floats and booleans are rejected."""
+    value = _numpy(name, value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, np.ndarray):
-        value = unmasked(name, value)
         if value.dtype.kind not in "iu":
             message = f"{name} must contain whole numbers, got an array of {value.dtype}"
             raise TypeError(message)
@@ -309,6 +308,12 @@ def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
     except (TypeError, RuntimeError) as error:  # of tensors on a device, or that need gradients
         message = f"{name} must be a number or an array, got a {type(value).__name__}: {error}"
         raise TypeError(message) from error
+
+
+def _numpy(name: str, value: Any) -> Any:
+    """Return arrays, also those of other libraries, as arrays of NumPy without a mask, and other values unchanged."""
+    is_array = hasattr(value, "__array__") and not isinstance(value, np.generic | type)
+    return unmasked(name, value) if is_array else value
 
 
 def mask(name: str, value: Any, shape: tuple[int | None, ...]) -> Mask:

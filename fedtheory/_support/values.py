@@ -1,11 +1,13 @@
-"""Sequences of numbers as values that compare, hash, and have a short printed form."""
+"""Numbers of other libraries as Python's, and sequences as values that compare, hash, and have a short printed form."""
 
+from fractions import Fraction
+from numbers import Rational
 from typing import Any, final
 from zlib import crc32
 
 import numpy as np
 
-__all__ = ["LongTuple", "to_tuples"]
+__all__ = ["LongTuple", "to_fraction", "to_tuples"]
 
 _SHOWN = 8
 
@@ -25,6 +27,15 @@ class LongTuple(tuple[Any, ...]):
             return tuple.__repr__(self)
         first = ", ".join(map(repr, self[:3]))
         return f"({first}, ... {len(self)} entries, checksum {crc32(tuple.__repr__(self).encode()):08x})"
+
+
+def to_fraction(number: Rational) -> Fraction:
+    """Return a rational number as a fraction of Python's integers; a fraction of NumPy's would overflow.
+
+    >>> to_fraction(np.int8(100)) ** 2
+    Fraction(10000, 1)
+    """
+    return Fraction(int(number.numerator), int(number.denominator))
 
 
 def to_tuples(values: Any) -> Any:

@@ -446,6 +446,21 @@ def two_steps_guess() -> Finding:
     return at_most(worst.enclosure[0], _guess(step_size=Fraction(1, 4), **given), instance=as_texts(given))
 
 
+@claim(
+    "fedavg:common-noise",
+    "Theorem 1 holds without independence of the noises across clients, which the paper does not list",
+    Statement(FEDTHEORY, "with noise common to all clients", related=(fedavg.PAPER, "Theorem 1"), form="derived"),
+    "refuted conjecture",
+    remark="the mean of common noises has the variance 1, and sum_k p_k^2 sigma_k^2 is 1/10",
+)
+def common_noise() -> Finding:
+    # From the minimizer of w^2/2, one step of 1/4 with the gradient 1 or -1.
+    known = {"num_clients": 10, "F_k": "w^2/2", "w_0": 0, "noise": "1 or -1, common to all clients", "T": 1}
+    constants = {"mu": 1, "L": 1, "local_steps": 1, "G2": 1, "objective_gap": 0, "initial_distance2": 0}
+    bound = fedavg.full_participation_gap(1, weighted_sigma2=Fraction(1, 10), **constants)
+    return at_most(Fraction(1, 4) ** 2 / 2, bound, instance=known)
+
+
 @step(
     "fedavg:two-steps-of-quadratics",
     Statement(FEDTHEORY, "two local steps of quadratic clients", related=(fedavg.PAPER, "Theorem 1"), form="derived"),

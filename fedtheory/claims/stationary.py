@@ -143,3 +143,35 @@ def fednova_guess() -> Finding:
     fed = StationaryPoints(((one,),) * 2, (vector(0), one), vector("1/2", "1/2"))
     point = fed.normalized(Fraction(1, 10), (1, 4))
     return equal_to(point[0], fed.minimizer[0], instance={"local_steps": "(1, 4)", "step_size": "1/10"})
+
+
+@claim(
+    "stationary:lemma-1",
+    "On |w - e_k|^2/2, tau_k sufficiently short local steps converge to sum_k tau_k e_k/sum_k tau_k",
+    Statement(st.PAPER, "Lemma 1"),
+    "erratum",
+    hypotheses=(*_LINEAR, "the clients have equal weights"),
+    remark=(
+        "the limit has the weights 1 - (1 - eta)^tau_k in place of tau_k: 0.7976 here instead of 0.8. They are"
+        " proportional to the tau_k for no eta > 0, unless these are equal. The lemma holds in the limit eta -> 0"
+    ),
+)
+def lemma_1() -> Finding:
+    one = vector(1)
+    fed = StationaryPoints(((one,),) * 2, (vector(0), one), vector("1/2", "1/2"))
+    eta, taus = Fraction(1, 100), (1, 4)
+    known = {"e": "(0, 1)", "local_steps": str(taus), "step_size": str(eta)}
+    return equal_to(fed.averaging(eta, taus)[0], Fraction(4, 5), instance=known)
+
+
+@step("stationary:short-steps", _POINT, case, kind="rate", hypotheses=_LINEAR)
+def short_steps(s: Case) -> Chain:
+    """The distance of the limit of averaging from the minimizer of sum_k p_k tau_k F_k is of first order: it is divided
+    by about 10 if eta is divided by 10"""
+    eta, limit = 1 / (10_000 * s.L), s.fed.inconsistent_minimizer(s.taus)
+
+    def away2(eta: Fraction) -> Fraction:
+        return norm2(s.fed.averaging(eta, s.taus) - limit)
+
+    # Squared, a factor 1/100, plus one percent for the next order, which is about 10^-4 tau of this one.
+    return away2(eta / 10), "<=", Fraction(101, 100) * away2(eta) / 100

@@ -12,7 +12,7 @@ from fedtheory.cli.documents import document, print_json, write_pairs
 from fedtheory.cli.evaluating import needed
 from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
 from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
-from fedtheory.theorem._letters import formula
+from fedtheory.theorem._letters import formula, inequality
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import BASES
@@ -162,7 +162,7 @@ def _write(cards: Iterable[Pairs]) -> None:
 
 
 def _latex(bounds: dict[str, Bound | None]) -> int:
-    formulas = [formula(bound) for bound in bounds.values() if bound is not None]
+    formulas = [inequality(bound) for bound in bounds.values() if bound is not None]
     if not formulas:
         refuse(f"{next(iter(bounds))} has no formula: it compares with no bound")
     say(*formulas)

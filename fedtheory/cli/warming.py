@@ -50,6 +50,9 @@ def _calls() -> Iterator[Callable[[], Any]]:
     yield partial(ft.sampling.power_of_choice_inclusion, norms, losses, num_selected=1, num_candidates=2)
     for fed in quadratics[:2]:
         yield partial(ft.exact.subset_minima, fed)
+    yield partial(
+        ft.exact.estimated_selection_skew, quadratics[0], ft.selection.PowerOfChoice(2, 3), [[0.0, 0.0]], num_draws=2
+    )
 
 
 def _run(fed: Any, strategy: Any, **options: Any) -> None:

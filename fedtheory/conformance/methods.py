@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +32,7 @@ from fedtheory.conformance._checks import (
 )
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
+from fedtheory.errors import DivergenceWarning
 from fedtheory.exact.runs import for_run
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.compressed import EF21, ErrorFeedback
@@ -278,10 +280,11 @@ class _Asked(NamedTuple):
 
 def _trained(method: Method | None, case: _Case, num_rounds: int, rng: RNGLike = 0, **options: Any) -> Array:
     strategy = Full() if case.num_selected is None else _Cohorts(case.cohorts(num_rounds))
-    run = fedavg(
-        case.fed, strategy, method=method, num_rounds=num_rounds, local_steps=list(case.local_steps),
-        step_size=case.step_size, initial=case.initial, record=("models",), rng=rng, **options,
-    )  # fmt: skip
+    with warnings.catch_warnings(action="ignore", category=DivergenceWarning):  # the models show it
+        run = fedavg(
+            case.fed, strategy, method=method, num_rounds=num_rounds, local_steps=list(case.local_steps),
+            step_size=case.step_size, initial=case.initial, record=("models",), rng=rng, **options,
+        )  # fmt: skip
     models: Array = run.models[0]
     return models
 

@@ -196,7 +196,8 @@ def power_law_partition(
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
     power = validate.double("power", validate.positive("power", power))
     draw = validate.generator(rng)
-    shares = (1.0 - draw.random(num_clients)) ** (1 / power)
+    uniform = 1.0 - draw.random(num_clients)
+    shares = (uniform / uniform.max()) ** (1 / power)  # the largest is 1, so that not all underflow for a small power
     sizes = min_samples + _apportioned(y.size - num_clients * min_samples, shares)
     if concentration is None:
         return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]

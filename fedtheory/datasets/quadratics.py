@@ -91,6 +91,9 @@ def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: flo
     power = validate.double("power", validate.positive("power", power))
     # 1 - U is in (0, 1], so that no client has weight zero.
     sizes = (1.0 - validate.generator(rng).random(validate.size("num_clients", num_clients))) ** (1.0 / power)
+    if not sizes.all():
+        message = f"power must be so large that every draw is above 0 in doubles, got {power}"
+        raise ValueError(message)
     result: validate.Array = sizes / sizes.sum()
     return result
 

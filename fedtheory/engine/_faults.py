@@ -97,20 +97,21 @@ def raised_by(where: str, round_index: int, error: Exception) -> str:
 
 
 def _needs_candidates(rules: Rules, state: Any) -> bool:
-    """Whether ``select``, which was called without candidates, raises no error if all clients are candidates."""
+    """Whether ``select``, called again, raises an error without candidates and none if all clients are candidates."""
     if rules.propose is not None:
         return False
     rule = plain(rules.select) if is_compiled(rules.select) else rules.select
-    memory, table, weights = state.memory, state.table.view(), state.weights.view()
+    table, weights = state.table.view(), state.weights.view()
     table.flags.writeable = weights.flags.writeable = False  # read-only, as in the loop
-    everyone, chosen, rng = (
-        np.arange(weights.size),
-        np.full(rules.max_selected, -1),
-        deepcopy(state.selection_rng),
-    )
-    try:
-        with np.errstate(all="ignore"):
-            rule(_where(state)[1], table, memory.copy(), weights, everyone, np.ones(weights.size), rng, chosen)
-    except Exception:
+
+    def raises(number: int) -> bool:
+        # The same memory and random numbers in both calls, so that only the candidates differ.
+        known = (_where(state)[1], table, state.memory.copy(), weights, np.arange(number), np.ones(number))
+        try:
+            with np.errstate(all="ignore"):
+                rule(*known, deepcopy(state.selection_rng), np.full(rules.max_selected, -1))
+        except Exception:
+            return True
         return False
-    return True
+
+    return raises(0) and not raises(weights.size)

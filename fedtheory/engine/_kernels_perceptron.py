@@ -43,17 +43,14 @@ def perceptron_family(
     fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]], work: LocalWork
 ) -> Family:
     """Lay out a federation whose layers have matrices of these shapes for the round loop."""
-    check_batches(work, int(fed.sample_counts.min()))
+    check_batches(work)
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
     return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes, sharing=with_products)
 
 
-def check_batches(work: LocalWork, smallest: int) -> None:
-    """Raise a ValueError if clients with these numbers of samples cannot train on the requested mini-batches."""
-    if work.batch_size > smallest:
-        message = f"batch_size must be at most {smallest}, the samples of the smallest client, got {work.batch_size}"
-        raise ValueError(message)
+def check_batches(work: LocalWork) -> None:
+    """Raise a ValueError for options of mini-batches that exclude each other."""
     if work.batch_size and work.num_batches:
         message = f"batch_size must be None with num_batches, got {work.batch_size} and {work.num_batches}"
         raise ValueError(message)
@@ -76,8 +73,9 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
         if known:
             losses[j] = problem.known_losses[k]
         elif batch_size > 0:
-            draw_batch(problem.order, first, count, batch_size, rng)
-            losses[j] = mean_loss(problem, problem.order, first, batch_size) + ridge
+            size = min(batch_size, count)
+            draw_batch(problem.order, first, count, size, rng)
+            losses[j] = mean_loss(problem, problem.order, first, size) + ridge
         else:
             losses[j] = mean_loss(problem, problem.rows, first, count) + ridge
 
@@ -89,8 +87,9 @@ def _mistakes(problem, model, candidates, batch_size, rng, losses):
         k = candidates[j]
         first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
         if batch_size > 0:
-            draw_batch(problem.order, first, count, batch_size, rng)
-            losses[j] = share_of_mistakes(problem, problem.order, first, batch_size)
+            size = min(batch_size, count)
+            draw_batch(problem.order, first, count, size, rng)
+            losses[j] = share_of_mistakes(problem, problem.order, first, size)
         else:
             losses[j] = share_of_mistakes(problem, problem.rows, first, count)
 
@@ -124,7 +123,7 @@ def train_one(problem, client, server_model, step_sizes, work, rng, update):
     pad(server_model, problem.layers, weights)
     pad(server_model, problem.layers, start)
     speed.fill(0.0)
-    size = work.batch_size if work.batch_size > 0 else count
+    size = min(work.batch_size, count) if work.batch_size > 0 else count
     if work.num_batches > 0:
         size = max(1, count // work.num_batches)
     draws = work.batch_size + work.num_batches > 0

@@ -113,7 +113,7 @@ def prepare(place, t, size, _):
         step_sizes = part(s.step_sizes, t * s.local_steps, s.local_steps)
         _correct(
             s.correct_at,
-            (t, s.method_table, s.method_memory, s.states, s.weights, part(s.chosen, 0, size), step_sizes,
+            (t, s.method_table, s.method_memory, s.states, s.objective, part(s.chosen, 0, size), step_sizes,
              part(starts, 0, size), part(corrections, 0, size)),
         )  # fmt: skip
     return 0.0
@@ -134,8 +134,9 @@ def receive(place, t, size, _):
         report[0] = PLACE.message
         _message(
             s.message_at,
-            (t, s.method_table, s.method_memory, s.states, s.weights, chosen, step_sizes, num_steps, updates, messages),
-        )
+            (t, s.method_table, s.method_memory, s.states, s.objective, chosen, step_sizes, num_steps, updates,
+             messages),
+        )  # fmt: skip
     sent, how_often = 0.0, 1.0
     for i in range(size):
         floats = float(model.size)
@@ -148,7 +149,7 @@ def receive(place, t, size, _):
         report[0] = PLACE.combine
         how_often = _combine(
             s.combine_at,
-            (t, s.method_table, s.method_memory, s.states, s.weights, chosen, part(coefficients, 0, size), step_sizes,
+            (t, s.method_table, s.method_memory, s.states, s.objective, chosen, part(coefficients, 0, size), step_sizes,
              num_steps, part(s.starts, 0, size), updates, messages, s.method_rng, model),
         )  # fmt: skip
     else:

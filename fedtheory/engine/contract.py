@@ -80,7 +80,11 @@ ARGUMENTS = {
     **rules.ARGUMENTS,
     **METHOD_ARGUMENTS,
     "problem": Argument("problem", (), "the arrays of the family"),
-    "batch_size": Argument("int64", (), "samples of the mini-batch that estimates a loss; 0 stands for all samples"),
+    "batch_size": Argument(
+        "int64",
+        (),
+        "samples of the mini-batch that estimates a loss, at most those of the client; 0 stands for all samples",
+    ),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
     "coalition": Argument("int64", (), "members among the chosen, a bit for each; -1 once before those of a round"),

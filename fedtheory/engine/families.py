@@ -59,6 +59,8 @@ def refuse_unknown(fed: object) -> None:
 
 def _unknown(fed: object) -> TypeError:
     hint = " (SoftmaxFederation(data) is a family)" if isinstance(fed, FederatedData) else ""
+    if callable(getattr(fed, "rules", None)):
+        hint = ", a strategy, which is the second argument"
     known = f"the class {fed.__name__}" if isinstance(fed, type) else type(fed).__name__
     return TypeError(
         f"fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, got {known}{hint}"

@@ -23,6 +23,7 @@ from fedtheory.federation.prioritized import unwrapped
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method, MethodRules, method_rules_of
 from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.theorem.scheme import Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings"]
 
+_ALL_CLIENTS = Scheme("all", "weighted")
 _COUNTS = ("batch_size", "num_batches")
 _NONNEGATIVE = ("gradient_noise", "relative_noise", "proximal_weight")
 
@@ -93,7 +95,7 @@ class Settings:
         }
         for name in _COUNTS:
             value = getattr(self, name)
-            checked[name] = None if value is None else int(validate.count(name, value))
+            checked[name] = None if value is None else validate.size(name, value)
         for name in _NONNEGATIVE:
             checked[name] = validate.double(name, validate.nonnegative(name, getattr(self, name)))
         for name, value in checked.items():
@@ -171,6 +173,9 @@ class Settings:
 
     def _check_method(self, methodical: MethodRules, rules: Rules, tau: int) -> None:
         """Raise ValueError if the method cannot be combined with the other settings."""
+        if methodical.all_clients and getattr(self.strategy, "scheme", None) != _ALL_CLIENTS:
+            message = f"strategy must be Full() with {self.method}, in which all clients take part, got {self.strategy}"
+            raise ValueError(message)
         most = methodical.max_local_steps
         if most and tau > most:
             message = f"local_steps must be at most {most} with {self.method}, got {tau}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +22,15 @@ from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule
 from fedtheory.engine.settings import Settings
 from fedtheory.engine.trajectory import Trajectory
+from fedtheory.errors import DivergenceWarning
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method
 from fedtheory.selection.rules import Strategy
 
 __all__ = ["fedavg"]
+
+# Memory of a replicate besides its records: a seed sequence and some objects.
+_OWN_BYTES = 1000
 
 
 @validate.names
@@ -77,13 +84,14 @@ def fedavg(
     initial
         Initial model, shape (v,); zeros by default.
     num_replicates, rng
-        Number of independent replicates, and the seed, SeedSequence or Generator from which their streams are spawned.
-        Selection and training use separate streams: strategies that are compared with one seed have the same gradient
-        noise.
+        Number of independent replicates, whose records must fit into memory, and the seed, SeedSequence or Generator
+        from which their streams are spawned. Selection and training use separate streams: strategies that are compared
+        with one seed have the same gradient noise.
     batch_size, batches
-        Number of samples per local step, drawn without replacement; None takes all samples. With ``step`` each batch is
-        drawn from all samples of the client. With ``epoch`` it is drawn from the samples that the client has not used
-        in the epoch; an epoch begins with every participation, and when fewer samples than a batch are left.
+        Number of samples per local step, drawn without replacement; None takes all samples, as does a client that has
+        fewer. With ``step`` each batch is drawn from all samples of the client. With ``epoch`` it is drawn from the
+        samples that the client has not used in the epoch; an epoch begins with every participation, and when fewer
+        samples than a batch are left.
     num_batches
         Number of mini-batches per epoch, in place of ``batch_size``: batches of client k have
         ``max(1, n_k // num_batches)`` samples.
@@ -133,6 +141,11 @@ def fedavg(
     KeyboardInterrupt
         On Ctrl-C, before the next round: an `Interrupted`, which holds the replicates that are finished.
 
+    Warns
+    -----
+    fedtheory.errors.DivergenceWarning
+        If the model of a replicate stops being finite. Its records are NaN from that round on.
+
     Examples
     --------
     One step of size 1/2 of a single client on ``w^2 / 2`` from 1 decreases the gap from 1/2 to 1/8.
@@ -152,15 +165,41 @@ def fedavg(
         validation=validation, test=test, record=record, record_every=record_every,
     )  # fmt: skip
     job = settings.job()
+    _check_memory(job, settings.num_replicates)
 
     def collect(replicates: list[Replicate]) -> Trajectory:
         return _trajectory(job, settings, replicates)
 
     seeds = sequence.spawn(settings.num_replicates)
-    return execute(
+    run = execute(
         job, seeds, collect, num_threads=num_threads, progress=progress, checkpoint=checkpoint,
         checkpoint_every=checkpoint_every,
     )  # fmt: skip
+    lost = run.diverged_at[run.diverged_at >= 0]
+    if lost.size:
+        text = f"{lost.size} of {run.diverged_at.size} replicates diverged, the first in round {lost.min()}: "
+        warnings.warn(f"{text}their records are NaN from then on (run.status)", DivergenceWarning, stacklevel=3)
+    return run
+
+
+def _check_memory(job: Job, num_replicates: int) -> None:
+    """Raise ValueError if the records of all replicates, and a copy while they are stacked, exceed the memory."""
+    entries = job.weights.size + sum(math.prod(shape) for shape in job.recorded_shapes.values())
+    needed, memory = num_replicates * (16 * entries + _OWN_BYTES), _memory()
+    if needed > memory:
+        message = (
+            f"the records of all replicates must fit into the memory of {memory / 1e9:,.0f} GB, got num_replicates = "
+            f"{num_replicates}, which need {needed / 1e9:,.0f} GB (record= and record_every= keep less)"
+        )
+        raise ValueError(message)
+
+
+def _memory() -> float:
+    """Bytes of the machine's memory, or of the largest arrays of the library where the system does not say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 8.0 * validate.LARGEST_SIZE
 
 
 def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Trajectory:

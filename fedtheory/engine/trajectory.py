@@ -15,7 +15,7 @@ from fedtheory._storage.files import as_path, place
 from fedtheory._storage.provenance import release
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import format_value, truncate
 from fedtheory.engine._saved import read, run_bytes
 from fedtheory.engine.contract import RECORDS
@@ -56,7 +56,7 @@ class Trajectory:
         (client losses evaluated so far), ``coalitions`` (evaluated so far), each of shape (R, n), ``models``,
         shape (R, n, v), and for the round that begins ``selected`` (clients that train, filled up with -1),
         ``coefficients`` (of their updates, filled up with NaN) and ``values`` (of these clients, filled up with NaN),
-        shape (R, n, m). A diverged replicate is NaN from the round in which it diverged.
+        shape (R, n, m). A diverged replicate is NaN from the round in which it diverged, and ``fedavg`` warns of it.
     counts
         How often each client's update entered the model, shape (R, K).
     diverged_at
@@ -139,14 +139,14 @@ class Trajectory:
     def band(self, name: str = "gap", confidence: float = 0.95) -> Band:
         """Return the ``mean`` over replicates with Student's confidence limits ``lower`` and ``upper``, pointwise.
 
-        From the round in which a replicate diverges, mean and limits are infinite, since leaving it out would bias the
-        mean. A single replicate has no confidence limits and raises a ValueError.
+        From the round in which a replicate diverges or the sum over them overflows, mean and limits are infinite, since
+        leaving it out would bias the mean. A single replicate has no confidence limits and raises a ValueError.
         """
         values = self.recorded(name)
         if len(values) < 2:
             message = f"num_replicates must be at least 2 for confidence limits, got 1: its values are {name}[0]"
             raise ValueError(message)
-        lost = ~np.isfinite(values).all(axis=0)
+        lost = _lost(values)
         lower, upper = student_mean(np.where(lost, 0.0, values), confidence)
         return Band(_mean(values), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper))
 
@@ -266,7 +266,14 @@ def _says(long_name: str, units: str) -> dict[str, str]:
     return {"long_name": long_name, "units": units}
 
 
+def _lost(values: Array) -> Mask:
+    """Where a replicate has diverged or the sum over replicates overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        lost: Mask = ~np.isfinite(values.sum(axis=0))
+    return lost
+
+
 def _mean(values: Array) -> Array:
     """Mean over replicates, infinite if one has diverged."""
-    lost = ~np.isfinite(values).all(axis=0)
+    lost = _lost(values)
     return np.where(lost, np.inf, np.where(lost, 0.0, values).mean(axis=0))

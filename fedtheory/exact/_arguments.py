@@ -9,10 +9,10 @@ from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 __all__ = ["frequency_law", "is_unbiased", "known_law", "quadratic"]
 
 
-def quadratic(fed: object) -> QuadraticFederation:
-    """Return the federation if it is quadratic."""
+def quadratic(fed: object, otherwise: str = "") -> QuadraticFederation:
+    """Return the federation if it is quadratic; ``otherwise`` says what to do for others."""
     if not isinstance(fed, QuadraticFederation):
-        message = f"fed must be a QuadraticFederation, got {type(fed).__name__}"
+        message = f"fed must be a QuadraticFederation, got {type(fed).__name__}{otherwise}"
         raise TypeError(message)
     return fed
 

@@ -84,7 +84,7 @@ def method_gaps(
     for etas in step_sizes:
         if known is None or (etas != known).any():
             known = etas
-            round_ = _round(fed, eigen, _written(method, fed.weights, moments, shares, etas), moments, etas, sigma2)
+            round_ = _round(fed, eigen, _written(method, fed.weights, shares, etas), moments, etas, sigma2)
         mean, second = _after(round_, moments, mean, second)
         gaps.append(0.5 * np.sum(curvature * second[:, :block, :block]))
     # The clients' vectors converge to gradients at w*, so that small gaps are differences of large numbers.
@@ -128,7 +128,7 @@ def _initial(fed: QuadraticFederation, method: Any, initial: Array) -> Array:
     return z.T.copy() if fed.is_diagonal else z.reshape(1, -1)
 
 
-def _written(method: Any, weights: Array, moments: Moments, shares: Array, step_sizes: Array) -> _Method:
+def _written(method: Any, weights: Array, shares: Array, step_sizes: Array) -> _Method:
     """Write a round of the method in numbers; client k takes part if its coefficient is ``shares[k]``, else it is 0."""
     num_clients, taking_part = weights.size, 1 / shares
     if isinstance(method, FedAvgM):
@@ -138,23 +138,15 @@ def _written(method: Any, weights: Array, moments: Moments, shares: Array, step_
             np.array([[1.0, kept], [0.0, beta]]), np.zeros(2), np.tile([moved, 1.0], (num_clients, 1)),
             np.zeros((num_clients, 2, 2)),
         )  # fmt: skip
-    moves = np.zeros((num_clients, 3, 3))
+    moves, own = np.zeros((num_clients, 3, 3)), weights * taking_part
     if isinstance(method, FedDyn):
-        alpha, own = method.proximal_weight, weights * taking_part
+        alpha = method.proximal_weight
         writes = np.stack([1 + own, -alpha * own, -alpha * taking_part], axis=1)
         keeps = np.array([[1.0, -1 / alpha], [0.0, 1.0]])
         return _Method(keeps, np.array([0.0, 0.0, -1.0]), writes, moves, alpha)
-    participation = moments.mean * taking_part
-    size = participation.sum()
-    variance = moments.alpha * (size**2 - (participation**2).sum()) + size - size**2
-    if abs(variance) > _ROUNDING * size**2 or not moments.mean.all():
-        message = (
-            "strategy must select a fixed number of clients, and each client, with Scaffold, got one that does not"
-        )
-        raise ValueError(message)
-    share, elapsed = np.full(num_clients, size / num_clients), step_sizes.sum()
-    writes = np.stack([np.ones(num_clients), -share / elapsed, -taking_part / elapsed], axis=1)
-    moves[:, 1, 1], moves[:, 2, 1] = -share, -taking_part
+    elapsed = step_sizes.sum()
+    writes = np.stack([np.ones(num_clients), -own / elapsed, -taking_part / elapsed], axis=1)
+    moves[:, 1, 1], moves[:, 2, 1] = -own, -taking_part
     return _Method(np.eye(2), np.array([0.0, 1.0, -1.0]), writes, moves)
 
 

@@ -21,9 +21,11 @@ from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import format_value
-from fedtheory.engine.play import play_round
+from fedtheory.engine.draws import first_rounds
+from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._arguments import known_law
+from fedtheory.exact.runs import made_with
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy, rules_of
@@ -150,7 +152,13 @@ def selection_skew_at(
 
 @pinned
 def estimated_selection_skew(
-    fed: Federation, strategy: Strategy, models: npt.ArrayLike, *, num_draws: int = 10_000, rng: RNGLike = 0
+    fed: Federation | None = None,
+    strategy: Strategy | None = None,
+    models: npt.ArrayLike | None = None,
+    *,
+    of: Trajectory | None = None,
+    num_draws: int = 10_000,
+    rng: RNGLike = 0,
 ) -> SampledSkew:
     """One-sided estimates of rho_bar, rho_tilde and rho_diagonal over sampled models.
 
@@ -160,8 +168,10 @@ def estimated_selection_skew(
         As in ``selection_skew_at``.
     models
         Grid or sample of models, shape (P, v) (see ``sampled_models``); w* is added to them.
+    of
+        A run of ``fedavg``, whose federation, strategy and recorded models are taken for those that are not given.
     num_draws
-        Number of selections at each model.
+        Number of selections at each model, of a few microseconds each for compiled rules.
     rng
         Seed or Generator.
 
@@ -169,12 +179,14 @@ def estimated_selection_skew(
     -------
     SampledSkew
         One-sided estimates ``rho_bar``, ``rho_tilde``, ``rho_diagonal``, each with ``value``, ``standard_error`` and
-        ``side``.
+        ``side``. The values are over the sampled models only: those of a run describe that run.
 
     Raises
     ------
+    TypeError
+        If the federation, the strategy or the models are missing.
     ValueError
-        If the models have another dimension, or the strategy is invalid for ``selection_skew_at``.
+        If the models have another dimension or were not recorded, or the strategy is invalid for ``selection_skew_at``.
 
     Examples
     --------
@@ -185,7 +197,16 @@ def estimated_selection_skew(
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> estimated_selection_skew(fed, PowerOfChoice(1, 2), [[-1.0], [1.0]], num_draws=10).rho_bar
     OneSided(value=0.0, standard_error=0.0, side='from above')
+
+    A run from w = 3 trains the client at -1, whose skew is ``(w + 1)^2 / (w^2 + 1)``, 8/5 at 3. It is smallest at
+    w* = 0, where both clients have the same loss.
+
+    >>> from fedtheory.engine.simulation import fedavg
+    >>> run = fedavg(fed, PowerOfChoice(1, 2), num_rounds=2, step_size=0.1, initial=[3.0], record=("models",))
+    >>> estimated_selection_skew(of=run, num_draws=10).rho_diagonal
+    OneSided(value=1.0, standard_error=0.0, side='from above')
     """
+    fed, strategy, models = _given(of, fed, strategy, models)
     fed = federation_given(fed)
     given = validate.array("models", models, shape=(None, fed.dim))
     points = np.vstack([fed.minimizer, given])
@@ -196,15 +217,31 @@ def estimated_selection_skew(
     diagonal: list[SkewEstimate] = []
     for i, point in enumerate(points):
         chosen, coefficients = _selections(fed, strategy, point, num_draws, generator)
-        found = {j: _estimate(ratios[j], chosen, coefficients) for j in np.flatnonzero(defined).tolist()}
-        bar.extend(found.values())
-        tilde.extend([found[0]] if defined[0] else [])
-        diagonal.extend([found[i]] if defined[i] else [])
+        frequencies = np.bincount(chosen.ravel(), coefficients.ravel(), fed.num_clients)
+        least = int(np.argmin(np.where(defined, ratios @ frequencies, np.inf)))
+        for found, j in ((bar, least), (tilde, 0), (diagonal, i)):
+            if defined[j]:
+                found.append(_estimate(ratios[j], chosen, coefficients))
     return SampledSkew(
         _extreme(bar, min, "from above"),
         _extreme(tilde, max, "from below"),
         _extreme(diagonal, min, "from above"),
     )
+
+
+def _given(of: Any, fed: Any, strategy: Any, models: Any) -> tuple[Any, Any, Any]:
+    """Return the federation, the strategy and the models, those that are None from the run."""
+    if of is not None:
+        settings = made_with(validate.instance("of", of, Trajectory, "a run of fedavg"), strategy, fed=fed)
+        fed, strategy = settings["fed"], settings["strategy"]
+        if models is None:
+            recorded = of.recorded("models").reshape(-1, of.recorded("models").shape[-1])
+            models = np.unique(recorded[np.isfinite(recorded).all(axis=1)], axis=0)
+    missing = [name for name, one in (("fed", fed), ("strategy", strategy), ("models", models)) if one is None]
+    if missing:
+        message = f"estimated_selection_skew needs {' and '.join(missing)}, or of=, a run that recorded its models"
+        raise TypeError(message)
+    return fed, strategy, models
 
 
 def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: RNGLike = 0) -> Array:
@@ -285,11 +322,4 @@ def _selections(
     if rules.candidate_loss != "exact" or rules.attend is not None or looks:
         message = f"strategy must select by the exact losses of all clients, and not depend on updates, got {strategy}"
         raise ValueError(message)
-    weights, losses, still = np.array(fed.weights), fed.losses(w), np.zeros((fed.num_clients, fed.dim))
-    chosen = np.zeros((count, rules.max_selected), dtype=np.int64)
-    coefficients = np.zeros((count, rules.max_selected))
-    for row, shares in zip(chosen, coefficients, strict=True):
-        # Every draw is a first round with fresh memory; updates are not used.
-        played = play_round(rules, rules.memory.copy(), weights, 0, rng, losses.__getitem__, still.__getitem__)
-        row[: played.chosen.size], shares[: played.chosen.size] = played.chosen, played.coefficients
-    return chosen, coefficients
+    return first_rounds(rules, np.array(fed.weights), fed.losses(w), fed.dim, count, rng)

@@ -128,8 +128,7 @@ def expected_gap(
     TypeError
         If the federation is not quadratic, the strategy depends on the state, or it or the method is none of these.
     ValueError
-        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients or this method. With
-        ``Scaffold`` the strategy must select a fixed number of clients.
+        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients or this method.
 
     Notes
     -----

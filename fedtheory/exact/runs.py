@@ -535,7 +535,7 @@ def wanted(run: Run) -> list[str]:
 def made_with(run: Trajectory, strategy: Strategy | None = None, **others: Any) -> dict[str, Any]:
     """Return the arguments of ``fedavg`` for a run; a strategy and others that are not None replace its own."""
     if run.settings is None:
-        message = "a run that was loaded from a file contains data only: give for_run fed, strategy and settings"
+        message = "a run that was loaded from a file contains data only: give fed, strategy and settings"
         raise ValueError(message)
     given = {name: value for name, value in {"strategy": strategy, **others}.items() if value is not None}
     return vars(run.settings) | given

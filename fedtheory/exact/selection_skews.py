@@ -97,7 +97,7 @@ def selection_skew(
     >>> [tuple(round(side, 12) for side in interval) for interval in skews]
     [(0.0, 0.0), (1.0, 1.0), (1.0, 1.0)]
     """
-    fed = quadratic(fed)
+    fed = quadratic(fed, otherwise="; estimated_selection_skew estimates the skews of other federations")
     num_models, generator = validate.count("num_models", num_models), validate.generator(rng)
     is_busy = fed.weights > 0
     if least_ratios is not None:

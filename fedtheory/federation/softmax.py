@@ -188,8 +188,8 @@ class SoftmaxFederation:
     def minibatch_variances(self, batch_size: int, w: npt.ArrayLike) -> Array:
         """``E ||g_k - grad F_k(w)||^2`` of a uniform mini-batch without replacement, exact at the given models.
 
-        Models of shape (..., v) give the shape (..., K). The variance is
-        ``(n_k - b) / (b (n_k - 1))`` times that of one sample's gradient.
+        Models of shape (..., v) give the shape (..., K). The variance is ``(n_k - b) / (b (n_k - 1))`` times that of
+        one sample's gradient, b being ``min(batch_size, n_k)``.
         """
         factors = self._batch_factors(batch_size)
         norms2 = np.sum(self.inputs**2, axis=1)
@@ -207,7 +207,8 @@ class SoftmaxFederation:
         """Upper bound sigma2 of ``E ||g_k - grad F_k(w)||^2`` for every client and every model w.
 
         A sample's gradient is ``(q - e_y) x'`` plus the common ridge term, and ``||q - e_y||^2 <= 2``. The variance is
-        at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, where x_i includes the constant feature.
+        at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, where x_i includes the constant feature and b
+        is ``min(batch_size, n_k)``.
         ``minibatch_variances`` is exact at a model.
         """
         second_moments = client_means(self.data, 2.0 * np.sum(self.inputs**2, axis=1))
@@ -268,7 +269,7 @@ class SoftmaxFederation:
 
     def _batch_factors(self, batch_size: int) -> Array:
         counts = self.sample_counts
-        size = validate.count("batch_size", batch_size, 1, int(counts.min()))
+        size = np.minimum(validate.size("batch_size", batch_size), counts)
         factors: Array = (counts - size) / (size * np.maximum(counts - 1, 1))
         return factors
 

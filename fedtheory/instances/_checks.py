@@ -8,9 +8,7 @@ from typing import Any
 
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
-from fedtheory.instances.vectors import Vector
-
-_EXACT = frozenset((int, Fraction))
+from fedtheory.instances.vectors import EXACT, Vector
 
 
 def rational(name: str, value: Any) -> Fraction:
@@ -30,7 +28,7 @@ def probability(name: str, value: Any) -> Fraction:
 
 def vector(name: str, value: Any, size: int | None = None) -> Vector:
     """Return a vector of at least one entry, or of ``size``."""
-    if not _is_row(value, size) or not (type(value) is Vector or _EXACT.issuperset(map(type, value))):
+    if not _is_row(value, size) or not (type(value) is Vector or EXACT.issuperset(map(type, value))):
         message = f"{name} must be a vector of {size or 'one or more'} rationals, got {truncate(value)}"
         raise ValueError(message)
     return value if type(value) is Vector else Vector(value)

@@ -7,9 +7,12 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any, final
 
+from fedtheory._support.values import to_fraction
 from fedtheory._support.wording import truncate
 
 __all__ = ["Vector", "combination", "vector"]
+
+EXACT = frozenset((int, Fraction))
 
 
 @final
@@ -51,14 +54,14 @@ class Vector(tuple[Fraction, ...]):
         if type(factor) is not Fraction:
             if isinstance(factor, bool) or not isinstance(factor, Rational):
                 return NotImplemented
-            factor = Fraction(factor)
+            factor = to_fraction(factor)
         return Vector(factor * entry for entry in self)
 
     def __rmul__(self, factor: Any) -> Vector:
         return self.__mul__(factor)
 
     def __truediv__(self, divisor: Any) -> Vector:
-        return self * (1 / Fraction(divisor)) if isinstance(divisor, Rational) else NotImplemented
+        return self * (1 / to_fraction(divisor)) if isinstance(divisor, Rational) else NotImplemented
 
     def __matmul__(self, other: Any) -> Fraction:
         return inner(self, other) if isinstance(other, tuple | list) else NotImplemented
@@ -87,7 +90,7 @@ def vector(*numbers: Fraction | int | str) -> Vector:
     >>> vector(1, "1/2")
     (Fraction(1, 1), Fraction(1, 2))
     """
-    return Vector(numbers)
+    return Vector(map(_fraction, numbers))
 
 
 def inner(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
@@ -98,12 +101,16 @@ def inner(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
     """
     numerator, denominator = 0, 1  # reduced once, not after each sum and product
     try:
-        for a, b in zip(left, right, strict=True):
+        for a, b in zip(_known(left), _known(right), strict=True):
             below = a.denominator * b.denominator
             numerator, denominator = numerator * below + a.numerator * b.numerator * denominator, denominator * below
         return Fraction(numerator, denominator)
     except (AttributeError, TypeError, ValueError) as error:
         raise _unequal(left, right) from error
+
+
+def _known(numbers: Sequence[Any]) -> Sequence[Fraction | int]:
+    return numbers if EXACT.issuperset(map(type, numbers)) else Vector(numbers)
 
 
 def norm2(x: Sequence[Fraction]) -> Fraction:
@@ -174,7 +181,7 @@ def _fraction(number: Any) -> Fraction:
         )
         raise TypeError(message)
     try:
-        return Fraction(number)
+        return to_fraction(number) if isinstance(number, Rational) else Fraction(number)
     except (ValueError, ZeroDivisionError) as error:
         message = f"numbers must be rationals or text such as 1/2, got {truncate(number)}"
         raise ValueError(message) from error

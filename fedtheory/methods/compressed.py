@@ -99,8 +99,9 @@ class ErrorFeedback:
 class EF21:
     """EF21: send the compressed change of a gradient estimate, which client and server then update.
 
-    Client k sends ``C(g_k(x) - d_k)``. Client and server both add it to d_k, and the server steps along the weighted
-    mean of all d_k. With several local steps g_k is the mean of the gradients along the path. Clients may differ.
+    Client k sends ``C(g_k(x) - d_k)``. Client and server both add it to d_k, and the server steps along the mean
+    of all d_k, weighted by the objective weights. With several local steps g_k is the mean of the gradients along the
+    path. Clients may differ.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def _contraction(compressor: Compressor, dim: int) -> Compress:
 
 
 @compiled
-def _with_memory(round_index, table, memory, states, weights, chosen, step_sizes, num_steps, updates, messages):
+def _with_memory(round_index, table, memory, states, all_weights, chosen, step_sizes, num_steps, updates, messages):
     for i in range(chosen.size):
         for j in range(updates.shape[1]):
             messages[i, j] = updates[i, j] - states[chosen[i], j]
@@ -159,8 +160,8 @@ def _with_memory(round_index, table, memory, states, weights, chosen, step_sizes
 
 @compiled
 def _keep(
-    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
-    rng, model,
+    round_index, table, memory, states, all_weights, chosen, coefficients, step_sizes, num_steps, starts, updates,
+    messages, rng, model,
 ):  # fmt: skip
     for i in range(chosen.size):
         if coefficients[i] == 0.0:
@@ -172,7 +173,7 @@ def _keep(
 
 
 @compiled
-def _change(round_index, table, memory, states, weights, chosen, step_sizes, num_steps, updates, messages):
+def _change(round_index, table, memory, states, all_weights, chosen, step_sizes, num_steps, updates, messages):
     for i in range(chosen.size):
         elapsed = step_sizes[: num_steps[i]].sum()
         for j in range(updates.shape[1]):
@@ -181,15 +182,15 @@ def _change(round_index, table, memory, states, weights, chosen, step_sizes, num
 
 @compiled
 def _follow(
-    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
-    rng, model,
+    round_index, table, memory, states, all_weights, chosen, coefficients, step_sizes, num_steps, starts, updates,
+    messages, rng, model,
 ):  # fmt: skip
     for i in range(chosen.size):
         if coefficients[i] == 0.0:
             continue
         for j in range(model.size):
             states[chosen[i], j] += messages[i, j]
-            memory[j] += weights[chosen[i]] * messages[i, j]
+            memory[j] += all_weights[chosen[i]] * messages[i, j]
     elapsed = step_sizes.sum()
     for j in range(model.size):
         model[j] -= elapsed * memory[j]

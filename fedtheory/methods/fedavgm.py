@@ -75,8 +75,8 @@ class FedAvgM:
 
 @compiled
 def _combine(
-    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
-    rng, model,
+    round_index, table, memory, states, all_weights, chosen, coefficients, step_sizes, num_steps, starts, updates,
+    messages, rng, model,
 ):  # fmt: skip
     beta, server_step_size, is_nesterov = table[0], table[1], table[2] != 0.0
     change = np.zeros(model.size)

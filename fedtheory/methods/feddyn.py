@@ -75,7 +75,7 @@ class FedDyn:
 
 
 @compiled
-def _correct(round_index, table, memory, states, weights, chosen, step_sizes, starts, corrections):
+def _correct(round_index, table, memory, states, all_weights, chosen, step_sizes, starts, corrections):
     for i in range(chosen.size):
         for j in range(starts.shape[1]):
             corrections[i, j] = -states[chosen[i], j]
@@ -83,8 +83,8 @@ def _correct(round_index, table, memory, states, weights, chosen, step_sizes, st
 
 @compiled
 def _combine(
-    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
-    rng, model,
+    round_index, table, memory, states, all_weights, chosen, coefficients, step_sizes, num_steps, starts, updates,
+    messages, rng, model,
 ):  # fmt: skip
     alpha = table[0]
     for i in range(chosen.size):
@@ -93,7 +93,7 @@ def _combine(
         k = chosen[i]
         for j in range(model.size):
             states[k, j] -= alpha * updates[i, j]
-            memory[j] -= alpha * weights[k] * updates[i, j]
+            memory[j] -= alpha * all_weights[k] * updates[i, j]
             model[j] += coefficients[i] * updates[i, j]
     for j in range(model.size):
         model[j] -= memory[j] / alpha

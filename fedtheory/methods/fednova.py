@@ -49,8 +49,8 @@ class FedNova:
 
 @compiled
 def _combine(
-    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
-    rng, model,
+    round_index, table, memory, states, all_weights, chosen, coefficients, step_sizes, num_steps, starts, updates,
+    messages, rng, model,
 ):  # fmt: skip
     effective = 0.0
     for i in range(chosen.size):

@@ -39,6 +39,7 @@ __all__ = ["Method", "MethodRules"]
 Rule = Callable[..., Any]
 
 METHOD_ARGUMENTS = {
+    "all_weights": Argument("float64", ("K",), "objective weights p_k of all clients, available or not"),
     "states": Argument("float64", ("K", "s"), "the clients' states, a row per client, one copy per replicate"),
     "starts": Argument("float64", ("r", "v"), "initial models of the chosen clients, the server's unless overwritten"),
     "corrections": Argument("float64", ("r", "v"), "terms added to every local gradient of the chosen, initially 0"),
@@ -49,13 +50,13 @@ METHOD_ARGUMENTS = {
 
 METHOD_RULES = {
     "correct": Slot(
-        ("round_index", "table", "memory", "states", "weights", "chosen", "step_sizes", "starts", "corrections"),
+        ("round_index", "table", "memory", "states", "all_weights", "chosen", "step_sizes", "starts", "corrections"),
         ("memory", "states", "starts", "corrections"),
         "void",
         "sets the initial models and the corrections of the chosen clients",
     ),
     "message": Slot(
-        ("round_index", "table", "memory", "states", "weights", "chosen", "step_sizes", "num_steps", "updates",
+        ("round_index", "table", "memory", "states", "all_weights", "chosen", "step_sizes", "num_steps", "updates",
          "messages"),
         ("messages",),
         "void",
@@ -69,7 +70,7 @@ METHOD_RULES = {
         "without it messages are not changed, v floats each",
     ),
     "combine": Slot(
-        ("round_index", "table", "memory", "states", "weights", "chosen", "coefficients", "step_sizes", "num_steps",
+        ("round_index", "table", "memory", "states", "all_weights", "chosen", "coefficients", "step_sizes", "num_steps",
          "starts", "updates", "messages", "rng", "model"),
         ("memory", "states", "model"),
         "float64",
@@ -104,6 +105,8 @@ class MethodRules:
     proximal_weight
         Weight alpha of the term ``alpha/2 |y - x|^2`` of every local loss. If it is positive, ``fedavg`` does not allow
         a ``proximal_weight``.
+    all_clients
+        Whether the method is defined only if all clients take part in every round with their objective weights.
 
     Raises
     ------
@@ -123,6 +126,7 @@ class MethodRules:
     max_local_steps: int = 0
     options: tuple[str, ...] = ()
     proximal_weight: float = 0.0
+    all_clients: bool = False
 
     def __post_init__(self) -> None:
         for name, slot in METHOD_RULES.items():
@@ -133,6 +137,7 @@ class MethodRules:
         validate.count("state_size", self.state_size, 0)
         validate.count("max_local_steps", self.max_local_steps, 0)
         validate.double("proximal_weight", validate.nonnegative("proximal_weight", self.proximal_weight))
+        validate.boolean("all_clients", self.all_clients)
         for name in ("table", "memory", "compress_table"):
             validate.array(name, getattr(self, name), ndim=1)
         if self.states is not None:

@@ -39,7 +39,8 @@ class Scaffnew:
 
     Notes
     -----
-    The state of a client, 2 v numbers, is x_k, then h_k. All clients take part in every round, with their weights.
+    The state of a client, 2 v numbers, is x_k, then h_k. All clients must take part in every round, with their
+    objective weights; ``fedavg`` refuses other strategies.
 
     References
     ----------
@@ -80,11 +81,12 @@ class Scaffnew:
         return MethodRules(
             correct=_correct, combine=_combine, table=np.array([self.probability]), state_size=2 * initial.size,
             states=np.hstack([np.broadcast_to(initial, shape), variates]), max_local_steps=1, options=("momentum",),
+            all_clients=True,
         )  # fmt: skip
 
 
 @compiled
-def _correct(round_index, table, memory, states, weights, chosen, step_sizes, starts, corrections):
+def _correct(round_index, table, memory, states, all_weights, chosen, step_sizes, starts, corrections):
     dim = starts.shape[1]
     for i in range(chosen.size):
         for j in range(dim):
@@ -94,8 +96,8 @@ def _correct(round_index, table, memory, states, weights, chosen, step_sizes, st
 
 @compiled
 def _combine(
-    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
-    rng, model,
+    round_index, table, memory, states, all_weights, chosen, coefficients, step_sizes, num_steps, starts, updates,
+    messages, rng, model,
 ):  # fmt: skip
     falls, rate, dim = rng.random() < table[0], table[0] / step_sizes[0], model.size
     for i in range(chosen.size):

@@ -23,21 +23,21 @@ class Scaffold:
     r"""Control variates: every local gradient of client k is corrected by ``c - c_k``.
 
     From ``y = x`` client k takes local steps ``y <- y - eta (g_k(y) - c_k + c)`` and sets ``c_k+ = c_k - c + (x - y) /
-    (tau eta)`` (Option II), where ``tau eta`` is the sum of its step sizes. The server moves x by the weighted sum of
-    the model differences, and c by that of the changes of the c_k. Both have the strategy's coefficients if all K
-    clients take part; the change of c is multiplied by m/K if m of K clients take part.
+    (tau eta)`` (Option II), where ``tau eta`` is the sum of its step sizes. The server moves x by the sum of the model
+    differences with the strategy's coefficients, and c by the sum of the changes of the c_k with the objective weights,
+    so that c is always the weighted mean of all c_k.
 
     Parameters
     ----------
     control_variates
         The c_k before round 0, shape (K, v); zeros by default, which take no memory until they are written. The initial
-        c of the server is their mean, weighted by the objective weights, since c would never return to the mean
-        otherwise.
+        c of the server is their mean, weighted by the objective weights.
 
     Notes
     -----
     A client sends its model difference and the change of its control variate, and receives x and c: two vectors in each
-    direction. Clients that send nothing keep their control variates.
+    direction. Clients that send nothing keep their control variates. The paper has equal weights, so that c moves by
+    m/K times the mean change of the m clients of a round.
 
     References
     ----------
@@ -75,7 +75,7 @@ class Scaffold:
 
 
 @compiled
-def _correct(round_index, table, memory, states, weights, chosen, step_sizes, starts, corrections):
+def _correct(round_index, table, memory, states, all_weights, chosen, step_sizes, starts, corrections):
     for i in range(chosen.size):
         for j in range(memory.size):
             corrections[i, j] = memory[j] - states[chosen[i], j]
@@ -83,12 +83,11 @@ def _correct(round_index, table, memory, states, weights, chosen, step_sizes, st
 
 @compiled
 def _combine(
-    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
-    rng, model,
+    round_index, table, memory, states, all_weights, chosen, coefficients, step_sizes, num_steps, starts, updates,
+    messages, rng, model,
 ):  # fmt: skip
     # All changes are relative to the previous c, which is moved last.
     dim = model.size
-    share = chosen.size / weights.size
     change = np.zeros(dim)
     for i in range(chosen.size):
         if coefficients[i] == 0.0:
@@ -97,7 +96,7 @@ def _combine(
         for j in range(dim):
             increment = -memory[j] - updates[i, j] / elapsed
             states[k, j] += increment
-            change[j] += share * coefficients[i] * increment
+            change[j] += all_weights[k] * increment
             model[j] += coefficients[i] * updates[i, j]
     for j in range(dim):
         memory[j] += change[j]

@@ -208,12 +208,14 @@ class Available:
         Availability process, for example one of ``fedtheory.selection.availability``.
     shortfall
         ``refuse``: a run in which fewer clients are available than the strategy may select ends with a ValueError.
-        ``allow``: it selects fewer, and the model does not change if no client is available.
+        ``allow``: it selects fewer. If no client is available, federated averaging does not change the model, and a
+        method of ``fedtheory.methods`` takes its sums over no clients.
 
     Notes
     -----
     Availability has a separate random stream, so that strategies that are compared with one seed have the same
     available clients. Aggregation is at most unbiased for the objective of the available clients, not for that of all.
+    Sums over all clients in a method, such as the mean of all control variates of SCAFFOLD, have the objective weights.
     """
 
     strategy: Strategy

@@ -79,10 +79,14 @@ def student_mean(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval[A
     [1.0, 3.0]
     """
     values = _sampled(samples)
-    mean, count = values.mean(axis=0), len(values)
-    if count == 1:
-        return student_interval(mean, mean, 0, confidence)
-    return student_interval(mean, values.std(axis=0, ddof=1) / math.sqrt(count), count - 1, confidence)
+    # In units of a power of two, so that no square overflows; this changes no bit of other results.
+    exponent = np.frexp(np.abs(values).max(axis=0))[1]
+    scaled, count = np.ldexp(values, -exponent), len(values)
+    mean = scaled.mean(axis=0)
+    standard_error = mean if count == 1 else scaled.std(axis=0, ddof=1) / math.sqrt(count)
+    lower, upper = student_interval(mean, standard_error, count - 1, confidence)
+    with np.errstate(over="ignore"):
+        return Interval(np.ldexp(lower, exponent), np.ldexp(upper, exponent))
 
 
 def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence: float = 0.999) -> Interval[float]:

@@ -4,8 +4,11 @@ import inspect
 import re
 from typing import Any
 
-__all__ = ["formula", "mathml"]
+__all__ = ["formula", "inequality", "mathml"]
 
+_RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "="}
+_LINE = 110
+"""Length of LaTeX, in characters, that a column has room for."""
 # Unicode signs for browsers and screen readers, where LaTeX is not available.
 _SIGNS = {
     r"\Delta": "Δ",
@@ -45,6 +48,22 @@ def formula(bound: Any) -> str:
 
     value = bound.symbolic()
     return str(latex(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
+
+
+def inequality(bound: Any) -> str:
+    r"""Return a bound as an inequality in LaTeX, a long one in two lines; without a left-hand side, return the formula.
+
+    >>> from fedtheory.bounds import power_of_choice
+    >>> inequality(power_of_choice.gradient_norm)
+    '\\|\\nabla F_k(w)\\|^2 \\le 2L(F_k(w)-F_k^*)'
+    """
+    right = formula(bound)
+    if bound.left is None:
+        return right
+    left = f"{bound.left.latex} {_RELATIONS[bound.relation]}"
+    if len(left) + len(right) <= _LINE:
+        return f"{left} {right}"
+    return rf"\begin{{aligned}} & {left} \\ & \quad {right} \end{{aligned}}"
 
 
 def mathml(bound: Any) -> str:

@@ -27,7 +27,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from fedtheory._support.validate import boolean
-from fedtheory._support.wording import format_pair
+from fedtheory._support.wording import format_pair, truncate
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
@@ -60,6 +60,12 @@ _OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 def unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) -> str | None:
     """Describe how two sides violate a relation, at the first such entry, or return None."""
+    if relation not in _HOLDS:
+        message = (
+            f"the hypothesis {text!r} must relate its sides by {', '.join(_HOLDS)}, got {truncate(relation)} "
+            "(an equality is two hypotheses)"
+        )
+        raise ValueError(message)
     limit = right
     if rtol and not are_exact((left, right)):
         limit = right * (1 + rtol if relation in ("<=", "<") else 1 - rtol)

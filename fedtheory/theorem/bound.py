@@ -21,7 +21,7 @@ from fedtheory._support.validate import Array, choice
 from fedtheory.formal import PROVED
 from fedtheory.theorem._docstring import parameters_of
 from fedtheory.theorem._formula import Formula
-from fedtheory.theorem._letters import formula
+from fedtheory.theorem._letters import inequality
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
 from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.left_side import LeftSide
@@ -161,7 +161,7 @@ class Bound(Generic[P]):
         return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {formula(self)}$"
+        return f"$\\displaystyle {inequality(self)}$"
 
 
 def is_bound(value: Any) -> bool:

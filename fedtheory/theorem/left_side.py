@@ -54,7 +54,7 @@ RANDOMNESS = ("selection", "noise")
 
 # Plain text to LaTeX, in this order; | becomes a double bar, since all norms here are Euclidean.
 _LATEX = (
-    (r"sum_\{k in S\}", r"\\sum_{k\\in S}"),
+    (r"(?<=_\{k) in S(?=\})", r"\\in S"),
     (r"\bsum_(\{.*?\}|\w)", r"\\sum_\1"),
     (r"\bmean (?=\S)", r"\\operatorname{mean}\\,"),
     (r"\bE (?!\+|-)", r"\\mathbb E\\,"),
@@ -66,7 +66,7 @@ _LATEX = (
     (r"\bw_bar_t", r"\\bar w_t"),
     (r"\bw_k_t", r"w_{k,t}"),
     (r"_inf\b", r"_\\infty"),
-    (r"\bstep_size\b", r"\\eta"),
+    (r"\bstep_size\b", "eta"),
     (r"\b(eta|tau|omega|gamma)\b", r"\\\1"),
     (r"(?<=[wxFhk])\*", r"^*"),
 )

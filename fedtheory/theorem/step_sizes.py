@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.bound import Bound
 
@@ -34,7 +35,7 @@ def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
     Raises
     ------
     TypeError
-        If the bound has no ``step_size``, with the reason.
+        If the argument is no bound, or has no ``step_size``, with the reason.
     AssumptionViolated
         If the hypotheses hold for no step size.
 
@@ -46,6 +47,7 @@ def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
     >>> round(largest_step_size(one_round, 1.0, mu=1.0, L=4.0, local_steps=3, objective_gap=0.5), 9)
     0.25
     """
+    validate.instance("bound", bound, Bound, "a bound of fedtheory.bounds")
     if "step_size" not in bound.domains:
         how = "prescribes its step sizes (see step_sizes)" if bound.step_sizes else "has no step size"
         message = f"bound must have an argument step_size, got {bound.__name__}, which {how}"

@@ -149,7 +149,7 @@ class Statement:
         for one in problem.functions:
             self.functions.append(self._declare(one))
         self._waiting = [(one, n) for one in self.functions for n in range(len(one.of.calls))]
-        self._demanded = [demand for _, demand in problem.demanded]
+        self._demanded = [*problem.demanded]
         self._state()
         for vector, (verb, of, inputs) in zip(problem.vectors, problem.verbs, strict=True):
             self._make(vector, verb, of, inputs)

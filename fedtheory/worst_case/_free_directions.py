@@ -68,7 +68,7 @@ def _without(program: Program, direction: Direction) -> tuple[Program, Products]
             square += c * one * other
             for shift, rest in ((one, right), (other, left)):
                 if shift:
-                    levels = rest.coordinates.items()
+                    levels = rest.within([dropped[0]]).coordinates.items()
                     values += [(products.setdefault(place, Value()), c * shift * x) for place, x in levels]
         if square:
             message = "a direction must have its square in no form"

@@ -49,6 +49,8 @@ _ROUGHLY = 1e-4
 _GONE = 1e-12
 # A residual is small if it is less than this share of the positive number or matrix that it belongs to.
 _LITTLE = 0.1
+# A value that appears to be less than the first number may be 0; below the second one, the path ends.
+_VANISHING, _VANISHED = 1e-8, 1e-60
 # The path ends after this many steps that reduce neither the mean product nor the residual by a tenth.
 _STALLED = 12
 
@@ -161,10 +163,19 @@ class Progress(NamedTuple):
     empty: bool
     infinite: bool
 
+    @property
+    def largest(self) -> float:
+        """The larger absolute value of the two objectives."""
+        return max(abs(self.reached), abs(self.promised))
+
+    @property
+    def vanishing(self) -> bool:
+        """Whether the value may be 0."""
+        return self.state.settled and self.largest < _VANISHING
+
     def promising(self, narrow: float) -> bool:
         """Whether point and multipliers should prove an enclosure of this relative width."""
-        apart = self.promised - self.reached
-        return self.state.settled and self.inside and apart <= narrow * max(abs(self.reached), abs(self.promised))
+        return self.state.settled and self.inside and self.promised - self.reached <= narrow * self.largest
 
 
 def path(data: Data, state: State) -> Iterator[Progress]:
@@ -176,7 +187,10 @@ def path(data: Data, state: State) -> Iterator[Progress]:
     for _ in range(_MOST_STEPS):
         try:
             equations = _Equations(data, _settled(data, state))
-            yield equations.progress()
+            progress = equations.progress()
+            yield progress
+            if progress.state.settled and progress.largest < _VANISHED:
+                return
             state = equations.next_state()
         except np.linalg.LinAlgError:
             return

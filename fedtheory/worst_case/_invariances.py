@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import count
 
 from fedtheory.arithmetic.matrices import kernel
-from fedtheory.worst_case._interpolation import FunctionClass
+from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared
 from fedtheory.worst_case._vectors import Basis, Form, Vector
 
@@ -25,11 +25,18 @@ def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Dir
     """Return a basis of the shifts of vectors that change no given form and no condition except by squares of ``a``.
 
     All points of a function are shifted by the same vector, since the conditions depend on differences of points. The
-    same holds for its gradients, unless the conditions contain gradients only in products with points.
+    same holds for its gradients, unless the conditions contain gradients only in products with points. Clients have
+    shifts of their means, and shifts of their differences from the mean.
     """
-    asked_vectors = [vector for form in asked for pair in form.products for vector in pair]
+    asked_vectors = [vector for form in asked for pair in form.pairs for vector in pair]
+    blocks = sorted({block for one in declared for block in one.blocks})
+    return [shift for block in blocks for shift in _within(block, declared, asked_vectors)]
+
+
+def _within(block: int, declared: Sequence[Declared], asked_vectors: Sequence[Vector]) -> list[Direction]:
+    """Return the shifts of the vectors of a block."""
     known = [vector for one in declared for call in one.calls for vector in (call.at, call.gradient)]
-    places = sorted({place for vector in (*known, *asked_vectors) for place in vector.coordinates if not place[0]})
+    places = sorted({place for vector in (*known, *asked_vectors) for place in vector.coordinates if place[0] == block})
     # Columns: shifts of the points and of the gradients of each function, and then those of the basis vectors.
     columns: list[dict[int, Fraction]] = [{} for _ in range(2 * len(declared) + len(places))]
     numbers = {place: number for number, place in enumerate(places, start=2 * len(declared))}
@@ -53,13 +60,14 @@ def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Dir
         at, slope = 2 * own, 2 * own + 1
         for call in one.calls:
             demand(call.at, at)
-        ignored = _may_be_tilted(one) and isinstance(one.of, FunctionClass) and one.of.compares_no_gradients
+        is_tilted = block in one.blocks and _may_be_tilted(one.of, one.minimum)
+        ignored = is_tilted and isinstance(one.of, FunctionClass) and one.of.compares_no_gradients
         for call in one.calls if not ignored else ():
             demand(call.gradient, slope)
         is_linear = one.of.support if isinstance(one.of, FunctionClass) else one.of.linear
-        if ignored or is_linear or not _may_be_tilted(one):
+        if ignored or is_linear or not is_tilted:
             demand(Vector({}), slope)
-        if is_linear or one.blocks != (0,):
+        if is_linear or block not in one.blocks:
             demand(Vector({}), at)
     # The last place is shifted by this direction only, so it is listed first, to be dropped.
     backwards = places[::-1]
@@ -67,11 +75,10 @@ def invariances(declared: Sequence[Declared], asked: Iterable[Form]) -> list[Dir
     return [shift for shift in found if shift]
 
 
-def _may_be_tilted(one: Declared) -> bool:
+def _may_be_tilted(of: FunctionClass | OperatorClass, minimum: int | None) -> bool:
     """Whether adding a linear function leaves the class unchanged, because only differences of gradients matter."""
-    of = one.of
     if not isinstance(of, FunctionClass):
         return True
     constants = (of.lipschitz, of.quadratic_growth, of.polyak, of.restricted_secant)
-    fixed = any(number is not None for number in constants) or (of.mu < 0 and one.minimum is not None)
-    return not fixed and one.blocks == (0,)
+    fixed = any(number is not None for number in constants) or (of.mu < 0 and minimum is not None)
+    return not fixed

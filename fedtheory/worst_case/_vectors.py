@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
+from fedtheory._support.values import to_fraction
 from fedtheory._support.wording import truncate
 
 __all__: list[str] = []
@@ -47,6 +48,9 @@ class Vector:
         places = {**self.coordinates, **other.coordinates}
         return Vector({place: self[place] + other[place] for place in places}, one_owner(self, other))
 
+    def __radd__(self, other: int) -> Any:
+        return _added_to_zero(self, other)
+
     def __sub__(self, other: Vector) -> Vector:
         return self + -1 * other
 
@@ -61,6 +65,13 @@ class Vector:
 
     def __truediv__(self, divisor: Fraction | int) -> Vector:
         return self * inverse_of(divisor)
+
+    def __pow__(self, exponent: int) -> Form:
+        """Return the squared length for the exponent 2."""
+        if type(exponent) is int and exponent == 2:
+            return self.square
+        message = f"a vector has the power 2 only, its squared length (x.square), got the exponent {truncate(exponent)}"
+        raise TypeError(message)
 
     def __getitem__(self, place: Basis) -> Fraction:
         return self.coordinates.get(place, Fraction(0))
@@ -78,7 +89,7 @@ class Vector:
 
     @property
     def square(self) -> Form:
-        """Squared length."""
+        """Squared length, also written ``x**2``."""
         return self @ self
 
     @property
@@ -105,7 +116,7 @@ def exact(name: str, number: Any) -> Fraction | int:
     elif isinstance(number, int | Fraction):
         return number
     elif isinstance(number, numbers.Rational):
-        return Fraction(int(number.numerator), int(number.denominator))
+        return to_fraction(number)
     elif isinstance(number, Vector):
         meant = " (x @ y is the product of two vectors)"
     elif isinstance(number, numbers.Real) and math.isfinite(number):
@@ -152,6 +163,9 @@ class Value:
 
     def __add__(self, other: Form | Value) -> Form:
         return Form.of(self) + other
+
+    def __radd__(self, other: int) -> Any:
+        return _added_to_zero(self, other)
 
     def __sub__(self, other: Form | Value) -> Form:
         return Form.of(self) - other
@@ -215,6 +229,9 @@ class Form:
         right = Form.of(other)
         return Form(_added(self.products, right.products.items()), _added(self.values, right.values.items()))
 
+    def __radd__(self, other: int) -> Any:
+        return _added_to_zero(self, other)
+
     def __sub__(self, other: Form | Value) -> Form:
         return self + -1 * Form.of(other)
 
@@ -232,6 +249,11 @@ class Form:
 
     def __neg__(self) -> Form:
         return -1 * self
+
+
+def _added_to_zero(term: Any, zero: object) -> Any:
+    """Return the term itself for the 0 with which ``sum`` begins."""
+    return term if type(zero) is int and zero == 0 else NotImplemented
 
 
 def _shown(kind: str, term: Vector | Value | Form, owner: object) -> str:

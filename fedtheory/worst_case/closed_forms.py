@@ -78,7 +78,7 @@ class ClosedForm:
     _proved: _Proved | None = None
 
     def __repr__(self) -> str:
-        return f"<closed form {self.value} where {', '.join(self.domain)}>"
+        return f"<closed form: at most {self.value} where {', '.join(self.domain)}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.proof())}</pre>"

@@ -1,5 +1,6 @@
 """Comparison of a bound's value with the exact worst case of its class."""
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -52,8 +53,17 @@ class Comparison(NamedTuple):
 
     @property
     def looseness(self) -> float:
-        """Ratio of the bound's value to the worst case; inverted if both are negative, as for a decrease."""
-        value, reached = float(self.bound_value), float(self.worst_case.enclosure[0])
+        """Ratio of the bound's value to the worst case; inverted if both are negative, as for a decrease.
+
+        Raises
+        ------
+        OracleError
+            If the worst case is not known.
+        """
+        value, worst = float(self.bound_value), self.worst_case.value
+        if not worst:
+            return 1.0 if not value else math.inf
+        reached = float(self.worst_case.enclosure[0])  # the midpoint may be above the worst case
         return reached / value if value < 0 else value / reached
 
     def __repr__(self) -> str:

@@ -284,9 +284,11 @@ class Instance(Mapping[str, Array]):
         self._lengths = [*(1 if representative else one.num_clients for one in groups), *several]
         grams = point.grams[: len(record.sources)]
         factors = [np.array(root(gram)).reshape(len(gram), -1).T for gram in grams]
-        longest = max(float(np.linalg.norm(factor, 2)) for factor in factors if factor.size)
+        longest = max((float(np.linalg.norm(factor, 2)) for factor in factors if factor.size), default=0.0)
         negligible = _ROUNDING if representative else _NEGLIGIBLE
         self._factors = [_compressed(factor, negligible * longest) for factor in factors]
+        if not any(map(len, self._factors)):  # a space has at least one dimension, even if all vectors are 0
+            self._factors[0] = np.zeros((1, factors[0].shape[1]))
         self.dim = sum(self._spots[block].shape[-1] * len(factor) for block, factor in enumerate(self._factors))
         self.functions = {one.name: self._functions_of(one) for one in record.declared}
 
@@ -503,7 +505,8 @@ def is_attained(
     instance = Instance(record, objectives, program, point, representative=True)
     found = instance.outcome()
     sizes = [abs(float(lower)), *(abs(float(one.bound)) for one in record.constraints)]
-    longest = max(float((instance.place(step.made) ** 2).sum(axis=-1).max(initial=0.0)) for step in record.steps)
+    lengths = (float((instance.place(step.made) ** 2).sum(axis=-1).max(initial=0.0)) for step in record.steps)
+    longest = max(lengths, default=0.0)
     missed = max(_MISSED * max(sizes), _ROUNDING * longest)
     gradients = max((found.broken.get(one.name, 0.0) for one in record.declared), default=0.0)
     functions = {one.name for one in record.declared}

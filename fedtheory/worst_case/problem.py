@@ -664,7 +664,7 @@ class Problem:
         if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
             reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
             if not (reached(proof.point) or reached(short_point(proof) or proof.point)):
-                relaxed = ("a run that attains the lower side",)
+                relaxed = ("a run that misses the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
     @property

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from typing import final
 
 from numpy.linalg import LinAlgError
@@ -56,6 +57,12 @@ _AFRESH = (False, True, True)
 _MOST_FAILURES = 3
 # After this many states that indicate that there is no solution, without a proof, a path ends.
 _MOST_HINTS = 12
+# Of this many states of a path, multipliers are tried as a proof that the value is at most 0.
+_MOST_OF_ZERO = 10
+# Sides below this share of the largest bound are not refined: they are probably 0.
+_NOTHING = Fraction(1, 10**50)
+# Denominators of simple multipliers, which are tried where no multiplier may be changed.
+_SIMPLE = (1, 2, 12, 60, 1000)
 
 
 @final
@@ -290,7 +297,8 @@ def _reduced_further(program: Program, narrow: float) -> Proof:
         return Proof(program)
     proved = _proved(first_coordinates(reduced), narrow, again=False)
     contradiction, multipliers = (
-        one and _padded(one, kept, len(program.inequalities)) for one in (proved.contradiction, proved.multipliers)
+        one and one._replace(inequalities=_padded(one.inequalities, kept, len(program.inequalities)))
+        for one in (proved.contradiction, proved.multipliers)
     )
     found = _better(replace(Proof(program), contradiction=contradiction), multipliers=multipliers)
     with suppress(OracleError, ArithmeticError):
@@ -305,10 +313,10 @@ def _as_it_is(program: Program, narrow: float) -> Proof:
     return _proved(first_coordinates(program), narrow)
 
 
-def _padded(multipliers: Multipliers, places: Sequence[int], size: int) -> Multipliers:
-    """Extend the multipliers of some inequalities by zeros."""
-    factors = dict(zip(places, multipliers.inequalities, strict=True))
-    return Multipliers(tuple(factors.get(place, Fraction(0)) for place in range(size)), multipliers.equalities)
+def _padded(factors: Sequence[Fraction], places: Sequence[int], size: int) -> tuple[Fraction, ...]:
+    """Extend the multipliers of some constraints by zeros."""
+    known = dict(zip(places, factors, strict=True))
+    return tuple(known.get(place, Fraction(0)) for place in range(size))
 
 
 def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multipliers | None = None) -> Proof:
@@ -343,7 +351,8 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
         for smaller in (plain, reduced):
             proved = _proved(first_coordinates(smaller), narrow, again=False)
             if proved.multipliers is not None:
-                found = _better(found, multipliers=_padded(proved.multipliers, kept, len(near.inequalities)))
+                factors = _padded(proved.multipliers.inequalities, kept, len(near.inequalities))
+                found = _better(found, multipliers=proved.multipliers._replace(inequalities=factors))
             if _is_enough(found, narrow):
                 return found
     return found
@@ -354,9 +363,12 @@ def _along(
 ) -> tuple[Proof, State]:
     """Return the proofs that the states of a path give, and the last state."""
     failures = hints = 0
+    may_be_zero = True
     for progress in path(data, state):
         state = progress.state
-        if progress.promising(narrow):
+        if may_be_zero and progress.vanishing:
+            found, may_be_zero = _with_zero(found), False
+        elif progress.promising(narrow):
             found, failures = _with_both_sides(found, coordinates, state), failures + 1
         elif progress.empty or progress.infinite:
             found, hints = _with_no_solution(found, coordinates, progress), hints + 1
@@ -373,7 +385,8 @@ def _is_enough(found: Proof, narrow: float) -> bool:
     if found.empty or found.infinite or found.lower is None or found.upper is None:
         return found.empty or found.infinite
     largest = max(abs(found.lower), abs(found.upper))
-    return not largest or float((found.upper - found.lower) / largest) <= 10 * narrow
+    unit = max((abs(one.bound) for one in found.program.constraints), default=Fraction(0))
+    return largest <= _NOTHING * unit or float((found.upper - found.lower) / largest) <= 10 * narrow
 
 
 def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:
@@ -383,6 +396,60 @@ def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Pr
     with suppress(OracleError, ArithmeticError):
         found = _better(found, multipliers=coordinates.multipliers(state, of_objective=True))
     return found
+
+
+def _with_zero(found: Proof) -> Proof:
+    """Add the proofs that the value is at least 0 and at most 0, if there are any and they are better.
+
+    Bounds that a path proves approach 0 without reaching it.
+    """
+    program, zero = found.program, Fraction(0)
+    nothing = FeasiblePoint(tuple(((zero,) * size,) * size for size in program.sizes), (zero,) * len(program.values))
+    with suppress(OracleError):
+        found = _better(found, point=nothing)
+    return _better(found, multipliers=_multipliers_of_zero(program))
+
+
+def _multipliers_of_zero(program: Program) -> Multipliers | None:
+    """Return multipliers, of the constraints with bound 0 alone, that prove that the value is at most 0."""
+    inequalities = tuple(number for number, one in enumerate(program.inequalities) if not one.bound)
+    equalities = tuple(number for number, one in enumerate(program.equalities) if not one.bound)
+    cone = replace(
+        program,
+        inequalities=tuple(program.inequalities[number] for number in inequalities),
+        equalities=tuple(program.equalities[number] for number in equalities),
+    )
+    reduced = True
+    while reduced:
+        cone, dropped = without(cone, null_squares(cone))
+        cone, kept, recessions = without_slack(cone)
+        inequalities = tuple(inequalities[place] for place in kept)
+        reduced = bool(dropped or recessions)
+
+    def tried() -> Iterator[Multipliers]:
+        yield Multipliers((Fraction(0),) * len(inequalities), (Fraction(0),) * len(equalities))
+        if not cone.constraints:
+            return
+        coordinates = first_coordinates(cone)
+        data = coordinates.data(pairs=False)
+        for progress in islice(path(data, beginning(data)), _MOST_OF_ZERO):
+            if progress.infinite:
+                return
+            with suppress(ArithmeticError):
+                near = coordinates.multipliers(progress.state, of_objective=True)
+                yield near
+                for largest in _SIMPLE:
+                    yield Multipliers(*(tuple(y.limit_denominator(largest) for y in side) for side in near))
+
+    for one in tried():
+        found = Multipliers(
+            _padded(one.inequalities, inequalities, len(program.inequalities)),
+            _padded(one.equalities, equalities, len(program.equalities)),
+        )
+        with suppress(OracleError):
+            verify_upper(program, found)
+            return found
+    return None
 
 
 def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress) -> Proof:

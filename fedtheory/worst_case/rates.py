@@ -22,7 +22,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._record import Record
+from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program, completed, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector
 from fedtheory.worst_case.problem import Problem
@@ -30,6 +30,10 @@ from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["Rate", "rate"]
 
+_SUSPICIOUS = 0.999
+"""Sublinear methods seem to have rates above this number in floating point."""
+_LARGEST = 1 - Fraction(1, 10**6)
+"""A rate must be below this number: sublinear methods have potentials whose rate differs from 1 by rounding only."""
 _DENOMINATORS = (1, 2, 4, 12, 60, 1000, 10**5, 10**7, 10**9)
 _LEAST_SHARE = 1e-6
 """Smallest share of the measure that a potential with coefficients up to 1 must bound, since less is noise of the
@@ -130,12 +134,13 @@ def rate(
     Raises
     ------
     OracleError
-        If no such potential is found whose rate is below 1, or the potential that was found cannot be proved.
+        If no such potential is found whose rate is below 1 - 1e-6, or the potential that was found cannot be proved.
     AssumptionViolated
         If the round has a condition with a constant, such as a variance, or a start condition: with it no potential
         contracts by a factor.
     ValueError
-        If the state has neither a vector nor a term, or the measure is not one of the terms.
+        If the state has neither a vector nor a term, a vector of the state differs among clients after the round and
+        not before, or the measure is not one of the terms.
 
     Notes
     -----
@@ -158,7 +163,7 @@ def rate(
     """
     validate.instance("problem", problem, Problem, "a Problem")
     validate.positive("tolerance", tolerance)
-    all_terms = _terms(state, terms or {})
+    all_terms = _terms(problem.record, state, terms or {})
     what, name = _measure(measure, all_terms)
     search = _Search(problem.record, all_terms, what)
     smallest, largest = 0.0, 1.0
@@ -171,19 +176,21 @@ def rate(
     while largest - smallest > tolerance * largest / 4:
         middle = (smallest + largest) / 2
         smallest, largest = (smallest, middle) if search.share_at(middle) > _LEAST_SHARE else (middle, largest)
-    if largest == 1.0:
+    if largest >= _LARGEST:
         message = "no quadratic potential of this state was found whose rate is below 1: it may be sublinear"
         raise OracleError(message)
     near = (search.potential(largest * (1 + slack)) for slack in _SLACKS)
     return _proved(problem, all_terms, [found for found in near if found is not None], what, name, largest, tolerance)
 
 
-def _terms(state: Mapping[str, Any], others: Mapping[str, Any]) -> list[_Term]:
+def _terms(record: Record, state: Mapping[str, Any], others: Mapping[str, Any]) -> list[_Term]:
     """Return all terms of the potential: inner products of the state, and the other terms."""
     for name, pair in {**state, **others}.items():
         if not isinstance(pair, Sequence) or len(pair) != 2:
             message = f"state and terms must have pairs (before, after), got {pair!r} for {name}"
             raise ValueError(message)
+    for name, (before, after) in state.items():
+        _refuse_elsewhere(record, name, before, after)
     found = []
     for one, other in combinations_with_replacement(state, 2):
         (x, x_after), (y, y_after) = state[one], state[other]
@@ -194,6 +201,20 @@ def _terms(state: Mapping[str, Any], others: Mapping[str, Any]) -> list[_Term]:
         message = "state must have a vector, or terms a form, got neither"
         raise ValueError(message)
     return found
+
+
+def _refuse_elsewhere(record: Record, name: str, before: Vector, after: Vector) -> None:
+    """Raise ValueError if a state has parts after the round, apart from noises, that it did not have before."""
+    for block in sorted(after.blocks - before.blocks):
+        owner = record.sources[block].owner
+        home = 0 if owner in ("", SERVER) else record.differences_of(owner)[0]
+        if home not in before.blocks:
+            what = "has a mean" if home == 0 else f"differs among the clients {owner}"
+            message = (
+                f"state must have the same parts after a round as before it, got {name}, which {what} only after it "
+                "(c.mean(v) is the mean of the clients' vectors, and v - c.mean(v) differs among them only)"
+            )
+            raise ValueError(message)
 
 
 def _measure(measure: Form | Value | str, terms: Sequence[_Term]) -> tuple[Form, str]:
@@ -302,11 +323,14 @@ def _proved(
     tolerance: float,
 ) -> Rate:
     """Round a potential to rationals, as coarsely as the rate allows, and prove both inequalities."""
-    best = None
+    best, tried = None, set[tuple[Fraction, ...]]()
     for denominator, found in product(_DENOMINATORS, potentials):
         coefficients = [Fraction(float(c)).limit_denominator(denominator) for c in found]
-        if not any(coefficients):
+        largest = max(map(abs, coefficients))
+        shape = tuple(c / largest for c in coefficients) if largest else ()
+        if not shape or shape in tried:
             continue
+        tried.add(shape)
         before = _combined(coefficients, [term.before for term in terms])
         after = _combined(coefficients, [term.after for term in terms])
         try:
@@ -314,7 +338,7 @@ def _proved(
         except (AssumptionViolated, OracleError):
             continue  # there is no proof for this rounding
         rho, share = contraction.upper, dominated.upper
-        if rho is None or share is None or share <= 0:
+        if rho is None or rho >= _LARGEST or share is None or share <= 0:
             continue
         if best is None or rho < best.value:
             # Scale V such that it bounds the measure.
@@ -325,8 +349,11 @@ def _proved(
             best = Rate(rho, scaled, name, (contraction, dominated))
         if rho <= smallest * (1 + tolerance):
             return best
-    if best is None or best.value >= 1:
-        message = f"a potential with a rate of about {smallest:.9g} was found, but could not be proved in rationals"
+    if best is None:
+        note = ": it may be sublinear" if smallest > _SUSPICIOUS else ""
+        message = (
+            f"a potential with a rate of about {smallest:.9g} was found, but no rate below 1 could be proved{note}"
+        )
         raise OracleError(message)
     return best
 

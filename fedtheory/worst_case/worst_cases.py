@@ -16,7 +16,7 @@ from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificate_files import case_document, document_of
 from fedtheory.worst_case._certificates import verify_upper
 from fedtheory.worst_case._readable_proofs import Names, proof_of, shortened
-from fedtheory.worst_case._record import Record
+from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
 from fedtheory.worst_case.formal_theorems import file_of
@@ -24,6 +24,9 @@ from fedtheory.worst_case.instances import Instance, instance_of
 from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
 __all__ = ["WorstCase"]
+
+_KNOWN = 1e-4
+"""Largest relative distance of both sides at which the value is known."""
 
 
 @final
@@ -195,21 +198,31 @@ class WorstCase:
             If one of them has no proof.
         """
         if self.lower is None or self.upper is None:
-            message = f"an enclosure must have two sides, got {self._sides()}"
+            message = f"both sides of a worst case must be proved, got {self._sides}{self._why_one_sided}"
             raise OracleError(message)
         return self.lower, self.upper
 
     @property
     def value(self) -> float:
-        """Midpoint of the enclosure, or the side that is proved."""
-        sides = [side for side in (self.lower, self.upper) if side is not None]
-        return float(sum(sides) / len(sides))
+        """The worst case, if it is known: both sides are proved, and their relative distance is at most 1e-4.
+
+        Raises
+        ------
+        OracleError
+            If a side has no proof, or the sides are farther apart; ``lower`` and ``upper`` are what is known then.
+        """
+        lower, upper = self.enclosure
+        if self.relative_width > _KNOWN:
+            message = f"the value must be known to a relative distance of {_KNOWN}, got {self._sides}"
+            raise OracleError(message)
+        return float((lower + upper) / 2)
 
     @property
     def relative_width(self) -> float:
-        """Width of the enclosure relative to its upper end."""
+        """Width of the enclosure relative to the larger absolute value of its ends; 0 if both ends are 0."""
         lower, upper = self.enclosure
-        return float((upper - lower) / abs(upper)) if upper else float(upper - lower)
+        largest = max(abs(lower), abs(upper))
+        return float((upper - lower) / largest) if largest else 0.0
 
     @property
     def relaxed(self) -> tuple[str, ...]:
@@ -224,7 +237,7 @@ class WorstCase:
     @property
     def deciding(self) -> Case:
         """The case with the largest value; the first one if there are several."""
-        return max(self.cases, key=lambda case: [-1 if side is None else side for side in (case.lower, case.upper)])
+        return max(self.cases, key=lambda case: [(side is not None, side or 0) for side in (case.lower, case.upper)])
 
     @property
     def program(self) -> Program:
@@ -273,7 +286,7 @@ class WorstCase:
         return proof_of(case.record, case.objectives, case.proof.program, case.proof.multipliers, latex=latex)
 
     def instance(self) -> Instance:
-        """Return functions and points that attain the value of the deciding case, approximately.
+        """Return functions and points that attain the lower side of the deciding case, approximately.
 
         Returns
         -------
@@ -337,24 +350,29 @@ class WorstCase:
             raise ValueError(message)
 
     def __repr__(self) -> str:
-        more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
-        note = f"; upper bound only, for {' and '.join(self.relaxed[:2])}{more}" if self.relaxed else ""
         lemma = f"; {self.multipliers.text}" if self.multipliers else ""
-        return f"WorstCase({self._sides()}{lemma}{note})"
+        return f"WorstCase({self._sides}{self._why_one_sided}{lemma})"
 
     def _repr_html_(self) -> str:
         sizes, number = ", ".join(map(str, self.program.sizes)), len(self.program.inequalities)
         rows = {
-            "proved": self._sides(),
+            "proved": self._sides,
             "for all constants": self.multipliers.text,
             "program": f"blocks of {sizes} rows; {number} inequalities",
         }
         return Summary("WorstCase", {name: text for name, text in rows.items() if text}).html
 
+    @property
     def _sides(self) -> str:
-        sides = [f"at least {outward(self.lower, 10, up=False)}"] if self.lower is not None else []
-        sides += [f"at most {outward(self.upper, 10, up=True)}"] if self.upper is not None else []
-        return " and ".join(sides)
+        lower, upper = (
+            None if side is None else outward(side, 10, up=up) for side, up in ((self.lower, False), (self.upper, True))
+        )
+        return f"lower={lower}, upper={upper}"
+
+    @property
+    def _why_one_sided(self) -> str:
+        more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
+        return f" (an upper bound only, because of {' and '.join(self.relaxed[:2])}{more})" if self.relaxed else ""
 
 
 def worst_of(cases: Sequence[Case], error: str = "") -> WorstCase:
@@ -405,6 +423,9 @@ def _refuse_infinite(case: Case) -> None:
     apart = [f"{name} - {other}" for name, other in permutations(points, 2) if grows(points[name] - points[other])]
     near = next(iter(sorted(apart, key=lambda text: "- x*" not in text)), f"{far[0]} - y" if far else "")
     remedy = f"p.at_most(({near}).square, 1) keeps them together" if near else "f.value(x) - f.value(x*) may be meant"
+    owners = {case.record.sources[block].owner for name in far for block in points[name].blocks}
+    if owners - {"", SERVER}:
+        remedy += ", and c.heterogeneity(zeta2=1) bounds the clients' gradients at the minimizer"
     what = ", ".join(far[:4]) or "function values"
     message = f"the worst case must be finite, got one that grows without end with {what} ({remedy})"
     raise AssumptionViolated(message)

@@ -112,6 +112,17 @@ def test_a_count_is_no_float_and_no_list(bound):
             assert is_one_sentence(caught.value, name), (name, bad)
 
 
+def test_series_of_pandas_count_as_their_values_in_order_whatever_their_labels():
+    pandas = pytest.importorskip("pandas")
+    known = {"mu": [1.0, 2.0], "L": [8.0, 4.0], "objective_gap": [1.0, 0.5], "local_steps": [2, 3]}
+    arrays = {name: np.array(values) for name, values in known.items()}
+    series = {name: pandas.Series(values, index=["a", "b"]) for name, values in known.items()}
+    series["L"] = series["L"].set_axis(["b", "a"])
+    wanted, found = (li.one_round(1.0, step_size=0.1, **each) for each in (arrays, series))
+    assert type(found) is np.ndarray
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_arrays_that_do_not_go_together_are_refused_with_their_shapes():
     pair, three = np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     with pytest.raises(

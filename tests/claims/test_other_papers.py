@@ -8,11 +8,12 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from fedtheory.claims import other_papers
+from fedtheory.claims import fedprox, other_papers
 from fedtheory.claims.other_papers import (
     adaptive_steps,
     biased_directions,
     heavy_ball,
+    local_gd,
     products_of_matrices,
     proximal_steps,
 )
@@ -195,6 +196,69 @@ def test_feddyn_as_printed_grows_by_a_half_and_as_corrected_reaches_the_minimize
     assert found("feddyn:server-state").measured == (Fraction(3, 2) ** 9 - 1) ** 2
 
 
+def theorem_4_of_fedprox(mu: float, B: float, K: int, less: float = 0.0) -> float:
+    """Rho for L = 1 and gamma = 0."""
+    bar = mu - less
+    rho = 1 / mu - B * math.sqrt(2) / (bar * math.sqrt(K)) - B / (bar * mu) - B**2 / (2 * bar**2)
+    return rho - B**2 / (bar**2 * K) * (2 * math.sqrt(2 * K) + 2)
+
+
+def test_the_decrease_that_fedprox_expects_of_exact_devices_is_not_that_of_all_draws() -> None:
+    exact, mu, K = 1 / 4, 1000, 8
+    decrease = 0.0
+    for drawn in range(K + 1):
+        chance = math.comb(K, drawn) * exact**drawn * (1 - exact) ** (K - drawn)
+        w = (drawn * mu / (mu + 1) + K - drawn) / K
+        decrease += chance * (1 - w**2) / 2
+    claimed = theorem_4_of_fedprox(mu, 1, K, less=1e-3)
+    assert sides("fedprox:corollary-9") == pytest.approx((-decrease, -claimed))
+    assert claimed / decrease == pytest.approx(1.9913, abs=1e-4)
+    assert 1 / exact**K == 65536
+
+
+def test_fedprox_does_not_reach_the_progress_of_its_corollary() -> None:
+    rho, wanted = theorem_4_of_fedprox(6 * 700**2, 700, 2_000_000), 1 / (24 * 700**2)
+    assert math.sqrt(2_000_000) / 2 >= 700
+    assert sides("fedprox:corollary-7") == pytest.approx((rho, wanted))
+    assert rho / wanted == pytest.approx(0.864, abs=1e-3)
+    factors = [24 * B**2 * theorem_4_of_fedprox(6 * B**2, B, 4 * B**2) for B in (2, 3, 10, 100, 10**6)]
+    assert factors == sorted(factors)
+    assert factors[0] < 0 < factors[1]
+    assert factors[-1] == pytest.approx(4 * (11 / 12 - 1 / math.sqrt(2)), abs=1e-5)
+    assert factors[-1] == pytest.approx(0.838, abs=1e-3)
+
+
+@pytest.mark.parametrize("mu", [0.1, 1, 10, 1e3, 1e6, 1e12])
+def test_no_weight_makes_rho_of_fedprox_positive_for_half_the_devices_that_it_needs(mu: float) -> None:
+    assert mu * theorem_4_of_fedprox(mu, 5 / 2, 8) <= 1 - 5 / 2 * math.sqrt(2 / 8) < 0
+    assert found("fedprox:proof-of-corollary-7").measured == pytest.approx(-1 / 4)
+
+
+@pytest.mark.parametrize("step_size", [0.5, 0.1, 0.01])
+def test_different_numbers_of_local_steps_are_not_the_weights_of_the_limit_of_averaging(step_size: float) -> None:
+    w = 0.0
+    for _ in range(1200):
+        models = []
+        for center, steps in ((0, 1), (1, 4)):
+            y = w
+            for _ in range(steps):
+                y -= step_size * (y - center)
+            models.append(y)
+        w = float(np.mean(models))
+    pulls = [1 - (1 - step_size) ** steps for steps in (1, 4)]
+    assert w == pytest.approx(pulls[1] / sum(pulls))
+    assert w < 0.8
+    if step_size == 0.01:
+        assert sides("stationary:lemma-1") == pytest.approx((w, 0.8))
+
+
+def test_a_long_step_of_local_gradient_descent_leaves_more_than_the_error_that_is_promised() -> None:
+    # L = sigma = 1 and eps = 3/100, so that max{L, sigma (3 L/eps)^(1/2)} = 10 and H = 1/10 for gamma = 1/4.
+    term = 24 * (1 / 4) ** 2
+    assert term / 0.03 == pytest.approx(50)
+    assert sides("local-gd:any-step-size") == pytest.approx((2 * 3 / (1600 / 4) + term, 0.03))
+
+
 def test_the_limit_of_fedprox_is_a_limit() -> None:
     w = 5.0
     for _ in range(100):
@@ -267,6 +331,16 @@ def test_the_stationary_point_of_averaging_is_a_limit_and_not_the_minimizer() ->
         (heavy_ball, "parameters", lambda mu, L: (4 / (L + mu) ** 2, Fraction(1, 99)), "heavy-ball:quadratics"),
         (proximal_steps, "_guarantee", lambda *_: (Fraction(4), Fraction(5)), "fedexprox:guarantee"),
         (products_of_matrices, "_sweep", lambda a, x, y: (2 * x, 2 * y), "admm:two-blocks"),
+        (fedprox, "_rho", lambda **known: Fraction(1, 8000), "fedprox:corollary-9"),
+        (fedprox, "_rho", lambda **known: Fraction(1), "fedprox:corollary-7"),
+        (fedprox, "_rho", lambda **known: Fraction(1), "fedprox:proof-of-corollary-7"),
+        (
+            local_gd,
+            "_prescribed",
+            lambda a, b, **known: (1 / (2 * a * b), Fraction(10**9)),
+            "local-gd:short-step-sizes",
+        ),
+        (local_gd, "_guarantee", lambda *_, **known: Fraction(1, 100), "local-gd:any-step-size"),
     ],
 )
 def test_a_wrong_part_changes_the_verdict(module, name, mutant, key, monkeypatch: pytest.MonkeyPatch) -> None:

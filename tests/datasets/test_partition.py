@@ -130,6 +130,14 @@ def test_bad_arguments_are_refused_in_one_sentence(call, error, text):
         call()
 
 
+@pytest.mark.parametrize("power", [5e-324, 1e-320, 1e-9])
+def test_a_power_near_zero_gives_the_client_of_the_largest_draw_everything_but_the_smallest_sizes(power):
+    # x^(1/power) of all other draws is 0 beside that of the largest.
+    sizes = [part.size for part in power_law_partition([0] * 100, 5, power=power, min_samples=2, rng=3)]
+    largest = np.argmin(np.random.default_rng(3).random(5))
+    assert sizes == [92 if k == largest else 2 for k in range(5)]
+
+
 @pytest.mark.parametrize("concentration", [1e-4, 0.1, 100.0])
 def test_power_law_parts_with_label_skew_keep_their_sizes_and_cover_every_sample(concentration: float) -> None:
     labels = np.repeat(np.arange(10), 60)

@@ -27,6 +27,7 @@ class Twin:
         start, stop = self.fed.data.offsets[k : k + 2]
         if size == 0:
             return np.arange(start, stop)
+        size = min(size, stop - start)
         start += seen
         for i in range(size):
             j = i + int(self.training.random() * (stop - start - i))
@@ -74,7 +75,7 @@ class Twin:
 
     def train(self, k, w, etas, batch_size, batches="step", noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
         local, velocity, losses = w.copy(), np.zeros(w.size), []
-        per_epoch = self.fed.sample_counts[k] // batch_size if batches == "epoch" else 1
+        per_epoch = max(1, self.fed.sample_counts[k] // batch_size) if batches == "epoch" else 1
         for s, eta in enumerate(etas):
             loss, gradient = self.in_training(local, self.batch(k, batch_size, s % per_epoch * batch_size))
             losses.append(loss)

@@ -110,6 +110,7 @@ def test_replicates_beyond_those_that_are_asked_for_stay_in_the_file(tmp_path, m
     assert sorted(read_file(path, FORM)["replicate"].values) == [0, 1, 2, 5]
 
 
+@pytest.mark.filterwarnings("ignore::fedtheory.errors.DivergenceWarning")
 def test_diverged_replicates_are_kept_as_such(tmp_path):
     diverging = {"step_size": 1e200, "num_rounds": 4}
     check_same(run(3, checkpoint=tmp_path / "run.nc", **diverging), run(3, **diverging))

@@ -65,9 +65,9 @@ def test_everything_that_can_be_recorded_has_the_shape_that_the_contract_says() 
     fed = ft.SoftmaxFederation(ft.federation.FederatedData.from_clients(clients), l2=0.1)
     run = ft.fedavg(
         fed, ft.selection.PowerOfChoice(2, 3), num_rounds=4, step_size=0.1, num_replicates=3, record_every=2,
-        test=([[1.0]], [0]), record=tuple(RECORDS), method=ft.methods.Scaffnew(0.5),
+        test=([[1.0]], [0]), record=tuple(RECORDS), method=ft.methods.Scaffold(),
     )  # fmt: skip
-    sizes = {"v": fed.dim, "m": 2, "K": 3, "s": 2 * fed.dim}
+    sizes = {"v": fed.dim, "m": 2, "K": 3, "s": fed.dim}
     for name, record in RECORDS.items():
         assert run.recorded(name).shape == (3, 3, *(sizes[size] for size in record.shape))
     data = run.to_xarray()

@@ -221,7 +221,8 @@ def test_a_rule_that_loses_the_absent_says_nothing_about_them():
 
 def test_a_run_that_diverges_by_itself_still_does():
     rule = Misbehaving("weigh", "coefficients[0], coefficients[1] = 1e308, 1e308\nreturn 0.0")
-    run = ft.fedavg(FEDERATION, rule, num_rounds=9, step_size=0.9)
+    with pytest.warns(ft.errors.DivergenceWarning):
+        run = ft.fedavg(FEDERATION, rule, num_rounds=9, step_size=0.9)
     assert run.status.tolist() == ["diverged"]
 
 
@@ -458,6 +459,18 @@ def test_a_missing_propose_is_named_only_where_it_is_what_fails(wrong):
     exec(f"def own({', '.join(RULES['select'].arguments)}):\n    chosen[0] = 0\n    {wrong}\n    return 1\n", space)
     said = sentence(ValueError, Selecting(space["own"]))
     assert said.startswith(f"the rule select of Selecting() {BLAMED[wrong]}")
+
+
+def test_a_rule_that_fails_by_chance_is_not_blamed_on_missing_candidates():
+    def by_chance(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        if rng.random() < 0.5:
+            raise ValueError("tails")
+        chosen[0] = 0
+        return 1
+
+    for seed in range(6):  # each would be blamed with probability 1/2
+        with pytest.raises(ValueError, match=r"must not raise, got ValueError in round \d+: tails$"):
+            ft.fedavg(FEDERATION, Selecting(by_chance), num_rounds=60, step_size=0.1, rng=seed)
 
 
 class WritesWeights:

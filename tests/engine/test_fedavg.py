@@ -11,6 +11,7 @@ import fedtheory as ft
 from fedtheory.engine.play import play_round
 from fedtheory.engine.schedule import Halving, InverseTime, step_sizes
 from fedtheory.engine.trajectory import Trajectory
+from fedtheory.errors import DivergenceWarning
 from fedtheory.exact.moments import expected_gap
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -226,11 +227,16 @@ def test_records_agree_with_each_other():
 def test_divergence_is_marked_and_leaves_other_replicates_alone():
     # Client 1 multiplies the error by about -1e160 whenever it is drawn, which is rarely: twice is one time too many.
     fed = ft.QuadraticFederation([1.0, 1e161], [[0.0], [1.0]], [0.97, 0.03])
-    run = ft.fedavg(
-        fed, Proportional(1), num_rounds=40, step_size=0.1, num_replicates=40, initial=[1.0], record=("gap", "models")
-    )
+    with pytest.warns(DivergenceWarning) as warned:
+        run = ft.fedavg(
+            fed, Proportional(1), num_rounds=40, step_size=0.1, num_replicates=40, initial=[1.0],
+            record=("gap", "models"),
+        )  # fmt: skip
     diverged = run.diverged_at >= 0
     assert 0 < diverged.sum() < 40
+    (only,) = warned  # once for a run, at the line of the caller
+    assert str(only.message).startswith(f"{diverged.sum()} of 40 replicates diverged, the first in round ")
+    assert only.filename == __file__
     assert set(run.status[diverged]) == {"diverged"}
     never = run.counts[:, 1] == 0
     assert np.isfinite(run.gap[never]).all()
@@ -301,6 +307,17 @@ def test_band_is_the_student_t_interval():
     assert mean[-1] == pytest.approx(run.gap[:, -1].mean(), rel=1e-12)
 
 
+def test_bands_of_a_run_that_grows_to_the_range_of_floats_keep_their_order_without_a_warning():
+    fed = ft.QuadraticFederation([1.0, 20.0], [[0.0], [1.0]], [0.5, 0.5])
+    run = ft.fedavg(fed, Proportional(1), num_rounds=540, step_size=0.3, num_replicates=4)
+    assert run.gap.max() > 1e300
+    mean, lower, upper = run.band()
+    assert ((lower <= mean) & (mean <= upper)).all()
+    assert np.isfinite(mean[:400]).all()
+    np.testing.assert_allclose(mean[:400], run.gap[:, :400].mean(axis=0), rtol=1e-12)
+    assert "mean of replicates" in repr(run)
+
+
 def test_one_replicate_has_no_limits_and_says_so():
     run = ft.fedavg(federation(), Proportional(2), num_rounds=5, step_size=0.1)
     with pytest.raises(ValueError, match=r"^num_replicates must be at least 2 .*, got 1: its values are gap\[0\]$"):
@@ -339,6 +356,10 @@ def test_trajectory_survives_saving(tmp_path):
         ({"local_steps": 0}, "local_steps must be at least 1, got 0"),
         ({"num_rounds": -1}, "num_rounds must be at least 0, got -1"),
         ({"num_replicates": 0}, "num_replicates must be at least 1, got 0"),
+        (
+            {"num_replicates": 10**9},
+            r"must fit into the memory of [\d,]+ GB, got num_replicates = 1000000000, which need",
+        ),
         ({"initial": [0.0]}, r"initial must have shape \(3,\), got \(1,\)"),
         ({"initial": [0.0, np.inf, 0.0]}, "initial must be finite, got inf at index 1"),
         ({"gradient_noise": -1.0}, "gradient_noise must be finite and at least 0, got -1.0"),

@@ -12,6 +12,7 @@ import pytest
 import fedtheory as ft
 from fedtheory._storage.files import place
 from fedtheory.engine.trajectory import Trajectory
+from fedtheory.errors import DivergenceWarning
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [2.0], [7.0]], [0.5, 0.3, 0.2])
 DATA = ft.federation.FederatedData.from_clients([([[0.0], [1.0], [3.0]], [0, 1, 1]), ([[2.0]], [1])])
@@ -66,7 +67,9 @@ def test_steps_of_many_clients_do_not_make_a_run_long_to_read():
 
 
 def test_a_run_that_diverged_says_so():
-    assert "  diverged     3 of 3" in repr(run_of(step_size=1e200, num_rounds=9))
+    with pytest.warns(DivergenceWarning, match="3 of 3 replicates diverged"):
+        run = run_of(step_size=1e200, num_rounds=9)
+    assert "  diverged     3 of 3" in repr(run)
 
 
 def test_words_of_the_user_are_escaped_in_a_notebook():

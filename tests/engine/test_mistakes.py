@@ -40,6 +40,12 @@ def test_mistakes_on_all_samples_are_those_of_argmax(fed):
     np.testing.assert_allclose(1 - counted(fed, np.zeros(fed.dim), 0, rng), accuracies(fed, np.zeros(fed.dim)))
 
 
+def test_mistakes_on_a_batch_above_the_samples_of_a_client_are_those_on_all_of_them(fed):
+    rng = np.random.default_rng(2)
+    model = rng.normal(size=fed.dim)
+    np.testing.assert_array_equal(counted(fed, model, 10**6, rng), counted(fed, model, 0, rng))
+
+
 def test_mistakes_on_a_batch_are_multiples_of_one_sample_and_right_on_average(fed):
     rng = np.random.default_rng(1)
     model = rng.normal(size=fed.dim)

@@ -29,7 +29,9 @@ def federation(hidden, sizes=(5, 64, 70), num_features=3, num_classes=3, l2=0.0,
     ids=str,
 )
 @pytest.mark.parametrize(
-    ("batch_size", "batches"), [(None, "step"), (1, "step"), (5, "step"), (2, "epoch")], ids="batch={}".format
+    ("batch_size", "batches"),
+    [(None, "step"), (1, "step"), (5, "step"), (2, "epoch"), (30, "epoch")],
+    ids="batch={}".format,
 )
 @pytest.mark.parametrize(
     "extra",
@@ -123,9 +125,10 @@ def test_an_epoch_ends_after_its_number_of_batches_though_samples_are_left():
 def test_overflow_in_a_hidden_layer_is_a_divergence_and_no_silent_zero():
     """max(0, NaN) must not be 0."""
     fed = federation((4,))
-    run = ft.fedavg(
-        fed, Proportional(1), num_rounds=60, step_size=1e200, initial=fed.initial(0), record=("loss",), rng=1
-    )
+    with pytest.warns(ft.errors.DivergenceWarning):
+        run = ft.fedavg(
+            fed, Proportional(1), num_rounds=60, step_size=1e200, initial=fed.initial(0), record=("loss",), rng=1
+        )
     assert run.diverged_at[0] > 0
     assert np.isnan(run.loss[0, -1])
 

@@ -98,7 +98,7 @@ def test_a_seed_sequence_that_is_used_again_gives_other_streams_and_each_run_its
 
 def test_constants_cannot_be_read_off_a_run_that_was_loaded(tmp_path: Path) -> None:
     made().save(tmp_path / "run.nc")
-    with pytest.raises(ValueError, match="a run that was loaded from a file contains data only: give for_run fed"):
+    with pytest.raises(ValueError, match="a run that was loaded from a file contains data only: give fed"):
         ft.exact.for_run(poc.fixed_step_gap, Trajectory.load(tmp_path / "run.nc"))
 
 

@@ -144,6 +144,12 @@ def test_a_bound_without_a_step_size_has_no_largest_one():
         largest_step_size(power_of_choice.gradient_norm, 1.0, L=1.0)
 
 
+@pytest.mark.parametrize("other", [None, "one_round", len])
+def test_what_is_no_bound_has_no_largest_step_size(other):
+    with pytest.raises(TypeError, match=r"bound must be a bound of fedtheory\.bounds, got "):
+        largest_step_size(other)
+
+
 def test_hypotheses_that_hold_for_no_step_size_are_an_error():
     with pytest.raises(AssumptionViolated, match="the hypotheses must hold for some step size, got at step_size = "):
         largest_step_size(sgd.subset_step, 1.0, mu=1.0, L=1.0, num_selected=1, num_clients=1, zeta2=1.0)

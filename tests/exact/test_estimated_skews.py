@@ -7,18 +7,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 
+from fedtheory.engine.draws import first_rounds
+from fedtheory.engine.simulation import fedavg
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.estimated_skews import estimated_selection_skew, sampled_models, selection_skew_at
+from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent
 from fedtheory.selection.laws import Ranked
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
 from fedtheory.theorem.scheme import Scheme
+from tests.engine.plain import in_plain_python
 
 
 def federation(num_clients=6, dim=2, seed=0, minima=0.0):
@@ -79,6 +86,77 @@ def test_minima_are_subtracted():
     arguments = (Proportional(2), [0.3, 0.1], [1.0, 0.0])
     plain = selection_skew_at(FED, *arguments, num_draws=100)
     assert selection_skew_at(raised, *arguments, num_draws=100) == pytest.approx(plain, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [PowerOfChoice(2, 4), Proportional(2), Uniform(2, "weighted"), Full(), Independent(2.0, "uniform")],
+    ids=repr,
+)
+def test_compiled_draws_are_those_of_one_round_after_the_other_in_plain_python(strategy):
+    rules, losses = strategy.rules(FED.weights, 1), FED.losses([0.3, -0.2])
+    drawn = []
+    for each in (rules, in_plain_python(rules)):
+        rng = np.random.default_rng(2)
+        drawn.append((*first_rounds(each, FED.weights, losses, FED.dim, 40, rng), rng.random()))
+    for compiled, plain in zip(*drawn, strict=True):
+        np.testing.assert_array_equal(compiled, plain)
+
+
+@njit
+def sometimes_nobody(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = 99 if rng.random() < table[0] else 0
+    return 1
+
+
+@dataclass(frozen=True)
+class Sometimes:
+    """A compiled rule that names a client that does not exist, with some probability."""
+
+    probability: float
+
+    def rules(self, weights, num_rounds):
+        return Rules(select=sometimes_nobody, max_selected=1, table=np.array([self.probability]))
+
+
+@pytest.mark.slow  # compiles a rule
+def test_a_client_that_does_not_exist_is_noticed_in_any_draw():
+    assert selection_skew_at(FED, Sometimes(0.0), [0.0, 0.0], [1.0, 0.0], num_draws=50).standard_error < 1e-12
+    for probability in (0.05, 1.0):
+        with pytest.raises(ValueError, match=r"must name clients in 0\.\.5"):
+            selection_skew_at(FED, Sometimes(probability), [0.0, 0.0], [1.0, 0.0], num_draws=500)
+
+
+def test_a_run_stands_for_its_federation_strategy_and_recorded_models():
+    run = fedavg(FED, PowerOfChoice(2, 4), num_rounds=3, step_size=0.1, num_replicates=2, record=("models",))
+    models = np.unique(run.models.reshape(-1, 2), axis=0)
+    assert len(models) == 7  # both replicates begin at the same model
+    wanted = estimated_selection_skew(FED, PowerOfChoice(2, 4), models, num_draws=20, rng=1)
+    assert estimated_selection_skew(of=run, num_draws=20, rng=1) == wanted
+    other = estimated_selection_skew(of=run, strategy=Full(), num_draws=2)
+    assert other == estimated_selection_skew(FED, Full(), models, num_draws=2)
+    alone = estimated_selection_skew(of=run, models=models[:1], num_draws=20)
+    assert alone == estimated_selection_skew(FED, PowerOfChoice(2, 4), models[:1], num_draws=20)
+
+
+def test_what_a_run_or_a_call_lacks_is_named():
+    run = fedavg(FED, Full(), num_rounds=1, step_size=0.1)
+    with pytest.raises(ValueError, match=r"got 'models', which was not recorded \(record=\)"):
+        estimated_selection_skew(of=run, num_draws=2)
+    with pytest.raises(ValueError, match="a run that was loaded from a file contains data only"):
+        estimated_selection_skew(of=replace(run, settings=None), num_draws=2)
+    with pytest.raises(TypeError, match="needs strategy and models, or of="):
+        estimated_selection_skew(FED, num_draws=2)
+    with pytest.raises(TypeError, match="of must be a run of fedavg, got "):
+        estimated_selection_skew(of=FED, num_draws=2)
+
+
+def test_the_certified_skews_of_other_federations_name_their_estimate():
+    from fedtheory.datasets import synthetic
+
+    fed = SoftmaxFederation(synthetic(1.0, 1.0, num_clients=2, rng=0, num_features=2, num_classes=2), l2=0.1)
+    with pytest.raises(TypeError, match="got SoftmaxFederation; estimated_selection_skew estimates"):
+        selection_skew(fed, PowerOfChoice(1, 2))
 
 
 @pytest.mark.parametrize("unit", [2.0**-100, 2.0**100])

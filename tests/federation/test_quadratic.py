@@ -209,6 +209,12 @@ def test_appendix_f_is_drawn_from_its_recipe():
     np.testing.assert_array_equal(fed.local_minima, 0)
 
 
+@pytest.mark.parametrize("power", [1e-320, 1e-3])
+def test_a_power_whose_draws_underflow_to_weights_of_zero_is_refused(power):
+    with pytest.raises(ValueError, match="power must be so large that every draw is above 0 in doubles"):
+        power_law_weights(50, power=power)
+
+
 def test_power_law_weights_have_the_density_3_x_squared():
     weights = power_law_weights(50_000, 1)
     # The sizes are weights * sum; under 3x^2 their mean is 3/4 and their second moment 3/5.

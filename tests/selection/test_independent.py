@@ -249,7 +249,8 @@ def test_optimal_sampling_beats_uniform_sampling_on_the_same_problem():
 @pytest.mark.parametrize("probabilities", LAWS)
 def test_a_diverged_replicate_is_marked(probabilities):
     strategy = Independent(2, probabilities)
-    run = ft.fedavg(federation(), strategy, num_rounds=2000, step_size=50.0, initial=np.ones(3))
+    with pytest.warns(ft.errors.DivergenceWarning):
+        run = ft.fedavg(federation(), strategy, num_rounds=2000, step_size=50.0, initial=np.ones(3))
     assert run.status[0] == "diverged"
 
 

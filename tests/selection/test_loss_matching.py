@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import fedtheory as ft
 from fedtheory.engine.inclusion import inclusions
+from fedtheory.errors import DivergenceWarning
 from fedtheory.federation.prioritized import prioritize
 from fedtheory.selection.loss_matching import AnnealedThreshold, LossMatching, matches, thresholds
 from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
@@ -249,7 +250,8 @@ def test_inclusions_of_another_strategy_or_of_some_rounds_are_refused():
     sparse = run_of(aligned, coins, num_rounds=60, record_every=2)
     with pytest.raises(ValueError, match="every round"):
         inclusions(aligned, coins, sparse)
-    lost = run_of(aligned, coins, num_rounds=60, step_size=1e9)
+    with pytest.warns(DivergenceWarning):
+        lost = run_of(aligned, coins, num_rounds=60, step_size=1e9)
     with pytest.raises(ValueError, match="run must not have diverged, got replicate 0"):
         inclusions(aligned, coins, lost)
 

@@ -148,19 +148,61 @@ def test_the_theorem_is_printed_with_classes_method_constants_and_objective(tmp_
         "For all",
         "  f0: function (mu=1/10, L=1, quadratic=True)",
         "  x*: a minimizer of f0",
-        "  x*: local minimizer of f0",
-        "  start: point",
-        "  f0'(start): gradient of f0, from start",
-        "  f0'(x1): gradient of f0, from x1",
-        "  f0'(x2): gradient of f0, from x2",
+        "  x*: vector",
+        "  start: vector",
+        "  f0'(start): vector",
+        "  f0'(x1): vector",
+        "  f0'(x2): vector",
         "with",
         "  f0'(x*) = 0",
         "  x1 = start - 3/2 f0'(start)",
         "  x2 = start - 3/2 f0'(start) - 3/2 f0'(x1)",
-        "  [distance2] |-x* + start|^2 <= 1",
+        "  |-x* + start|^2 <= 1",
         "what is maximized is",
         "  f0(x2) - f0(x*)",
     ]
+
+
+def test_a_vector_is_printed_with_the_sources_on_which_it_depends(worst: dict[Any, Any], tmp_path: Path) -> None:
+    said, _ = told(saved(worst[two_noisy_rounds], tmp_path))
+    lines = said.splitlines()
+    assert "  source 3: the mean over clients of source 2" in lines
+    assert "  start: vector" in lines
+    assert "  f0'(start): vector, with source 1" in lines
+    # The mean of the gradients at the minimizer is 0.
+    assert "  f0'(x*): vector of source 1, with mean 0" in lines
+
+
+@pytest.mark.parametrize("problem", PROBLEMS[:3])
+def test_what_a_file_says_that_is_no_part_of_the_proof_is_not_printed(
+    problem: Callable[[], Problem], worst: dict[Any, Any], tmp_path: Path
+) -> None:
+    document = read(saved(worst[problem], tmp_path))
+    honest = checker.check(document)
+    for vector in problem_of(document)["vectors"]:
+        if vector["verb"] not in ("noise", "mean", "deviation"):
+            vector |= {"verb": "minimizer", "of": [], "inputs": []}
+    for constraint in problem_of(document)["constraints"]:
+        constraint |= {"name": "objective_gap", "share": "1/2"}
+    assert checker.check(sealed(document)) == honest
+
+
+def test_a_name_that_could_be_read_as_an_expression_is_printed_in_quotes(worst: dict[Any, Any], tmp_path: Path) -> None:
+    document = read(saved(worst[two_steps], tmp_path))
+    as_text = json.dumps(document).replace('"start"', '"x* - y"').replace('"f0"', '"f0\'"')
+    _, _, [lines] = checker.check(sealed(json.loads(as_text)))
+    assert '  |-x* + "x* - y"|^2 <= 1' in lines
+    assert '  x1 = "x* - y" - 3/2 "f0\'"\'("x* - y")' in lines
+
+
+def test_a_point_with_the_name_of_an_unnamed_vector_is_told_apart_from_it(tmp_path: Path) -> None:
+    p = Problem()
+    x, y = p.point(), p.point("v0")
+    p.at_most(x.square, 1)
+    p.at_most(y.square, 1)
+    p.maximize(x @ y)
+    said, _ = told(saved(p.solve(), tmp_path))
+    assert "  <v[0], v0>" in said.splitlines()
 
 
 @pytest.mark.slow
@@ -322,10 +364,16 @@ def test_a_forged_problem_is_refused_or_printed_as_what_it_is(certificate: Path,
 
 
 def in_order(document: Any) -> Any:
-    """Return a document without what means nothing: the order of calls and blocks, and values of operators."""
+    """Return a document without what means nothing.
+
+    This is the order of calls and blocks, how vectors were made, names of constraints, and values of operators.
+    """
     found = copy.deepcopy(document)
     for vector in found["cases"][0]["problem"]["vectors"]:
         vector["blocks"].sort()
+        del vector["verb"], vector["of"], vector["inputs"]
+    for constraint in found["cases"][0]["problem"]["constraints"]:
+        del constraint["name"], constraint["share"]
     for function in found["cases"][0]["problem"]["functions"]:
         for call in function["calls"] if function["kind"] == "operator" else ():
             call[3] = -1
@@ -362,11 +410,6 @@ def another_class(document: Any) -> None:
 
 def another_objective(document: Any) -> None:
     problem_of(document)["objectives"] = [problem_of(document)["constraints"][0]["form"]]
-
-
-def a_condition_under_the_name_of_another(document: Any) -> None:
-    constraints = problem_of(document)["constraints"]
-    constraints.append({**copy.deepcopy(constraints[0]), "bound": "1/2"})
 
 
 def fewer_sources(document: Any) -> None:
@@ -413,6 +456,24 @@ def a_value_that_is_0(document: Any) -> None:
 
 def a_minimizer_with_a_gradient(document: Any) -> None:
     problem_of(document)["functions"][0]["minimum"] = 1
+
+
+def two_calls_with_one_value(document: Any) -> None:
+    """Let a point have the value of another, which no line of the theorem says."""
+    calls = problem_of(document)["functions"][0]["calls"]
+    calls[2][3] = calls[1][3]
+
+
+def a_diameter(document: Any) -> None:
+    problem_of(document)["functions"][0]["class"]["diameter"] = "1"
+
+
+def no_clients(document: Any) -> None:
+    problem_of(document)["functions"][0]["clients"] = 0
+
+
+def differences_of_a_function(document: Any) -> None:
+    problem_of(document)["sources"].append({"owner": "f0", "behind": [], "noise": False})
 
 
 def a_side_without_its_proof(document: Any) -> None:
@@ -501,15 +562,18 @@ def a_larger_error_bound(document: Any) -> None:
 FORGERIES: dict[Callable[[Any], None], str] = {
     another_class: "what is left of a block",
     another_objective: "its multipliers leave a function value",
-    a_condition_under_the_name_of_another: "the name distance2 does not stand for one number",
     one_name_for_two_points: "a vector does not have the name that it has where a function is called",
     a_value_that_is_0: "a value is 0 that need not be",
     a_minimizer_with_a_gradient: "the gradient at a minimizer is not 0",
     two_steps_alike: "is called twice at a point",
+    two_calls_with_one_value: "two calls have one value",
+    a_diameter: "a function that is no indicator has a diameter",
+    differences_of_a_function: "a source is one of clients that there are not",
     a_side_without_its_proof: "a side has no proof",
     something_that_is_not_read: "a problem does not consist of",
 }
 OF_CLIENTS: dict[Callable[[Any], None], str] = {
+    no_clients: "the number of clients is not that of a function or of several",
     fewer_sources: "a summand names a block that its vector does not have",
     noise_without_a_history: "a noise has no block of its own behind all that was drawn before",
     noise_of_the_server: "a vector depends on two groups of clients, or on one and on the server's noise",
@@ -695,6 +759,10 @@ NOT_PROVED: dict[str, tuple[str, str]] = {
     "an empty class": (of_a_function(**{"class": {**SMOOTH, "mu": "2"}}),
                        "the least curvature is not below the largest"),
     "blocks of others": (of_a_function(blocks=[0, 0], clients=2), "a function has blocks of others"),
+    "an adjoint of nothing": (of_a_function(adjoint_of="g"), "an adjoint is that of no linear operator"),
+    "a minimizer of an operator": (of_a_function(kind="operator", minimum=0, calls=[["", [], [], 0]],
+                                                 **{"class": {"lipschitz": "1", "linear": False, "skew": False}}),
+                                   "an operator has a minimizer or a least value"),
     "a decimal": (trivial({"upper": "0.5"}), "upper is no rational number"),
     "an exponent": (trivial({"upper": "1e999999999"}), "upper is no rational number"),
     "a number": (trivial({"upper": 0}), "upper is no rational number"),

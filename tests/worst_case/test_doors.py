@@ -242,7 +242,7 @@ def test_worst_cases_are_ordered_as_their_classes_are() -> None:
 
 def test_a_worst_case_reads_well() -> None:
     worst = fedavg(2, Q(1, 4), **CLASS)
-    assert repr(worst).startswith("WorstCase(at least 0.9098")
+    assert repr(worst).startswith("WorstCase(lower=0.9098")
     assert "objective_gap" in worst.multipliers.text
     assert "<table>" in worst._repr_html_()
     assert worst.program.sizes == (4, 4)

@@ -343,7 +343,7 @@ def descent() -> ClosedForm:
 def test_a_closed_form_says_what_it_proves(descent: ClosedForm) -> None:
     mu, eta = symbols("mu eta")
     assert descent.value.equals((1 - eta * mu) ** 2)
-    assert repr(descent) == "<closed form (eta*mu - 1)**2 where mu > 0, mu < 1, eta > 0, eta*(mu + 1) <= 2>"
+    assert repr(descent) == "<closed form: at most (eta*mu - 1)**2 where mu > 0, mu < 1, eta > 0, eta*(mu + 1) <= 2>"
     assert {*descent.multipliers} == {"distance2", "f0: x*, x", "f0: x, x*"}
     [(coefficient, vector)] = descent.squares
     assert coefficient.equals(eta * (2 - eta * (1 + mu)) / (1 - mu))

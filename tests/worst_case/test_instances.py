@@ -181,7 +181,7 @@ def test_a_lower_side_that_no_run_attains_is_withheld(
     worst = problem().solve()
     assert worst.deciding.proof.lower is not None
     assert worst.lower is None
-    assert worst.relaxed == ("a run that attains the lower side",)
+    assert worst.relaxed == ("a run that misses the lower side",)
 
 
 CONSTANTS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}

@@ -185,6 +185,24 @@ def test_an_exact_line_search_has_an_upper_bound_that_is_the_known_worst_case(se
     assert known * (1 - 1e-12) <= float(worst.upper) <= known * (1 + WIDE)
 
 
+def test_sums_and_squares_of_python_are_those_of_the_language() -> None:
+    p = Problem()
+    x, y = p.point("x"), p.point("y")
+    f = p.function(L=1)
+    forms, values = [x @ y, (x - y).square], [f.value(x), f.value(y)]
+    assert repr(sum(forms)) == repr(forms[0] + forms[1])
+    assert repr(sum(values)) == repr(values[0] + values[1])
+    total: Any = sum([x, x, y])
+    assert total.coordinates == (2 * x + y).coordinates
+    assert repr(x**2) == repr(x.square)
+    exponents: list[Any] = [3, 1, True, 2.0]
+    for exponent in exponents:
+        with pytest.raises(TypeError, match=r"a vector has the power 2 only, its squared length \(x.square\)"):
+            _ = x**exponent
+    with pytest.raises(TypeError, match="unsupported operand"):
+        _ = 1 + x @ y
+
+
 def test_conditions_that_bound_nothing_prove_no_infinite_worst_case() -> None:
     p = Problem()
     f = p.function(mu=-1, L=1, polyak=Q(1, 2))

@@ -7,7 +7,7 @@ import pytest
 
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case import Problem, rate
+from fedtheory.worst_case import Problem, rate, rates
 from fedtheory.worst_case.control_variates import after_round
 
 WIDTH = 3e-6  # of the bisection and of the enclosure
@@ -227,6 +227,79 @@ def test_a_round_with_a_constant_is_refused():
         AssumptionViolated, match="a round must have no condition with a constant, got distance2 with 1"
     ):
         rate(p, state)
+
+
+def sublinear():
+    p = Problem()
+    f = p.function(L=1)
+    best, x = f.minimizer(), p.point()
+    return p, {}, {"gap": (gap(f, x, best), gap(f, x - Q(1, 2) * f.gradient(x), best))}
+
+
+@slow
+@pytest.mark.parametrize("tolerance", [3e-4, 1e-6])
+def test_the_gap_of_a_sublinear_method_has_no_rate(tolerance):
+    with pytest.raises(OracleError, match="it may be sublinear"):
+        found(*sublinear(), tolerance=tolerance)
+
+
+class Optimist:
+    """A search that takes a potential which does not contract for one that does, as rounding errors may."""
+
+    def __init__(self, *_):
+        pass
+
+    def share_at(self, rho):
+        return float(rho > 0.9999)
+
+    def potential(self, _):
+        return np.ones(1)
+
+
+def test_a_rate_of_1_is_no_rate_whatever_the_search_believes(monkeypatch):
+    monkeypatch.setattr(rates, "_Search", Optimist)
+    with pytest.raises(OracleError, match="no rate below 1 could be proved: it may be sublinear"):
+        found(*sublinear(), tolerance=3e-4)
+
+
+def of_clients(average):
+    p = Problem()
+    c = p.clients(4, mu=1, L=4)
+    best, x = c.minimizer(objective_gap=0), p.point()
+    y = average(c, x - Q(1, 8) * c.gradient(x))
+    return p, {"x": (x - best, y - best)}
+
+
+def test_a_state_that_differs_among_clients_only_after_the_round_is_refused():
+    with pytest.raises(ValueError, match="got x, which differs among the clients f0 only after it"):
+        rate(*of_clients(lambda _, y: y))
+
+
+@slow
+def test_a_noise_of_the_server_is_no_part_that_a_state_must_have_before_the_round():
+    p = Problem()
+    c = p.clients(4, mu=1, L=4)
+    best, x = c.minimizer(objective_gap=0), p.point()
+    y = c.mean(x - Q(1, 16) * p.unbiased(c.gradient(x), 1))
+    # (1 - eta mu)^2 + omega/4 (eta mu)^2 for quadratics of curvature mu
+    assert 0 < rate(p, {"x": (x - best, y - best)}).value - Q(15, 16) ** 2 - Q(1, 4) * Q(1, 16) ** 2 < Q(1, 10**5)
+
+
+def test_a_noise_of_each_client_in_the_state_of_the_server_is_refused():
+    p = Problem()
+    c = p.clients(4, mu=1, L=4)
+    best, x = c.minimizer(objective_gap=0), p.point()
+    y = x - Q(1, 8) * p.unbiased(c.mean(c.gradient(x)), 1, clients=c)
+    with pytest.raises(ValueError, match="got x, which differs among the clients f0 only after it"):
+        rate(p, {"x": (x - best, y - best)})
+
+
+def test_a_mean_that_differences_of_clients_do_not_have_before_the_round_is_refused():
+    p, _ = of_clients(lambda c, y: c.mean(y))
+    c = p.clients(2, mu=1, L=4)
+    error = c.deviation()
+    with pytest.raises(ValueError, match="got error, which has a mean only after it"):
+        rate(p, {"error": (error, error - c.gradient(c.minimizer(objective_gap=0) + error))})
 
 
 def test_bad_arguments_are_refused_in_one_sentence():

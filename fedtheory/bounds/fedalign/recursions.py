@@ -39,7 +39,7 @@ _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 @states(
     PAPER,
     "Lemma A.6",
-    equation="eqs. (30)-(31)",
+    equation="eqs. (30)-(31), (54)",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
     assumes=_ASSUMES,
     schemes=FULL,

@@ -1,4 +1,4 @@
-r"""FedProx, Theorem 4: change of the loss in a round, as published and with smaller constants."""
+r"""FedProx, Theorem 4: change of the loss in a round, as printed and with smaller constants."""
 
 from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
@@ -28,12 +28,14 @@ def _printed_loss_change(
     inexactness: Scalar,
     num_selected: Scalar,
 ) -> Summands:
-    r"""Bound on ``E F(w_+) - F(w)`` as published, ``-rho |grad F(w)|^2``.
+    r"""Bound on ``E F(w_+) - F(w)`` as printed, ``-rho |grad F(w)|^2``.
 
     .. math::
-        \rho=\frac{1-\gamma B}\mu-\frac{B(1+\gamma)\sqrt2}{\bar\mu\sqrt K}-\frac{LB(1+\gamma)}{\bar\mu\mu}
-        -\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}-\frac{LB^2(1+\gamma)^2(2\sqrt{2K}+2)}{\bar\mu^2K},\quad
-        \bar\mu=\mu-L_-
+        \begin{aligned}
+        &-\rho\|\nabla F(w)\|^2,\quad\bar\mu=\mu-L_-,\\
+        &\rho=\frac{1-\gamma B}\mu-\frac{B(1+\gamma)\sqrt2}{\bar\mu\sqrt K}-\frac{LB(1+\gamma)}{\bar\mu\mu}
+        -\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}-\frac{LB^2(1+\gamma)^2(2\sqrt{2K}+2)}{\bar\mu^2K}
+        \end{aligned}
 
     It is negative only if ``K > 2 B^2 (1 + gamma)^2/(1 - gamma B)^2``, and never for K <= 2.
 
@@ -92,7 +94,7 @@ def loss_change(
         -\Big(\frac{1-\gamma B}\mu-\frac{LB(1+\gamma)}{\bar\mu\mu}-\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}\Big)
         \|\nabla F(w)\|^2,\quad\bar\mu=\mu-L_-
 
-    The published form has two more summands for the draws and is never smaller. B is unbounded near a minimizer of F
+    The printed form has two more summands for the draws and is never smaller. B is unbounded near a minimizer of F
     unless it is stationary for all clients.
 
     Notes

@@ -54,7 +54,7 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
     r"""Return ``E |G - grad f|^2``: sampling variance plus variance of the average over all clients.
 
     .. math::
-        E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
+        \mathbb E\,\|G-\sum_iw_iU_i\|^2+\mathbb E\,\|\sum_iw_iU_i-\nabla f\|^2
 
     Examples
     --------
@@ -78,7 +78,7 @@ def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Sca
     r"""Return ``E |G|^2`` for independent sampling: identity (6) in terms of gamma.
 
     .. math::
-        E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
+        (1/\gamma-1)\sum_iw_i^2\,\mathbb E\,\|\Delta_i\|^2+\mathbb E\,\|\sum_iw_i\Delta_i\|^2
 
     Examples
     --------
@@ -113,7 +113,7 @@ def dsgd_second_moment(
     r"""Bound on ``E |G|^2`` for DSGD; an equality if Assumption 7 is an equality.
 
     .. math::
-        E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
+        \Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
         +\frac{\sigma^2}\gamma\sum_iw_i^2
 
     Examples
@@ -135,6 +135,7 @@ def dsgd_second_moment(
     PAPER,
     "Lemma 21",
     equation="eq. (35)",
+    basis="quoted",
     left=LeftSide("inner product", "<grad h(x), z - y>", model="any", after="any time"),
     assumes=(Smooth(of="h"), StronglyConvex(of="h", source="mu = 0 is allowed: convex")),
     domains={"mu": NONNEGATIVE},
@@ -146,7 +147,7 @@ def perturbed_inner_product(
     r"""Lower bound on ``<grad h(x), z - y>`` with ``value_difference = h(z) - h(y)``.
 
     .. math::
-        \langle\nabla h(x),z-y\rangle\ge h(z)-h(y)+\tfrac\mu4\|y-z\|^2-L\|z-x\|^2
+        h(z)-h(y)+\tfrac\mu4\|y-z\|^2-L\|z-x\|^2
 
     Parameters
     ----------
@@ -240,7 +241,7 @@ def fedavg_second_moment(
     r"""Bound on ``E |G|^2`` for FedAvg with R local steps, where local noise and local gradients are correlated.
 
     .. math::
-        E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
+        2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
         +6L^2\frac{1+WM/R}\gamma\,\mathcal E+\frac{4\sigma^2}{3R\gamma}\sum_iw_i^2
 
     Examples

@@ -1,6 +1,6 @@
 r"""One round of SCAFFOLD, for every step size with stable gradient descent.
 
-It is not in the paper, whose theorems are in O-notation.
+It is not in the paper. The theorems of its main part are in O-notation; its appendix has constants for shorter steps.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one

@@ -107,7 +107,7 @@ def sampling(rng: np.random.Generator) -> list[Sampling]:
 @claim(
     "optimal-client-sampling:identity-6",
     "E |G - sum_i w_i U_i|^2 = sum_i (1/p_i - 1) w_i^2 |U_i|^2",
-    source("Section 2", "eq. (6)"),
+    source("Section 2 and Appendix B", "eqs. (6), (31)"),
     "identity",
     hypotheses=(_INDEPENDENT, "every probability is positive"),
 )

@@ -23,7 +23,7 @@ from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
-LEMMA_20 = Statement(PAPER, "Lemma 20", "eqs. (7), (33)")
+LEMMA_20 = Statement(PAPER, "Lemma 20", "eqs. (7), (32), (33)")
 _ALGORITHM_2 = Statement(FEDTHEORY, "", related=(PAPER, "Algorithm 2"), form="derived")
 _DEFINITION_11 = Statement(PAPER, "Definition 11", "eqs. (15), (16)")
 _MANY: dict[str, Any] = {"hypotheses": (PROBLEM,), "instances": (200, 4000)}

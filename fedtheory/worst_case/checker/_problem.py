@@ -62,15 +62,13 @@ class Problem:
         for one in parts["vectors"]:
             self._read_vector(one, clients)
         self.functions = [self._read_function(one) for one in parts["functions"]]
-        if len({one.name for one in self.functions}) < len(self.functions):
-            raise Refused("a function has a name that another one has")
-        self.constants: dict[str, Fraction] = {}
+        self._check_functions()
         self.demanded = [self._read_constraint(one) for one in parts["constraints"]]
         self.objectives = [self._read_form(one) for one in parts["objectives"]]
         if not self.objectives:
             raise Refused("a problem has no objective")
         self._check_means()
-        self.constraints = [constraint for _, constraint in self.demanded]
+        self.constraints = [*self.demanded]
         for function in self.functions:
             if not function.adjoint_of:
                 for condition in self._conditions(function):
@@ -86,6 +84,20 @@ class Problem:
         self.sizes = [max(size, 1) for size in self.sizes]
         limited(max(self.sizes), LARGEST_BLOCK, "rows in a block")
         limited(sum(size**2 for size in self.sizes), MOST_ENTRIES, "entries in its blocks")
+
+    def _check_functions(self) -> None:
+        """Reject two functions of a name, two calls with a value, and owners and operators that there are not."""
+        if len({one.name for one in self.functions}) < len(self.functions):
+            raise Refused("a function has a name that another one has")
+        values = [call.value for one in self.functions for _, call in exact(one.calls) if call.value >= 0]
+        if len({*values}) < len(values):
+            raise Refused("two calls have one value")
+        several = [one.name for one in self.functions if one.num_clients > 1]
+        if any(owner not in ["", SERVER, *several] for owner in self.owners):
+            raise Refused("a source is one of clients that there are not")
+        linear = [one.name for one in self.functions if one.of.get("linear") and not one.adjoint_of]
+        if any(one.adjoint_of not in ["", *linear] for one in self.functions):
+            raise Refused("an adjoint is that of no linear operator")
 
     def _read_sources(self, written: list[Any], clients: set[str]) -> None:
         limited(len(written), LARGEST_BLOCK, "sources")
@@ -186,7 +198,7 @@ class Problem:
 
     def _check_means(self) -> None:
         """Reject a mean of noises that occurs in products with these noises, or that has another length."""
-        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        forms = [*self.objectives, *(constraint.form for constraint in self.demanded)]
         products = [blocks_of(u, v) for form in forms for c, u, v in form.terms if c]
         called = {0}.union(*(blocks_of(call.at, call.gradient) for one in self.functions for call in one.calls))
         for noise, mean in self.averaged.items():
@@ -196,7 +208,7 @@ class Problem:
             number = next(one.num_clients for one in self.functions if one.name == self.owners[noise])
             one, other = {(mean, 0): Fraction(1)}, {(noise, 0): Fraction(1)}
             terms = [(Fraction(1), one, one), (Fraction(-1, number), other, other)]
-            if (Form(terms, []), Fraction(0), True) not in [constraint for _, constraint in self.demanded]:
+            if Constraint(Form(terms, []), Fraction(0), is_equality=True) not in self.demanded:
                 raise Refused("a mean of noises has not the length that independent noises have")
             if self.sizes[mean] < 1:
                 raise Refused("a mean of noises is not made")
@@ -241,7 +253,7 @@ class Problem:
         of_clients = len(places) == 2 and not places[0] and self.owners[places[1]] == name
         if places != [0] and (not of_clients or places[1] in self.noises):
             raise Refused("a function has blocks of others")
-        if (places == [0]) != (number == 1):
+        if (places == [0]) != (number == 1) or not number:
             raise Refused("the number of clients is not that of a function or of several")
         limited(len(array(calls, "calls")), MOST_CALLS, "calls of a function")
         found = Function(
@@ -286,6 +298,8 @@ class Problem:
         if any(one.of.get(key, 0) < 0 for key in ("strongly_monotone", "cocoercive")):
             raise Refused("a constant of a class is not positive")
         self._check_kind(one)
+        if one.kind == "operator" and (one.least or one.minimum is not None):
+            raise Refused("an operator has a minimizer or a least value")
         if low is not None and high is not None and low >= high:
             raise Refused("the least curvature is not below the largest")
         if one.of.get("quadratic") and high is None:
@@ -312,6 +326,8 @@ class Problem:
         for kind, allowed in alone.items():
             if kind in described and described - allowed - {kind}:
                 raise Refused(f"a class has more than {kind}")
+        if "diameter" in described and "indicator" not in described:
+            raise Refused("a function that is no indicator has a diameter")
         if "error_bound" in described and "restricted_secant" not in described:
             raise Refused("an error bound has no restricted secant")
         if one.of.get("mu") and described & {"support", "indicator"}:
@@ -341,20 +357,15 @@ class Problem:
         self.num_values = max([self.num_values, *(f + 1 for _, f in form.levels)])
         return form
 
-    def _read_constraint(self, written: Any) -> tuple[str, Constraint]:
-        """Return a constraint, and the constant of which its bound is a share, as text."""
+    def _read_constraint(self, written: Any) -> Constraint:
+        """Return a constraint; the constant of which its bound is a share is no part of the proof."""
         keys = ("name", "form", "relation", "bound", "share")
         name, form, relation, bound, share = fields(written, "a constraint", keys)
-        number, part = rational(bound, "a bound"), rational(share, "a share")
+        text(name, "a name", empty=True)
+        rational(share, "a share")
         if relation not in ("=", "<="):
             raise Refused("a constraint has no relation")
-        if not text(name, "a name", empty=True) and part:
-            raise Refused("a constraint has a share of no constant")
-        if part and self.constants.setdefault(name, number / part) != number / part:
-            raise Refused(f"the name {name} does not stand for one number")
-        return name if part == 1 or not name else f"{part} {name}", Constraint(
-            self._read_form(form), number, relation == "="
-        )
+        return Constraint(self._read_form(form), rational(bound, "a bound"), relation == "=")
 
     def _conditions(self, one: Function) -> Iterator[Constraint]:
         """Yield the interpolation conditions of a class; a matrix of forms is the Gram matrix of another block."""
@@ -376,7 +387,7 @@ class Problem:
 
     def relaxed(self) -> str:
         """Return the parts with necessary conditions only, which rule out a proof of the lower side."""
-        forms = [*self.objectives, *(constraint.form for _, constraint in self.demanded)]
+        forms = [*self.objectives, *(constraint.form for constraint in self.demanded)]
         asked = {f for form in forms for c, f in form.levels if c}
         searched = {name for verb, of, _ in self.verbs if verb == "line search" for name in of}
         for one in self.functions:

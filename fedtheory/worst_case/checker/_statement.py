@@ -1,12 +1,15 @@
 """A problem as text, which states the theorem that is proved."""
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ._forms import Call, Form, Vector, blocks_of
-from ._problem import Problem
+from ._forms import Call, Form, Function, Vector, blocks_of
+from ._problem import SERVER, Problem
 
 __all__: list[str] = []
+
+PLAIN = re.compile(r"[A-Za-z][\w.]*(\*[0-9]*)?", re.ASCII)
 
 
 class Writer:
@@ -14,18 +17,18 @@ class Writer:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.words = {frozenset(vector.items()): name for name, vector in problem.names.items()}
+        self.words = {frozenset(vector.items()): written(name) for name, vector in problem.names.items()}
         self.parts: dict[tuple[int, int], str] = {}
         self.values = {-1: "0"}
         for one in problem.functions:
             for call in one.calls:
-                mark = "" if one.kind == "operator" else "'"
-                point = call.name or "0"
                 if call.gradient in problem.vectors and not call.epsilon:
-                    self.words.setdefault(frozenset(call.gradient.items()), f"{one.name}{mark}({point})")
-                self.values.setdefault(call.value, f"{one.name}({point})")
+                    self.words.setdefault(frozenset(call.gradient.items()), slope(one, call))
+                if one.kind == "function":
+                    self.values.setdefault(call.value, f"{written(one.name)}({written(call.name)})")
         for number, vector in enumerate(problem.vectors):
-            name = self.words.setdefault(frozenset(vector.items()), f"v{number}")
+            # no name of a point has a bracket
+            name = self.words.setdefault(frozenset(vector.items()), f"v[{number}]")
             for place in vector:
                 source = "the mean" if not place[0] else f"source {place[0]}"
                 self.parts[place] = name if len(vector) == 1 else f"({name} in {source})"
@@ -50,38 +53,36 @@ class Writer:
         return summed(terms)
 
     def lines(self) -> Iterator[str]:
-        """Yield hypotheses, constraints and objective."""
+        """Yield hypotheses, constraints and objective.
+
+        How vectors were made, and the names of constraints, are no part of the proof and are not printed.
+        """
         yield "For all"
         for one in self.problem.functions:
             what = ", ".join(f"{key}={c}" for key, c in one.of.items() if c is not False)
             many = f"{one.num_clients} clients, each with a {one.kind}" if one.num_clients > 1 else one.kind
-            least = ", with the least value 0" if one.least else ""
-            yield f"  {one.name}: {f'adjoint of {one.adjoint_of}' if one.adjoint_of else many} ({what}){least}"
+            kind = f"adjoint of {written(one.adjoint_of)}" if one.adjoint_of else many
+            yield f"  {written(one.name)}: {kind} ({what}){', with the least value 0' if one.least else ''}"
             if one.minimum is not None:
                 whose = "of the function of each client of " if one.num_clients > 1 else "of "
-                yield f"  {one.calls[one.minimum].name or '0'}: a minimizer {whose}{one.name}"
+                yield f"  {written(one.calls[one.minimum].name)}: a minimizer {whose}{written(one.name)}"
         yield from self._sources()
-        for vector, (verb, of, inputs) in zip(self.problem.vectors, self.problem.verbs, strict=True):
-            name = self.words[frozenset(vector.items())]
-            free = [f"source {block}" for block in sorted(blocks_of(vector)) if block]
-            of_what = f" of {' + '.join(of)}" if of else ""
-            from_what = f", from {', '.join(map(self.vector, inputs))}" if inputs else ""
-            yield f"  {name}: {verb}{of_what}{from_what}{', with ' + ' and '.join(free) if free else ''}"
+        for vector in self.problem.vectors:
+            yield f"  {self.words[frozenset(vector.items())]}: {kind_of(vector)}"
         yield "with"
         for one in self.problem.functions:
-            mark = "" if one.kind == "operator" else "'"
             for call in one.calls:
-                made, left = self.vector_of(call), f"{one.name}{mark}({call.name or '0'})"
-                yield from [f"  {call.name} = {made}"] if made != call.name else []
-                slope = self.vector(call.gradient)
+                name, made, left = written(call.name), self.vector_of(call), slope(one, call)
+                yield from [f"  {name} = {made}"] if made != name else []
+                right = self.vector(call.gradient)
                 if call.epsilon:
-                    below = f"{one.name}({call.name or '0'}) + <{slope}, z - {call.name or '0'}> - {call.epsilon}"
-                    yield f"  {one.name}(z) >= {below} for all z"
-                elif slope != left:
-                    yield f"  {left} = {slope}"
-        for name, constraint in self.problem.demanded:
+                    below = f"{written(one.name)}({name}) + <{right}, z - {name}> - {call.epsilon}"
+                    yield f"  {written(one.name)}(z) >= {below} for all z"
+                elif right != left:
+                    yield f"  {left} = {right}"
+        for constraint in self.problem.demanded:
             relation = "=" if constraint.is_equality else "<="
-            yield f"  {f'[{name}] ' if name else ''}{self.form(constraint.form)} {relation} {constraint.bound}"
+            yield f"  {self.form(constraint.form)} {relation} {constraint.bound}"
         if len(self.problem.owners) > 1:
             yield "Products and values are means over clients and noises; what a source adds is orthogonal to all else."
         yield "what is maximized is" if len(self.problem.objectives) == 1 else "what is maximized is the least of"
@@ -90,13 +91,20 @@ class Writer:
 
     def _sources(self) -> Iterator[str]:
         """Yield the sources of the blocks after the first."""
+        noises = {mean: noise for noise, mean in self.problem.averaged.items()}
         for block, (owner, behind) in enumerate(zip(self.problem.owners, self.problem.behind, strict=True)):
-            if block:
-                what = f"a noise of {owner}" if block in self.problem.noises else f"differences of clients {owner}"
-                if block in self.problem.averaged.values():
-                    what = "the mean of a noise over clients"
-                after = f", drawn after {' and '.join(map(str, sorted(behind)))}" if behind else ""
-                yield f"  source {block}: {what if owner else 'apart from all others'}{after}"
+            if not block:
+                continue
+            if block in noises:
+                what = f"the mean over clients of source {noises[block]}"
+            elif not owner:
+                what = "apart from all others"
+            elif block not in self.problem.noises:
+                what = f"differences of clients {written(owner)}"
+            else:
+                what = owner if owner == SERVER else f"a noise of {written(owner)}"
+            after = f", drawn after {' and '.join(map(str, sorted(behind)))}" if behind else ""
+            yield f"  source {block}: {what}{after}"
 
     def vector_of(self, call: Call) -> str:
         """Return the combination that the point of a call is."""
@@ -105,6 +113,28 @@ class Writer:
         if known is not None:
             self.words[frozenset(call.at.items())] = known
         return made or "0"
+
+
+def written(name: str) -> str:
+    """Return the name of a point or a function, in quotes if it could be read as an expression; the origin is 0."""
+    if not name:
+        return "0"
+    return name if PLAIN.fullmatch(name) else f'"{name}"'
+
+
+def slope(one: Function, call: Call) -> str:
+    """Return the gradient, or the value of an operator, as text."""
+    mark = "" if one.kind == "operator" else "'"
+    return f"{written(one.name)}{mark}({written(call.name)})"
+
+
+def kind_of(vector: Vector) -> str:
+    """Return the sources of a vector as text."""
+    blocks = blocks_of(vector)
+    sources = " and ".join(f"source {block}" for block in sorted(blocks - {0}))
+    if 0 in blocks:
+        return f"vector, with {sources}" if sources else "vector"
+    return f"vector of {sources}, with mean 0"
 
 
 def summed(terms: Sequence[tuple[Fraction, str]]) -> str:

@@ -1,0 +1,136 @@
+"""Many first rounds of a strategy at given losses: who is selected, and with which coefficients."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, int64, types
+
+from fedtheory._support.compiling import compiled, is_compiled
+from fedtheory._support.strict import strict
+from fedtheory._support.validate import Array
+from fedtheory.engine._slots import KINDS, signature_of
+from fedtheory.engine.play import play_round
+from fedtheory.selection.rules import RULES, Rules
+
+__all__ = ["first_rounds"]
+
+_COMPILING = Lock()
+
+
+def first_rounds(
+    rules: Rules, weights: Array, losses: Array, dim: int, num_draws: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return the chosen clients and their coefficients in each draw, shape (num_draws, m), padded with zeros.
+
+    Every draw is a first round with fresh memory, in which all updates are 0. Compiled rules and rules in plain Python
+    give the same draws.
+
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
+    >>> weights, losses, rng = np.array([0.5, 0.25, 0.25]), np.array([2.0, 3.0, 1.0]), np.random.default_rng(0)
+    >>> chosen, coefficients = first_rounds(PowerOfChoice(1, 3).rules(weights, 1), weights, losses, 1, 4, rng)
+    >>> chosen.tolist(), coefficients.tolist()
+    ([[1], [1], [1], [1]], [[1.0], [1.0], [1.0], [1.0]])
+    """
+    most, number = rules.max_selected, weights.size
+    chosen, coefficients = np.zeros((num_draws, most), dtype=np.int64), np.zeros((num_draws, most))
+    own = [rule for rule in (rules.propose, rules.select, rules.weigh) if rule is not None]
+    is_fast = is_compiled(_draw) and all(map(is_compiled, own))
+    still = np.zeros((number, dim))
+    # The first draw in plain Python names the rule that makes a mistake.
+    for i in range(1 if is_fast else num_draws):
+        played = play_round(rules, rules.memory.copy(), weights, 0, rng, losses.__getitem__, still.__getitem__)
+        chosen[i, : played.chosen.size], coefficients[i, : played.chosen.size] = played.chosen, played.coefficients
+    if is_fast:
+        given = (rules.propose or _nobody, rules.select, rules.weigh or _equal_shares)
+        finished = _loop()(
+            *map(strict, given), np.array(rules.table), np.array(rules.memory), rules.memory.copy(), np.array(weights),
+            losses, np.zeros((most, dim)), rng, np.empty(rules.max_candidates, dtype=np.int64),
+            np.empty(rules.max_candidates), np.empty(most, dtype=np.int64), np.empty(most), chosen[1:],
+            coefficients[1:],
+        )  # fmt: skip
+        if finished < num_draws - 1:
+            message = (
+                f"the rules of a strategy must name clients in 0..{number - 1} and write finite coefficients in every "
+                f"draw, got others in draw {finished + 1}"
+            )
+            raise ValueError(message)
+    return chosen, coefficients
+
+
+@compiled
+def _draw(
+    propose, select, weigh, table, first_memory, memory, weights, known_losses, still, rng, candidates, losses, cohort,
+    shares, chosen, coefficients,
+):  # fmt: skip
+    """Write the draws, a row for each; return how many there were before a rule returned something impossible."""
+    for i in range(chosen.shape[0]):
+        for j in range(memory.size):
+            memory[j] = first_memory[j]
+        _clear(candidates)
+        _clear(cohort)
+        asked = propose(0, table, memory, weights, rng, candidates)
+        if _is_impossible(candidates, asked, weights.size):
+            return i
+        for j in range(asked):
+            losses[j] = known_losses[candidates[j]]
+        size = select(0, table, memory, weights, candidates[:asked], losses[:asked], rng, cohort)
+        if _is_impossible(cohort, size, weights.size):
+            return i
+        for j in range(size):
+            shares[j] = np.nan
+        extra = weigh(0, table, memory, weights, cohort[:size], still[:size], rng, shares[:size])
+        wrong = not 0.0 <= extra < np.inf
+        for j in range(size):
+            wrong |= not np.isfinite(shares[j])
+            chosen[i, j], coefficients[i, j] = cohort[j], shares[j]
+        if wrong:
+            return i
+    return chosen.shape[0]
+
+
+@compiled
+def _clear(clients):
+    for j in range(clients.size):
+        clients[j] = -1
+
+
+@compiled
+def _is_impossible(clients, size, number):
+    """Whether a rule returned an impossible number of clients, or one that does not exist."""
+    wrong = size < 0 or size > clients.size
+    for j in range(0 if wrong else size):
+        wrong |= clients[j] < 0 or clients[j] >= number
+    return wrong
+
+
+@compiled
+def _nobody(round_index, table, memory, weights, rng, candidates):
+    return 0
+
+
+@compiled
+def _equal_shares(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    for j in range(chosen.size):
+        coefficients[j] = 1.0 / chosen.size
+    return 0.0
+
+
+def _loop() -> Any:
+    """Compile the draws once for all rules, which are arguments of fixed signatures."""
+    draw: Any = _draw
+    floats, whole = float64[::1], int64[::1]
+    with _COMPILING:
+        if not draw.signatures:
+            rules = (types.FunctionType(signature_of(RULES[name])) for name in ("propose", "select", "weigh"))
+            draw.compile(
+                int64(
+                    *rules, floats, floats, floats, floats, floats, float64[:, ::1], KINDS["generator"], whole, floats,
+                    whole, floats, int64[:, ::1], float64[:, ::1],
+                )
+            )  # fmt: skip
+            draw.disable_compile()  # numba would compile it for every single rule
+    return draw

@@ -1,0 +1,199 @@
+"""Forty errors planted into the library, one after the other, and the first test that fails for each.
+
+``python -m tests.planted_errors draw`` draws the errors with a fixed seed and writes them to ``planted_errors.json``;
+``run`` plants each into a copy of the tree and runs README's test command, the tests of its package first, until a test
+fails. An error whose code is gone is replaced by a new one of the same package.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = ROOT / "tests" / "planted_errors.json"
+NUMBER, SEED = 40, 20261129
+# Text for people, and machinery whose only purpose is a message, can be wrong without a wrong number.
+_EXCLUDED = ("cli", "formal")
+# Packages with compiled functions.
+_COMPILED = ("_support", "engine", "exact", "federation", "methods", "sampling", "selection", "valuation", "worst_case")
+_SYMMETRIC = ("isinstance", "max", "min", "zip", "contextlib.suppress")
+_CLIENTS = ("i", "j", "k", "client")
+
+
+@dataclass(frozen=True)
+class Error:
+    """An error: the function that it is planted into, and the line of code before and after."""
+
+    kind: str
+    file: str
+    function: str
+    before: str
+    after: str
+    caught_by: str = ""
+
+
+def main() -> None:
+    """Draw or run the errors."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["draw", "run"])
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of the errors to run")
+    parser.add_argument("--workers", default="auto")
+    options = parser.parse_args()
+    if options.what == "draw":
+        _write(drawn())
+        return
+    errors = current()
+    for number in range(len(errors)) if options.only is None else options.only:
+        errors[number] = tried(errors[number], options.workers)
+        _write(errors)
+        print(number, errors[number].file, errors[number].kind, "->", errors[number].caught_by or "NOT CAUGHT")
+    print(f"{sum(bool(error.caught_by) for error in errors)} of {len(errors)} are caught")
+
+
+def drawn(taken: tuple[Error, ...] = (), package: str = "") -> list[Error]:
+    """Draw errors, at least one for each package, or one more for a package."""
+    rng = random.Random(SEED + len(taken))
+    sites: dict[str, list[Error]] = {}
+    for path in sorted((ROOT / "fedtheory").rglob("*.py")):
+        name = path.relative_to(ROOT / "fedtheory").parts[0].removesuffix(".py")
+        if name not in _EXCLUDED and not name.startswith("__"):
+            sites.setdefault(name, []).extend(_sites(path))
+    sites = {name: found for name, found in sites.items() if found}
+    if package:
+        return [rng.choice([site for site in sites[package] if site not in taken])]
+    names = sorted(sites) + rng.choices(sorted(sites), [len(sites[name]) for name in sorted(sites)], k=NUMBER)
+    kinds = sorted({site.kind for found in sites.values() for site in found})
+    chosen: list[Error] = []
+    for place, name in enumerate(names[:NUMBER]):
+        wanted = kinds[place % len(kinds)]
+        left = [site for site in sites[name] if site not in chosen]
+        chosen.append(rng.choice([site for site in left if site.kind == wanted] or left))
+    return chosen
+
+
+def current() -> list[Error]:
+    """Return the stored errors; those whose code is gone are replaced."""
+    errors = [Error(**one) for one in json.loads(LIST.read_text(encoding="utf-8"))]
+    for number, error in enumerate(errors):
+        if _planted(ROOT, error) is None:
+            (errors[number],) = drawn(tuple(errors[: number + 1]), Path(error.file).parts[1].removesuffix(".py"))
+            print(f"{number}: {error.file} {error.function} is gone, {errors[number].file} takes its place")
+    return errors
+
+
+def _write(errors: list[Error]) -> None:
+    LIST.write_text(json.dumps([asdict(error) for error in errors], indent=1) + "\n", encoding="utf-8")
+
+
+def _sites(path: Path) -> Iterator[Error]:
+    """Yield every error of one line that can be planted into the functions of a file."""
+    text = path.read_text(encoding="utf-8")
+    lines, file = text.splitlines(), path.relative_to(ROOT).as_posix()
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        for statement in function.body:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue  # a docstring
+            for node in ast.walk(statement):
+                line = getattr(node, "lineno", 0)
+                if not line or node.end_lineno != line or "message" in lines[line - 1]:  # type: ignore[attr-defined]
+                    continue
+                for kind, new in _changes(node, text):
+                    old = lines[line - 1].encode()
+                    start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
+                    changed = (old[:start] + new.encode() + old[end:]).decode()
+                    if lines.count(old.decode()) == 1:
+                        yield Error(kind, file, function.name, old.decode(), changed)
+
+
+def _changes(node: ast.AST, text: str) -> Iterator[tuple[str, str]]:
+    def source(part: ast.AST) -> str:
+        return ast.get_source_segment(text, part) or ""
+
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        signs = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
+        sign = signs.get(type(node.ops[0]))  # type: ignore[call-overload]
+        if sign:
+            yield "off by one", f"{source(node.left)} {sign} {source(node.comparators[0])}"
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "range"
+        and len(node.args) == 1
+    ):
+        yield "off by one", f"range({source(node.args[0])} - 1)"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        sign = "-" if isinstance(node.op, ast.Add) else "+"
+        yield "sign", f"{source(node.left)} {sign} {source(node.right)}"
+        yield "dropped term", source(node.left)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id in _CLIENTS:
+        yield "wrong client", f"{source(node.value)}[{node.slice.id} - 1]"
+    if isinstance(node, ast.Call) and len(node.args) >= 2 and all(isinstance(one, ast.Name) for one in node.args[:2]):
+        first, second, *rest = map(source, [*node.args, *node.keywords])
+        if first != second and source(node.func) not in _SYMMETRIC:
+            yield "swapped argument", f"{source(node.func)}({', '.join([second, first, *rest])})"
+
+
+def _planted(tree: Path, error: Error) -> str | None:
+    """Return the text of the file with the error; None if its line is gone or no longer unique."""
+    file = tree / error.file
+    if not file.is_file():
+        return None
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    places = [number for number, line in enumerate(lines) if line.rstrip("\n") == error.before]
+    if len(places) != 1:
+        return None
+    lines[places[0]] = error.after + "\n"
+    return "".join(lines)
+
+
+def tried(error: Error, workers: str) -> Error:
+    """Plant an error into a copy of the tree, and return it with the first test that fails."""
+    folder = Path(tempfile.gettempdir(), "fedtheory-planted-errors")
+    tree = folder / "tree"  # always the same, so that compiled code is found again
+    _copy(tree)
+    changed = _planted(tree, error)
+    assert changed is not None
+    (tree / error.file).write_text(changed, encoding="utf-8")
+    package = Path(error.file).parts[1].removesuffix(".py")
+    # Numba's cache looks at one file only: where a function of another file may be compiled in, it starts empty.
+    kernels = tree / "kernels" if package in _COMPILED else folder / "kernels"
+    own = [part for part in (f"tests/{package}", f"fedtheory/{package}") if (tree / part).is_dir()]
+    for tests in (own, []) if own else ([],):
+        failed = _first_failure(tree, tests, workers, kernels)
+        if failed:
+            return replace(error, caught_by=failed)
+    return replace(error, caught_by="")
+
+
+def _copy(tree: Path) -> None:
+    """Copy the files that git knows, with their times, by which numba finds compiled code."""
+    shutil.rmtree(tree, ignore_errors=True)
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, tree / name)
+
+
+def _first_failure(tree: Path, tests: list[str], workers: str, kernels: Path) -> str:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", workers, "-p", "no:cacheprovider", *tests]
+    paths = {"PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(kernels)}
+    ran = subprocess.run(command, cwd=tree, env={**os.environ, **paths}, capture_output=True, text=True, check=False)
+    if ran.returncode == 0:
+        return ""
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, re.MULTILINE)
+    return found[1] if found else f"exit code {ran.returncode}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""Methods that a linear tilt of each client's function does not change: both sides, and programs that only look so."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction as Q
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.worst_case import Problem, checker
+from fedtheory.worst_case._certificates import FeasiblePoint, forms_at
+
+CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
+HALF, QUARTER = Q(1, 2), Q(1, 4)
+
+
+def clients(p: Problem, tilted: bool, num_clients: int = 2, **of: Any) -> tuple[Any, Any]:
+    """Return clients whose gradients at the minimizer are arbitrary, or 0, and the minimizer."""
+    c = p.clients(num_clients, **(of or CLASS))
+    return c, c.minimizer(p.origin) if tilted else c.minimizer(p.origin, objective_gap=0)
+
+
+def start(p: Problem, best: Any) -> Any:
+    w = p.point("start")
+    p.at_most((w - best).square, 1, name="distance2")
+    return w
+
+
+def feddyn(tilted: bool, **of: Any) -> Problem:
+    p = Problem()
+    c, best = clients(p, tilted, **of)
+    w, kept = p.point("w"), p.point("kept") + c.deviation()
+    p.at_most((w - best).square + (kept - c.gradient(best)).square, 1, name="potential")
+    y = c.proximal(w + kept, 1)
+    kept = kept - (y - w)
+    p.maximize((c.mean(y - kept) - best).square + (kept - c.gradient(best)).square)
+    return p
+
+
+def gradient_tracking(tilted: bool) -> Problem:
+    p = Problem()
+    c, best = clients(p, tilted)
+    x, error = p.point("x") + c.deviation(), c.deviation()
+    slope = c.gradient(x)
+    track = c.mean(slope) + error
+    p.at_most((x - best).square + QUARTER**2 * error.square, 1, name="potential")
+    after = HALF * (x + c.mean(x)) - QUARTER * track
+    track = HALF * (track + c.mean(track)) + c.gradient(after) - slope
+    p.maximize((after - best).square + QUARTER**2 * (track - c.mean(track)).square)
+    return p
+
+
+def proximal_round(tilted: bool, **of: Any) -> Problem:
+    """Take a proximal step of each client, less its gradient at the minimizer."""
+    p = Problem()
+    c, best = clients(p, tilted, **of)
+    y = c.proximal(start(p, best) + HALF * c.gradient(best), HALF)
+    p.maximize((y - best).square)
+    return p
+
+
+def noisy_proximal_round(tilted: bool) -> Problem:
+    p = Problem()
+    c, best = clients(p, tilted)
+    w, own = start(p, best), c.gradient(best)
+    y = c.proximal(w - HALF * (c.stochastic_gradient(w, variance=1) - 2 * own), HALF)
+    p.maximize(c.sample(1).square(y - best))
+    return p
+
+
+def splitting(tilted: bool, **of: Any) -> Problem:
+    """Reflect at the mean and at each client (FedSplit)."""
+    p = Problem()
+    c, best = clients(p, tilted, **of)
+    s, fixed = p.point("s") + c.deviation(), best - c.gradient(best)
+    p.at_most((s - fixed).square, 1, name="distance2")
+    mean = c.mean(s)
+    p.maximize((s + 2 * (c.proximal(2 * mean - s, 1) - mean) - fixed).square)
+    return p
+
+
+def alternating_directions(tilted: bool, **of: Any) -> Problem:
+    p = Problem()
+    c, best = clients(p, tilted, **of)
+    w, dual = p.point("w"), p.point("dual") + c.deviation()
+    p.at_most((w - best).square + (dual + c.gradient(best)).square, 1, name="potential")
+    y = c.proximal(w - dual, 1)
+    w = c.mean(y + dual)
+    p.maximize((w - best).square + (dual + y - w + c.gradient(best)).square)
+    return p
+
+
+def losses_after_corrected_steps(tilted: bool) -> Problem:
+    p = Problem()
+    c, best = clients(p, tilted)
+    w = start(p, best)
+    kept = c.gradient(w)
+    y = w - QUARTER * c.mean(kept)
+    w = c.mean(y - QUARTER * (c.gradient(y) - kept + c.mean(kept)))
+    p.maximize(c.value(w) - c.value(best))
+    return p
+
+
+def regularized(tilted: bool, **of: Any) -> Problem:
+    """Take a gradient step of all clients and a proximal step of the server's function."""
+    p = Problem()
+    c, f = p.clients(3, **CLASS), p.function(**of)
+    F = c + f
+    best = F.minimizer(p.origin) if tilted else F.minimizer(p.origin, objective_gap=0)
+    w = start(p, best)
+    p.maximize((f.proximal(w - QUARTER * c.mean(c.gradient(w)), QUARTER) - best).square)
+    return p
+
+
+def two_groups(tilted: bool) -> Problem:
+    p = Problem()
+    groups = p.clients(3, **CLASS), p.clients(4, mu=Q(1, 5), L=2)
+    F = HALF * groups[0] + HALF * groups[1]
+    best = F.minimizer(p.origin) if tilted else F.minimizer(p.origin, objective_gap=0)
+    w = start(p, best)
+    models = [c.mean(c.proximal(w + c.gradient(best), 1)) for c in groups]
+    p.maximize((HALF * models[0] + HALF * models[1] - best).square)
+    return p
+
+
+QUADRATIC, NONSMOOTH = {**CLASS, "quadratic": True}, {"mu": Q(1, 10)}
+METHODS: dict[str, Callable[[bool], Problem]] = {
+    "FedDyn": feddyn,
+    "FedDyn, convex": lambda tilted: feddyn(tilted, L=1),
+    "FedDyn, quadratic": lambda tilted: feddyn(tilted, **QUADRATIC),
+    "gradient tracking": gradient_tracking,
+    "proximal round": proximal_round,
+    "proximal round, nonsmooth": lambda tilted: proximal_round(tilted, **NONSMOOTH),
+    "proximal round with noise": noisy_proximal_round,
+    "splitting": splitting,
+    "splitting, quadratic": lambda tilted: splitting(tilted, **QUADRATIC),
+    "splitting, convex": lambda tilted: splitting(tilted, L=1),
+    "ADMM, nonsmooth": lambda tilted: alternating_directions(tilted, **NONSMOOTH),
+    "losses": losses_after_corrected_steps,
+    "regularized": regularized,
+    "regularized, quadratic": lambda tilted: regularized(tilted, **QUADRATIC),
+    "two groups": two_groups,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_both_sides_of_a_method_that_no_tilt_changes_agree(method: str) -> None:
+    assert METHODS[method](True).solve().relative_width < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_that_no_tilt_changes_has_the_value_that_it_has_without_tilts(method: str) -> None:
+    tilted, plain = METHODS[method](True).solve(), METHODS[method](False).solve()
+    assert tilted.value == pytest.approx(plain.value, rel=1e-6)
+    assert tilted.verify() == tilted.enclosure
+
+
+def test_a_run_of_tilted_quadratics_stays_below_the_upper_side_of_feddyn() -> None:
+    upper, rng = float(feddyn(True).solve().enclosure[1]), np.random.default_rng(0)
+    reached = 0.0
+    for _ in range(100):
+        h = rng.choice([0.1, 1.0, rng.uniform(0.1, 1.0)], size=2)
+        tilt = 10.0 ** rng.integers(0, 4) * np.array([1.0, -1.0])
+        w, error = rng.normal(size=2)
+        kept = tilt + error
+        # y = w + kept - (h y + tilt)
+        y = (w + kept - tilt) / (1 + h)
+        after = kept - (y - w)
+        before = w**2 + error**2
+        reached = max(reached, ((y - after).mean() ** 2 + ((after - tilt) ** 2).mean()) / before)
+    assert 0.9 * upper < reached < upper * (1 + 1e-9)
+
+
+def test_the_checker_proves_both_sides_without_a_word_about_tilts(tmp_path: Path) -> None:
+    worst = feddyn(True).solve()
+    worst.save(tmp_path / "feddyn.json")
+    document = json.loads((tmp_path / "feddyn.json").read_text(encoding="utf-8"))
+    assert checker.check(document)[:2] == worst.enclosure
+
+
+def with_heterogeneity(p: Problem, c: Any, best: Any) -> Any:
+    c.heterogeneity(zeta2=1)
+    return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best
+
+
+def with_a_bounded_memory(p: Problem, c: Any, best: Any) -> Any:
+    kept = c.deviation()
+    p.at_most(kept.square, 1)
+    p.at_most((kept - c.gradient(best)).square, 1)
+    return c.proximal(start(p, best) + HALF * kept, HALF) - best
+
+
+def with_a_gradient_in_the_objective(p: Problem, c: Any, best: Any) -> Any:
+    return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best + c.gradient(best)
+
+
+def with_half_a_correction(p: Problem, c: Any, best: Any) -> Any:
+    return c.proximal(start(p, best) + QUARTER * c.gradient(best), HALF) - best
+
+
+def with_uncorrected_local_steps(p: Problem, c: Any, best: Any) -> Any:
+    return c.mean(c.step(c.step(start(p, best), QUARTER), QUARTER)) - best
+
+
+def with_a_minimizer_of_each(p: Problem, c: Any, best: Any) -> Any:
+    p.at_most(c.objective_gap(), 1)
+    return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best
+
+
+def with_a_compressed_gradient(p: Problem, c: Any, best: Any) -> Any:
+    w = start(p, best)
+    return w - HALF * (p.compressed(c.gradient(w), QUARTER) - c.gradient(best)) - best
+
+
+ATTACKS = [
+    with_heterogeneity, with_a_bounded_memory, with_a_gradient_in_the_objective, with_half_a_correction,
+    with_uncorrected_local_steps, with_a_minimizer_of_each, with_a_compressed_gradient,
+]  # fmt: skip
+
+
+def attacked(attack: Callable[[Problem, Any, Any], Any], **of: Any) -> Problem:
+    p = Problem()
+    c = p.clients(2, **(of or CLASS))
+    p.maximize(attack(p, c, c.minimizer(p.origin)).square)
+    return p
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_program_that_sees_a_gradient_alone_has_no_free_tilt(attack: Callable[[Problem, Any, Any], Any]) -> None:
+    assert attacked(attack).program().free == ()
+
+
+def test_a_class_of_bounded_gradients_has_no_free_tilt() -> None:
+    def corrected(p: Problem, c: Any, best: Any) -> Any:
+        return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best
+
+    assert attacked(corrected).program().free
+    assert attacked(corrected, lipschitz=1).program().free == ()
+
+
+PROGRAMS: dict[str, Callable[[], Problem]] = {
+    **{name: lambda method=method: method(True) for name, method in METHODS.items()},
+    **{attack.__name__: lambda attack=attack: attacked(attack) for attack in ATTACKS},
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_square_of_a_free_direction_is_in_no_form(name: str) -> None:
+    program = PROGRAMS[name]().program()
+    assert bool(program.free) == (name in METHODS)
+    for direction in program.free:
+        grams = tuple(
+            tuple(
+                tuple(direction.get((block, i), Q(0)) * direction.get((block, j), Q(0)) for j in range(size))
+                for i in range(size)
+            )
+            for block, size in enumerate(program.sizes)
+        )
+        assert not any(forms_at(program, FeasiblePoint(grams, (Q(0),) * len(program.values))))

@@ -1,0 +1,95 @@
+"""What is known of a worst case: a number only where both sides are proved and near each other."""
+
+from dataclasses import replace
+from fractions import Fraction as Q
+from typing import Any
+
+import pytest
+
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.errors import OracleError
+from fedtheory.worst_case import Problem, compare
+from fedtheory.worst_case.worst_cases import WorstCase
+
+CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
+
+
+def started(**of: Any) -> tuple[Problem, Any, Any, Any]:
+    """Return a problem with a function, its minimizer, and a point at a distance of at most 1."""
+    p = Problem()
+    f = p.function(**(of or CLASS))
+    best, x = f.minimizer(), p.point("x")
+    p.at_most((x - best).square, 1, name="distance2")
+    return p, f, best, x
+
+
+@pytest.fixture(scope="module")
+def step() -> WorstCase:
+    p, f, best, x = started()
+    p.maximize((x - f.gradient(x) - best).square)
+    return p.solve()
+
+
+def test_a_value_is_a_number_if_both_sides_are_near_each_other(step: WorstCase) -> None:
+    assert step.value == pytest.approx(0.81, rel=1e-6)
+    for upper in (Q(2), Q(-2)):
+        near = replace(step, lower=upper - abs(upper) * Q(9, 10**5), upper=upper)
+        assert near.value == pytest.approx(float(upper), rel=1e-4)
+    assert replace(step, lower=Q(0), upper=Q(0)).value == 0
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"), [(Q(9998, 10**4), Q(1)), (Q(0), Q(1, 10**30)), (Q(-1, 10**30), Q(0)), (Q(-1), Q(1))]
+)
+def test_a_value_whose_sides_are_apart_is_not_known(step: WorstCase, lower: Q, upper: Q) -> None:
+    apart = replace(step, lower=lower, upper=upper)
+    with pytest.raises(OracleError, match=r"relative distance of 0.0001, got lower=.*, upper="):
+        _ = apart.value
+    assert (apart.lower, apart.upper) == (lower, upper)
+
+
+def test_a_value_with_one_side_is_not_known(step: WorstCase) -> None:
+    for side in ("lower", "upper"):
+        alone = replace(step, **{side: None})
+        with pytest.raises(OracleError, match=f"both sides of a worst case must be proved, got .*{side}=None"):
+            _ = alone.value
+        assert f"{side}=None" in repr(alone)
+
+
+def test_a_class_with_one_side_by_design_says_so() -> None:
+    p, f, best, x = started(**CLASS, polyak=Q(1, 2))
+    p.maximize((x - f.gradient(x) - best).square)
+    worst = p.solve()
+    with pytest.raises(OracleError, match=r"got lower=None, upper=0.* \(an upper bound only, because of f0\)"):
+        _ = worst.value
+    assert "(an upper bound only, because of f0)" in repr(worst)
+
+
+def test_a_proof_from_fewer_conditions_has_no_value() -> None:
+    p, f, best, x = started(L=1)
+    p.maximize(f.value(x) - f.value(best))
+    fewer = p.without("f0: x, x*")
+    with pytest.raises(OracleError, match="because of f0: x, x"):
+        _ = fewer.value
+
+
+def test_the_looseness_of_a_bound_needs_a_worst_case_that_is_known() -> None:
+    found = compare(poc.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
+    assert found.looseness == pytest.approx(1, abs=1e-6)
+    apart = replace(found.worst_case, lower=Q(1, 2))
+    with pytest.raises(OracleError, match="relative distance"):
+        _ = found._replace(worst_case=apart).looseness
+
+
+def test_a_bound_on_what_is_0_is_attained_or_infinitely_loose() -> None:
+    found = compare(poc.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
+    nothing = found._replace(worst_case=replace(found.worst_case, lower=Q(0), upper=Q(0)))
+    assert nothing.looseness == float("inf")
+    assert nothing._replace(bound_value=Q(0)).looseness == 1
+
+
+def test_the_deciding_case_of_negative_values_is_the_largest(step: WorstCase) -> None:
+    [case] = step.cases
+    low, high = (replace(case, proof=replace(case.proof, lower=-v, upper=-v)) for v in (Q(5), Q(3)))
+    empty = replace(case, proof=replace(case.proof, lower=None, upper=None))
+    assert replace(step, cases=(low, empty, high)).deciding is high
