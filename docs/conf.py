@@ -22,6 +22,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "api_pages",
+    "findings",
     "gallery_groups",
     "house",
     "notebooks",

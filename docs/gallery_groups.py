@@ -1,8 +1,11 @@
-"""Layout of the gallery: studies grouped by question on its first page, and the figure first on the page of a study."""
+"""Layout of the gallery: cards grouped by question, with findings; finding and figure first on the page of a study."""
 
 import re
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from findings import sentences
 
 if TYPE_CHECKING:
     import sphinx.application
@@ -31,6 +34,8 @@ _OPEN = '.. raw:: html\n\n    <div class="sphx-glr-thumbnails">\n\n'
 _CLOSE = ".. raw:: html\n\n    </div>\n\n"
 _FIGURE = re.compile(r"^\.\. image-sg::.*\n(?:   .*\n)+", re.MULTILINE)
 _CARD = '.. raw:: html\n\n    <div class="sphx-glr-thumbcontainer"'
+_NAME_AND_TITLE = re.compile(r"(:doc:`/gallery/(\w+)`.*?thumbnail-title\">)(.*?)(?=</div>)", re.DOTALL)
+_CODE = ".. GENERATED FROM PYTHON SOURCE LINES"
 
 
 class ByQuestion:
@@ -49,22 +54,30 @@ def grouped(page: str) -> str:
     for question, names in GROUPS.items():
         place = page.rindex(_CARD, 0, page.index(f":doc:`/gallery/{names[0]}`"))
         page = page[:place] + f"{_CLOSE}{question}\n{'-' * len(question)}\n\n{_OPEN}" + page[place:]
-    return page
+    return _NAME_AND_TITLE.sub(_with_finding, page)
 
 
-def figure_first(page: str) -> str:
-    """Return the page of a study with its figure before the question."""
+def _with_finding(card: re.Match[str]) -> str:
+    """Return a card with the first finding of its study in place of the title."""
+    return card[1] + escape(next(iter(sentences(card[2]).values()), card[3]))
+
+
+def figure_first(page: str, name: str) -> str:
+    """Return the page of a study with a finding and the figure before the question, and the other findings below."""
     question, figure = page.find("**Question.**"), _FIGURE.search(page)
     if question < 0 or figure is None or figure.start() < question:
         return page
-    return f"{page[:question]}{figure[0]}\n{page[question : figure.start()]}{page[figure.end() :]}"
+    code = page.index(_CODE, question)
+    text, program = page[question:code], f"{page[code : figure.start()]}{page[figure.end() :]}"
+    findings = f"**Findings.**\n\n.. findings:: {name} others\n\n"
+    return f"{page[:question]}.. findings:: {name} first\n\n{figure[0]}\n{text}{findings}{program}"
 
 
 def rewrite(app: "sphinx.application.Sphinx") -> None:
     """Rewrite the pages that the gallery wrote; the gallery keeps the pages of unchanged studies."""
     for file in Path(app.srcdir, "gallery").glob("*.rst"):
         text = file.read_text(encoding="utf-8")
-        new = grouped(text) if file.stem == "index" else figure_first(text)
+        new = grouped(text) if file.stem == "index" else figure_first(text, file.stem)
         if new != text:
             file.write_text(new, encoding="utf-8")
 

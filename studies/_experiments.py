@@ -25,7 +25,7 @@ def part(data: "Dataset", name: str) -> "Dataset":
     """Return one of the experiments, with its original names."""
     begin = f"{name}_"
     own = data[[variable for variable in data.data_vars if str(variable).startswith(begin)]]
-    own = own.drop_attrs()
+    own = own.drop_attrs(deep=False)
     names = {old: str(old).removeprefix(begin) for old in {*own.variables, *own.dims}}
     attributes = {
         str(old).removeprefix(begin): value for old, value in data.attrs.items() if str(old).startswith(begin)

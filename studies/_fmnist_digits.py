@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _fmnist_tables import PUBLISHED
+from _fmnist import PUBLISHED
 from _images import dealt
 from _repeated import fresh, mean_words, paired, span
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 PHASES, COSTS = ("early", "late"), ("floats up", "models down", "losses evaluated")
-RAND, ALWAYS, TURNS = "rand", "always there", "groups take turns"
 
 
 def _trained(config: Any, fed: Any, strategy: Any, step_size: float, seed: Any, every: int) -> Any:
@@ -83,52 +82,7 @@ def _costs(config: Any, concentration: float, index: int) -> dict[str, Any]:
     return found
 
 
-def turns(config: Any, progress: study.Progress) -> "Dataset":
-    """Train with all clients available and with two alternating groups, on every partition."""
-    import xarray
-
-    jobs = [(c, i) for c in config.concentrations for i in range(config.turn_instances)]
-    found = np.array([_turns(config, *job) for job in progress(jobs, "turns on digits")])
-    dims = ("concentration", "instance", "availability", "strategy", "number")
-    return xarray.Dataset(
-        {"found": (dims, found.reshape(len(config.concentrations), config.turn_instances, *found.shape[1:]))},
-        coords={
-            "concentration": list(config.concentrations), "availability": [ALWAYS, TURNS],
-            "strategy": list(_turn_strategies(config)), "number": ["early", "final", "loss ratio"],
-        },
-    )  # fmt: skip
-
-
-def _turn_strategies(config: Any) -> dict[str, Any]:
-    m, d, last = config.few, config.num_candidates, config.num_remembered
-    return {
-        RAND: ft.selection.Proportional(m),
-        f"pow-d, d = {d}": ft.selection.PowerOfChoice(m, d),
-        f"rpow-d, d = {last}": ft.selection.PowerOfChoice(m, last, loss="last"),
-    }
-
-
-def _turns(config: Any, concentration: float, index: int) -> list[list[list[float]]]:
-    """Percent of accuracy over the first and the last tenth of the rounds, and the last loss over the first."""
-    partition, training = np.random.SeedSequence([config.seed, index]).spawn(2)
-    fed, turning = federation(config, concentration, partition), ft.selection.AlternatingGroups(0.1)
-    found = []
-    for wrap in (lambda one: one, lambda one: ft.selection.Available(one, turning)):
-        runs = [
-            _trained(config, fed, wrap(one), config.digits_step_sizes[-1], training, 5)
-            for one in _turn_strategies(config).values()
-        ]
-        found.append([_numbers(run, 100 * fed.accuracy(run.models).mean(axis=0)) for run in runs])
-    return found
-
-
-def _numbers(run: Any, accuracy: Any) -> list[float]:
-    rounds, last, loss = run.rounds, run.rounds[-1], run.loss.mean(axis=0)
-    soon = (rounds > 0) & (rounds <= max(0.1 * last, rounds[1]))
-    return [float(accuracy[soon].mean()), float(accuracy[rounds > 0.9 * last].mean()), float(loss[-1] / loss[0])]
-
-
-def checks_of_costs(data: "Dataset") -> dict[str, study.Check]:
+def laws_of_costs(data: "Dataset") -> dict[str, study.Finding]:
     """Test communication and evaluations, and that accuracies differ little."""
     up, down, evaluated = (data["costs"].sel(cost=cost) for cost in COSTS)
     names = [str(name) for name in data["strategy"].values]
@@ -138,27 +92,17 @@ def checks_of_costs(data: "Dataset") -> dict[str, study.Check]:
     spread = float((final.max("strategy") - final.min("strategy")).max())
     downs = {name: float(down.sel(strategy=name).mean()) for name in (*asking, silent)}
     return {
-        "rpow-d evaluates nothing and sends one number per selected client": study.Check(
+        "rpow-d": study.Finding(
+            f"Random selection sends {float(more.mean()):g} floats per round less than rpow-d, which evaluates no "
+            "losses.",
             bool((evaluated.sel(strategy=silent) == 0).all() and (more == down.sel(strategy=few).values).all()),
-            f"{float(more.mean()):g} more floats than rand",
         ),
-        "asking candidates sends them the model": study.Check(
-            all(downs[name] > downs[silent] for name in asking), str(downs)
+        "asking": study.Finding(
+            f"On digits pow-d and cpow-d send the model to {span([downs[name] for name in asking], 0)} clients per "
+            f"round, rpow-d to {downs[silent]:g}.",
+            all(downs[name] > downs[silent] for name in asking),
         ),
-        "final accuracies lie within ten points": study.Check(spread < 10, f"{spread:.2f} points"),
-    }
-
-
-def checks_of_turns(data: "Dataset") -> dict[str, study.Check]:
-    """Test that alternating groups cost little accuracy, and that all strategies learn."""
-    final = data["found"].sel(number="final").mean("instance")
-    lost = float((final.sel(availability=ALWAYS) - final.sel(availability=TURNS)).max())
-    lead = float((final - final.sel(strategy=RAND)).max())
-    left = float(data["found"].sel(number="loss ratio").mean("instance").max())
-    return {
-        "taking turns costs at most five points": study.Check(lost < 5, f"at most {lost:.2f} points"),
-        "no strategy ends ten points above rand": study.Check(lead < 10, f"at most {lead:.2f} points"),
-        "every strategy learns": study.Check(left < 0.5, f"{left:.3f} of the loss is left at worst"),
+        "final": study.Finding(f"On digits final accuracies differ by at most {spread:.1f} points.", spread < 10),
     }
 
 
@@ -171,46 +115,27 @@ def ratios(data: "Dataset", concentration: float) -> dict[str, Any]:
     return {name: rounds.sel(strategy=name).values / base for name in shown}
 
 
-def said_of_costs(data: "Dataset") -> list[str]:
-    """Sentences about Figure 6 and Tables 1 and 2 on digits; the paper's ratios are those of its tables."""
-    rounds, final = data["rounds"].mean("instance", skipna=False), data["final"].mean("instance")
+def findings_of_costs(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare rounds on digits with those of Figure 6 and of Tables 1 and 2."""
+    rounds = data["rounds"].mean("instance", skipna=False)
     many, _, *names = map(str, data["strategy"].values)
     ratio = (rounds / rounds.sel(strategy=many)).sel(phase=PHASES[0])
-    first, second = ([f"{float(ratio.sel(concentration=c, strategy=n)):.2f}" for n in names] for c in (0.3, 2.0))
-    spread = float((final.max("strategy") - final.min("strategy")).max())
-    paper = [[f"{rounds / rows[0][0]:.2f}" for rounds, _ in rows[2:]] for rows in PUBLISHED.values()]
-    return [
-        f"final accuracies differ by at most {spread:.1f} points, not by 5",
-        (
-            f"over random selection with {many.partition('= ')[2]} clients pow-d needs {first[0]} times the rounds "
-            f"(paper {paper[0][0]}), cpow-d {first[1]} ({paper[0][1]}), rpow-d {first[2]} ({paper[0][2]}), active "
-            f"federated learning {first[3]}, and {first[4]} with plain losses ({paper[0][3]}); late, to "
-            f"{data['target'].values[1]:g}%, little is left"
-        ),
-        (
-            f"on digits pow-d {second[0]} (paper {paper[1][0]}), cpow-d {second[1]} ({paper[1][1]}), rpow-d "
-            f"{second[2]} ({paper[1][2]}), active federated learning {second[3]}, and {second[4]} with plain losses "
-            f"({paper[1][3]})"
-        ),
-    ]
+    found = {}
+    for number, (alpha, rows) in enumerate(PUBLISHED.items(), 1):
+        own = [float(ratio.sel(concentration=alpha, strategy=name)) for name in names]
+        pow_d, cpow_d, rpow_d, default, plain, _ = (f"{one:.2f}" for one in own)
+        paper = [f"{rounds / rows[0][0]:.2f}" for rounds, _ in rows[2:]]
+        found[f"digits, table {number}"] = study.Finding(
+            f"On digits at concentration {alpha:g}, over random selection with {many.partition('= ')[2]} clients, "
+            f"pow-d needs {pow_d} times the rounds to {data['target'].values[0]:g}% (paper {paper[0]}), cpow-d "
+            f"{cpow_d} ({paper[1]}), rpow-d {rpow_d} ({paper[2]}), active federated learning {default}, and {plain} "
+            f"with plain losses ({paper[3]}).",
+            own[0] < own[1] < 1 < own[3],
+        )
+    return found
 
 
-def said_of_turns(data: "Dataset") -> list[str]:
-    """Sentences about Figure 8 on digits; 10 is the paper's number."""
-    mean = data["found"].mean("instance")
-    pow_d = str(data["strategy"].values[1])
-    soon, late = (
-        mean.sel(number=name, strategy=pow_d) - mean.sel(number=name, strategy=RAND) for name in ("early", "final")
-    )
-    final = mean.sel(number="final")
-    lost = float(abs(final - final.sel(availability=ALWAYS)).max())
-    return [
-        f"pow-d is {span(soon)} points ahead early and {span(late)} at the end, where the paper has 10",
-        f"no accuracy by more than {lost:.2f} points",
-    ]
-
-
-def rows_of_digits(costs: "Dataset", turns: "Dataset") -> list[dict[str, Any]]:
+def rows_of_digits(costs: "Dataset") -> list[dict[str, Any]]:
     """One row per concentration and strategy: rounds to both targets, accuracy, lead, and costs per round."""
     rows = []
     for concentration in costs["concentration"].values:
@@ -226,13 +151,5 @@ def rows_of_digits(costs: "Dataset", turns: "Dataset") -> list[dict[str, Any]]:
                 "lead over rand, m = few": mean_words(paired(here["final"], base["final"])),
                 "floats up": float(here["costs"].sel(cost=COSTS[0]).mean()),
                 "models down": float(here["costs"].sel(cost=COSTS[1]).mean()),
-            })  # fmt: skip
-    for concentration in turns["concentration"].values:
-        for name in map(str, turns["strategy"].values):
-            both = turns["found"].sel(concentration=concentration, availability=TURNS, number="final")
-            rows.append(dict.fromkeys(rows[0], "") | {
-                "setting": f"digits, {TURNS}", "concentration": float(concentration), "strategy": name,
-                "partitions": turns.sizes["instance"], "accuracy [%]": mean_words(both.sel(strategy=name).values),
-                "lead over rand, m = few": mean_words(paired(both.sel(strategy=name), both.sel(strategy=RAND))),
             })  # fmt: skip
     return rows

@@ -65,6 +65,7 @@ def answer(config: Any, strategies: "dict[str, Strategy]", progress: study.Progr
             "strategy": list(strategies), "regime": list(REGIMES), "side": list(SIDES), "form": list(BOUNDS),
             "which": ["rho_bar", "rho_diagonal", "rho_tilde"], "step": setting.horizons,
         },
+        attrs={"num_clients": config.num_clients},
     )  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def _bounds(setting: Setting, regime: str, skews: list[tuple[float, float, float
     }
 
 
-CURVES = ("promise", "refined promise", "Theorem P", "Lemma W", "worst case", "worst quadratic", "measured")
+CURVES = ("theorem", "refined theorem", "Theorem P", "Lemma W", "worst case", "worst quadratic", "measured")
 
 
 def gap_curves(config: Any, progress: study.Progress) -> "Dataset":

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from _repeated import fresh
+from _repeated import fresh, geometric_limits
 
 import fedtheory as ft
 from fedtheory import study
@@ -147,19 +147,36 @@ def _synthetic_instance(config: Any, index: int) -> Any:
     return [[losses(strategy) for strategy in strategies(m)] for m in config.num_selected]
 
 
-def _log_rounds(data: "Dataset", criterion: str) -> Any:
-    """Mean over replicates of the logarithm of the round at the threshold; NaN if one never reaches it."""
-    losses = data["loss"]
-    if criterion == "trailing mean":
-        losses = losses.rolling(round=max(1, 10 // data.attrs["record_every"])).mean()
-    elif criterion == "mean curve":
-        losses = losses.mean(["instance", "replicate"]).expand_dims(["instance", "replicate"])
-    below = losses <= data.attrs["threshold"]
-    logs: Any = np.log(data["round"].isel(round=below.argmax("round")).where(below.any("round")))
-    return logs.mean("replicate", skipna=False)
-
-
 def speedups(data: "Dataset", criterion: str) -> Any:
-    """Divide the rounds of random selection by those of each strategy, on the same data sets."""
-    logs = _log_rounds(data, criterion)
-    return np.exp(logs.sel(strategy=RAND) - logs)
+    """Divide the rounds of random selection by those of each strategy, on the same data sets.
+
+    The rounds are averaged geometrically over replicates, and NaN if one of them never reaches the threshold.
+    """
+    losses = data["loss"].transpose("instance", "num_selected", "strategy", "replicate", "round")
+    values = (
+        losses.values if criterion != CRITERIA[2] else losses.mean(["instance", "replicate"]).values[None, :, :, None]
+    )
+    rounds, window = data["round"].values, max(1, 10 // data.attrs["record_every"])
+    if criterion == CRITERIA[1]:
+        values = np.lib.stride_tricks.sliding_window_view(values, window, axis=-1).mean(axis=-1)
+        rounds = rounds[window - 1 :]
+    below = values <= data.attrs["threshold"]
+    logs = np.log(np.maximum(np.where(below.any(axis=-1), rounds[below.argmax(axis=-1)], np.nan), 1)).mean(axis=-1)
+    found = losses.isel(instance=slice(len(logs)), replicate=0, round=0, drop=True).copy(data=logs)
+    return np.exp(found.sel(strategy=RAND) - found)
+
+
+def gains(found: Any, name: str, *num_selected: int) -> Any:
+    """Geometric means and limits of the speed-ups by two criteria, shape (numbers of clients, criteria, 3)."""
+    own = [found[criterion].sel(strategy=name) for criterion in CRITERIA[:2]]
+    return np.array([[_limits(one.sel(num_selected=m).values) for one in own] for m in num_selected])
+
+
+def _limits(samples: Any) -> Any:
+    return geometric_limits(samples) if np.isfinite(samples).all() else np.full(3, np.nan)
+
+
+def floors(data: "Dataset") -> Any:
+    """Mean loss over the last 50 rounds, averaged over replicates."""
+    last = data["round"] > data["round"].max() - 50
+    return data["loss"].where(last, drop=True).mean(["round", "replicate"])

@@ -27,9 +27,10 @@ def mean_words(samples: Any, digits: int = 1) -> str:
 
 
 def span(values: Any, digits: int = 1, *, between: str = " to ") -> str:
-    """Smallest and largest number as words, without missing ones."""
+    """Smallest and largest number as words, without missing ones; one of them if they do not differ in these digits."""
     found = np.asarray(values, dtype=np.float64)
-    return between.join(f"{end:,.{digits}f}" for end in (np.nanmin(found), np.nanmax(found)))
+    ends = dict.fromkeys(f"{end:,.{digits}f}" for end in (np.nanmin(found), np.nanmax(found)))
+    return between.join(ends)
 
 
 def fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:

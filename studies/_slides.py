@@ -1,26 +1,15 @@
-"""Parts of the figures of all studies: findings as titles, labels at curves, and means with intervals."""
+"""Parts of the figures of all studies: labels at curves, and means with intervals."""
 
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from _repeated import mean_and_limits
 
 from fedtheory.plotting.style import COLORS, MARKERS
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
 _LINE = 1.25  # height of a line of text, in font sizes
-
-
-def finding(figure: "Figure", sentence: str) -> "Figure":
-    """Write the finding of a figure as its title; return the figure."""
-    width = int(12.5 * figure.get_size_inches()[0])
-    figure.suptitle(textwrap.fill(sentence, width), x=0.01, ha="left", fontsize=12, weight="bold")
-    return figure
 
 
 def curves(axes: Any, x: Any, bands: Mapping[str, Any]) -> None:

@@ -109,7 +109,7 @@ def lead_of(here: "Dataset", size: float, name: str = OPTIMAL) -> Any:
     return paired(final.sel(strategy=name), final.sel(strategy=UNIFORM))
 
 
-def shares_of_bits(here: "Dataset", size: float) -> tuple[float, float]:
-    """Bits that OCS sends until the target, relative to uniform sampling and to full participation."""
-    sent = reached(here, "bits").sel(size=size, strategy=[OPTIMAL, UNIFORM, FULL]).mean("instance", skipna=False)
-    return float(sent[0] / sent[1]), float(sent[0] / sent[2])
+def share_of_bits(here: "Dataset", size: float, rival: str) -> Any:
+    """Bits that OCS sends until the target, relative to another method on the same data sets."""
+    sent = reached(here, "bits").sel(size=size)
+    return (sent.sel(strategy=OPTIMAL) / sent.sel(strategy=rival)).values

@@ -1,9 +1,6 @@
 r"""
-The bounds of Power-of-Choice are orders of magnitude above the error
-=====================================================================
-
-**The printed theorem ends 4.5 to 7.3 orders of magnitude above the error, the sharpest lemma 1.6 to 2.7. All bounds
-hold, and none is tight.**
+Error and bounds of Power-of-Choice
+===================================
 
 **Question.** Theorem 3.1 of Cho, Wang and Joshi (2020) and Theorem A.1, for a fixed step size, bound the expected gap
 :math:`F(w_T) - F^*` of federated averaging with biased client selection. How many orders of magnitude lie between the
@@ -13,14 +10,11 @@ bound and the error? How much smaller are tighter forms of the bound?
 the optimum are exact. The gradient bound G2 is proved for a region that no iterate leaves. Each skew is replaced by the
 conservative end of its interval. Five strategies run with both kinds of step sizes, :math:`1/(\mu(t + 4L/\mu))` and
 fixed. The mean gap over replicates is compared with four bounds: the *printed* and the *corrected* closed form, the
-*recursion* (the repaired one-step inequality, unrolled over the steps), and the *round lemma* (the inequality of a
-whole round, which needs no bound on gradients, unrolled over the rounds).
+*one-step inequality* (repaired, and unrolled over the steps), and the *round lemma* (the inequality of a whole round,
+which needs no bound on gradients, unrolled over the rounds).
 
-**Reading.** The figure shows pow-d with d = 9 candidates and decaying steps. After 30,000 steps the closed forms lie
-3.3 to 7.3 orders of magnitude above the error in all ten runs. The cause is the drift term :math:`32\tau^2G^2`. With
-decaying steps the printed form is 1.0 to 20.8 times the corrected one. Unrolling gains 1.4 to 2.0 orders of magnitude,
-since the drift vanishes in the first step of each round. The round lemma has no drift term. It gains 2.8 to 3.0 more
-for random selection and 0.3 to 1.8 for biased selection: it ends 1.6 to 2.7 orders of magnitude above the error.
+**Figure.** Error and bounds of pow-d with decaying step sizes. The labels state how far each bound ends above the
+error.
 """
 
 import itertools
@@ -30,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _power_of_choice_bounds import BOUNDS, SIDES, answer
 from _repeated import span
-from _slides import finding, name_ends
+from _slides import name_ends
 
 import fedtheory as ft
 from fedtheory import study
@@ -89,41 +83,88 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     return answer(config, strategies, progress)
 
 
+def _above(data: "Dataset") -> Any:
+    """Orders of magnitude of each bound above the mean error after all steps."""
+    last: Any = data.isel(step=-1)
+    return np.log10(last["bound"]) - np.log10(last["error"].sel(side="mean"))
+
+
+def _shown(data: Any) -> Any:
+    """Select the strategy and the step sizes of the figure."""
+    return data.isel(strategy=min(2, data.sizes["strategy"] - 1), regime=0)
+
+
 def table(data: "Dataset") -> study.Table:
     """One row per strategy and kind of step sizes, at the last step."""
-    last = data.isel(step=-1)
     rows: list[dict[str, Any]] = []
     for regime, name in itertools.product(map(str, data["regime"].values), map(str, data["strategy"].values)):
-        here = last.sel(strategy=name, regime=regime)
-        mean, lower, upper = map(float, here["error"])
-        forms = {"floor": float(here["floor"]), **dict(zip(BOUNDS, map(float, here["bound"]), strict=True))}
-        ratios = " / ".join(f"{ratio:.1f}" for ratio in np.log10(here["bound"].values / mean))
-        row = {"step sizes": regime, "strategy": name, "error F - F*": mean, "+- (95%)": (upper - lower) / 2, **forms}
-        rows.append({**row, "log10(bound/error)": ratios, "dominating term": str(here["dominating"].values)})
-    caption = "Dominating term: of the closed form with the diagonal skew; the step floor is eta C, and C mostly drift."
-    return study.Table(rows, f"Error and bounds after {int(data['step'][-1])} local steps", caption)
+        here = {"strategy": name, "regime": regime}
+        mean, lower, upper = map(float, data["error"].isel(step=-1).sel(here))
+        row = {"steps": regime, "strategy": name, "error": mean, "+-": f"{(upper - lower) / 2:.1g}"}
+        powers = zip(("lemma", "one step", "corrected", "printed"), _above(data).sel(here).values, strict=True)
+        rows.append(row | {form: f"{power:.1f}" for form, power in powers})
+    title = f"Error F - F* after {int(data['step'][-1]):,} local steps, with 95% limits"
+    return study.Table(rows, title, "Lemma to printed: orders of magnitude of the bounds above the error.")
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test that every bound lies above the error, that the forms are ordered, and that the simulation is right."""
-    rounds, recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
-    rand = data.sel(strategy="rand")
-    mean, lower, upper = (rand["error"].sel(side=side) for side in SIDES)
+def findings(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare bounds with errors and with each other, and the simulation with its exact expectation."""
+    above, d = _above(data), str(_shown(data)["strategy"].values).partition("d = ")[2]
+    forms = dict(zip(BOUNDS, (data["bound"].sel(form=form) for form in BOUNDS), strict=True))
+    power, shown = ({form: one.sel(form=form) for form in BOUNDS} for one in (above, _shown(above)))
+    ratios = [float((data["bound"] / data["error"].sel(side="upper")).min())]
+    ratios += [float((forms[more] / forms[less]).min()) for less, more in itertools.pairwise(BOUNDS)]
+    gains = [power[more] - power[less] for less, more in itertools.pairwise(BOUNDS)]
+    rand, printed = data["strategy"] == "rand", 10 ** gains[2].sel(regime="decaying")
+    drift = data["dominating"].sel(regime="decaying").values.tolist()
+    mean, lower, upper = (data["error"].sel(strategy="rand", side=side) for side in SIDES)
+    exact = data["exact"].sel(strategy="rand")
     # Half a band is about two standard errors; five of them leave room for the many correlated steps.
-    deviation = float((abs(mean - rand["exact"]) / (1.25 * (upper - lower) + 1e-9 * rand["exact"])).max())
-
-    def at_least(larger: Any, smaller: Any) -> study.Check:
-        ratio = float((larger / smaller).min())
-        return study.Check(ratio >= 1 - 1e-9, f"smallest ratio {ratio:.4g}")
-
+    off = float((abs(mean - exact) / (1.25 * (upper - lower) + 1e-9 * exact)).max())
     return {
-        "the error stays below the unrolled round lemma": at_least(rounds, data["error"].sel(side="upper")),
-        "the error stays below the unrolled recursion": at_least(recursion, data["error"].sel(side="upper")),
-        "the round lemma never loses against the recursion": at_least(recursion, rounds),
-        "unrolling never loses against the closed form": at_least(corrected, recursion),
-        "the printed form is never below the corrected one": at_least(printed, corrected),
-        "the simulation of rand agrees with its exact expectation": study.Check(
-            deviation < 1, f"largest distance {deviation:.2f} times five standard errors"
+        "figure": study.Finding(
+            f"Power-of-Choice with d = {d} candidates out of K = {data.attrs['num_clients']} clients: the printed "
+            f"theorem ends {float(shown['printed']):.1f} orders of magnitude above the error, the sharpest lemma "
+            f"{float(shown['round lemma']):.1f} orders.",
+            bool(shown["printed"] > shown["round lemma"] > 0),
+        ),
+        "ends": study.Finding(
+            f"Over {data.sizes['strategy']} strategies and two kinds of step sizes, the printed theorem ends "
+            f"{span(power['printed'])} orders of magnitude above the error, the sharpest lemma of this library "
+            f"{span(power['round lemma'])} orders.",
+            bool(power["printed"].min() > power["round lemma"].max()),
+        ),
+        "bounds hold": study.Finding(
+            f"At every step all bounds lie above the error: the smallest ratio is {ratios[0]:.2f}.", ratios[0] >= 1
+        ),
+        "order": study.Finding(
+            "At every step the round lemma gives the smallest bound, followed by the one-step inequality, the "
+            "corrected theorem, and the printed theorem.",
+            min(ratios[1:]) >= 1 - 1e-9,
+            f"smallest ratios {np.round(ratios[1:], 4)}",
+        ),
+        "printed": study.Finding(
+            f"With decaying step sizes the printed theorem ends at {span(printed)} times the corrected one.",
+            bool(printed.min() >= 1 and printed.max() > 2),
+        ),
+        "drift": study.Finding(
+            "With decaying step sizes the largest term of the corrected theorem is the drift 32 tau^2 G2.",
+            set(drift) == {"drift"},
+            f"largest terms: {', '.join(drift)}",
+        ),
+        "unrolling": study.Finding(
+            f"The one-step inequality ends {span(gains[1])} orders of magnitude below the corrected theorem.",
+            bool(gains[1].min() > 1),
+        ),
+        "round lemma": study.Finding(
+            f"The round lemma ends another {span(gains[0][rand])} orders of magnitude lower for random selection, and "
+            f"{span(gains[0][~rand])} orders for biased selection.",
+            bool(gains[0].min() > 0),
+        ),
+        "exact": study.Finding(
+            "The simulated error of random selection agrees with its exact expectation.",
+            off < 1,
+            f"largest distance {off:.2f} times five standard errors",
         ),
     }
 
@@ -132,49 +173,26 @@ def figure(data: "Dataset") -> "Figure":
     """Draw error and bounds of one strategy; the labels state the distance of each bound from the error."""
     import matplotlib.pyplot as plt
 
-    here = data.isel(strategy=min(2, data.sizes["strategy"] - 1), regime=0, step=slice(1, None))
+    here, above = _shown(data).isel(step=slice(1, None)), _shown(_above(data))
     steps, (mean, lower, upper) = here["step"].values, here["error"].values
-    above = np.log10(here["bound"].isel(step=-1).values / mean[-1])
     with appearance():
         drawn, axes = plt.subplots(figsize=(8, 4.4))
         log_log(axes, xlabel="local steps T", ylabel=r"$F(w_T) - F^*$")
         axes.plot(steps, mean, color="black", linewidth=2.2)
         axes.fill_between(steps, lower, upper, color="0.75")
-        ends = {"measured error, 95%": (float(mean[-1]), "black")}
-        for color, form, power in zip(COLORS, reversed(BOUNDS), reversed(above), strict=False):
-            bound = here["bound"].sel(form=form).values
+        name = str(here["strategy"].values)
+        ends = {f"measured error of\n{name}, with 95% limits": (float(mean[-1]), "black")}
+        for color, form in zip(COLORS, reversed(BOUNDS), strict=False):
+            bound, power = here["bound"].sel(form=form).values, float(above.sel(form=form))
             axes.plot(steps, bound, color=color, linestyle=DASHES[form])
             ends[f"{NAMES[form]}\n$10^{{{power:.1f}}}$ times the error"] = float(bound[-1]), color
         axes.set_xlim(steps[0], steps[-1])
         name_ends(axes, ends)
         axes.spines[["top", "right"]].set_visible(False)
-        sentence = "The printed theorem ends {:.1f} orders of magnitude above the error, the sharpest lemma {:.1f}"
-        return finding(drawn, sentence.format(above[-1], above[0]))
+        return drawn
 
 
-def said(data: "Dataset") -> list[str]:
-    """Sentences of the page and of the README."""
-    powers: Any = np.log10(data["bound"].isel(step=-1))
-    above = powers - np.log10(data["error"].isel(step=-1).sel(side="mean"))
-    lemma, recursion, corrected, printed = (powers.sel(form=form) for form in BOUNDS)
-    rand = data["strategy"] == "rand"
-    ends = [span(above.sel(form=form)) for form in ("printed", "round lemma")]
-    closed, skewed = span(above.sel(form=["corrected", "printed"])), span(10 ** (printed - corrected).isel(regime=0))
-    gained = [span((recursion - lemma)[chosen]) for chosen in (rand, ~rand)]
-    return [
-        f"After {int(data['step'][-1]):,} steps the closed forms lie {closed} orders of magnitude above the error",
-        f"printed form is {skewed} times the corrected one",
-        f"Unrolling gains {span(corrected - recursion)} orders of magnitude",
-        f"gains {gained[0]} more for random selection and {gained[1]} for biased selection",
-        f"it ends {ends[1]} orders of magnitude above the error",
-        f"theorem ends {ends[0]} orders of magnitude above the error, the sharpest lemma of this library {ends[1]}",
-        f"theorem ends {ends[0]} orders of magnitude above the error, the sharpest lemma {ends[1]}",
-    ]
-
-
-STUDY = study.Study(
-    "bound_versus_error", Config(), QUICK, run, table, checks, {"bound_versus_error": figure}, said=said
-)
+STUDY = study.Study("bound_versus_error", Config(), QUICK, run, table, findings, {"bound_versus_error": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -1,9 +1,6 @@
 r"""
-The error floor of Power-of-Choice is the minimum of one convex function
-========================================================================
-
-**The floor can be computed by a convex program. Simulations end at it, and the bias terms of the theorems are far
-above.**
+Error floors of Power-of-Choice
+===============================
 
 **Question.** Power-of-Choice converges to a model with a larger loss than the minimum (Cho, Wang and Joshi, 2020,
 Figure 2). How high is this error floor, and how does it grow with the number d of candidates?
@@ -16,11 +13,9 @@ half of the rounds and over replicates; the *mean field*, which is the round wit
 bias terms of Theorem 3.1, as printed and as corrected; and :math:`\Gamma(\tilde\rho/\rho_{diagonal} - 1)`, which
 follows from convexity for small steps.
 
-**Reading.** The figure shows the floor, as a share of the objective gap Gamma, against d. Simulations and mean field
-agree with the prediction, and the bias terms 0.65 to 5.19 orders of magnitude above. The ratios in the table approach
-one for shorter steps. With d = m the floor is tiny but not zero, since drawing without replacement is not exactly
-proportional to the weights. There the simulation shows the variance of the selection instead, which is proportional to
-the step size.
+**Figure.** The floor, as a share of the objective gap Gamma, against the number of candidates: predicted, simulated,
+and the bias terms of theorems. With d = m the simulation shows the variance of the selection instead of the floor,
+and is not drawn; drawing without replacement is not exactly proportional to the weights, so the floor is not zero.
 """
 
 import itertools
@@ -30,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from _repeated import span
 from _skews_and_floors import BIASES, floors
-from _slides import DASHES, finding, name_ends
+from _slides import DASHES, name_ends
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, appearance
@@ -103,22 +98,43 @@ def table(data: "Dataset") -> study.Table:
     )
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test the statements of the page."""
-    biased = data.isel(share=slice(1, None))
-    apart = abs(biased["simulated"].sel(side="mean") / biased["floor"] - 1).max(["share", "num_clients"])
-    longest, shortest = float(apart[0]), float(apart[-1])
-    field = float(abs(biased["mean_field"] / biased["floor"] - 1).max())
-    certified = float((data["duality_gap"] / data["objective_gap"]).max())
-    tightest = float((data["bias"] / data["floor"]).min())
-    steps = np.diff(data["floor"].values, axis=data["floor"].dims.index("share"))
+def findings(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare the predicted floor with simulations, the mean field, and the bias terms."""
+    few, biased = data.isel(share=0), data.isel(share=slice(1, None))
+    apart = abs(biased["simulated"].sel(side="mean") / biased["floor"] - 1).max(["share", "num_clients"]).values
+    field, gap = (float(one.max()) for one in (abs(biased["mean_field"] / biased["floor"] - 1),
+                                               data["duality_gap"] / data["objective_gap"]))  # fmt: skip
+    ratios, height = data["bias"] / data["floor"], (data["floor"] / data["objective_gap"]).values
+    alone = few["simulated"].sel(side="mean")
+    shrinks, shorter = alone[:, 0] / alone[:, -1], float(data["step_size"][0] / data["step_size"][-1])
     return {
-        "the simulated error is the floor": study.Check(shortest < 0.1, f"apart by at most {shortest:.3f}"),
-        "shorter steps come nearer": study.Check(shortest < longest, f"{shortest:.3f} after {longest:.3f}"),
-        "the mean field settles at the floor": study.Check(field < 0.1, f"apart by at most {field:.3f}"),
-        "the duality gap is closed": study.Check(certified < 1e-6, f"at most {certified:.1e} objective gaps"),
-        "no bias term is below the floor": study.Check(tightest >= 1, f"smallest ratio {tightest:.2f}"),
-        "more candidates, higher floor": study.Check(bool((steps > 0).all()), f"smallest step {steps.min():.2g}"),
+        "floor": study.Finding(
+            f"With more than m candidates Power-of-Choice ends within {100 * apart[-1]:.0f}% of the predicted floor.",
+            bool(apart[-1] < 0.1),
+        ),
+        "bounds": study.Finding(
+            f"The bias terms of the theorems lie {span(np.log10(ratios), 2)} orders of magnitude above the floor.",
+            bool(ratios.min() > 1),
+        ),
+        "grows": study.Finding(
+            f"The floor rises with the number of candidates, from {height.min():.1e} to {height.max():.2f} of the "
+            "objective gap.",
+            bool((np.diff(height) > 0).all()),
+        ),
+        "shorter steps": study.Finding(
+            f"With {shorter:g} times shorter steps the largest distance of simulations from the floor falls from "
+            f"{100 * apart[0]:.0f}% to {100 * apart[-1]:.0f}%.",
+            bool(apart[-1] < apart[0]),
+        ),
+        "mean field": study.Finding(
+            f"With more than m candidates the mean field ends within {100 * field:.1f}% of the floor.", field < 0.1
+        ),
+        "gap": study.Finding(f"The duality gap of each floor is at most {gap:.0e} of the objective gap.", gap < 1e-6),
+        "variance": study.Finding(
+            f"With d = m the simulated error is {span(alone[:, -1] / few['floor'], 0)} times the floor. With "
+            f"{shorter:g} times shorter steps it is {span(shrinks)} times smaller.",
+            bool(((shrinks > 2) & (alone[:, -1] > 2 * few["floor"])).all()),
+        ),
     }
 
 
@@ -148,29 +164,10 @@ def figure(data: "Dataset") -> "Figure":
             name_ends(axes, ends)
         panels[0, 0].set_ylabel(r"error floor $(F - F^*)\,/\,\Gamma$")
         panels[0, 0].legend(loc="lower right")
-        off = float(abs(data["simulated"].isel(share=slice(1, None), step_size=-1, side=0) / data["floor"] - 1).max())
-        low, high = (float(pick(np.log10(data["bias"] / data["floor"]))) for pick in (np.min, np.max))
-        sentence = (
-            "Runs end within {:.0f}% of the predicted floor, {:.1f} to {:.1f} orders of magnitude below the bounds"
-        )
-        return finding(drawn, sentence.format(100 * off, low, high))
+        return drawn
 
 
-def said(data: "Dataset") -> list[str]:
-    """Sentences of the page."""
-    return [f"the bias terms {span(np.log10(data['bias'] / data['floor']), 2)} orders of magnitude above"]
-
-
-STUDY = study.Study(
-    name="error_floor",
-    config=Config(),
-    quick=QUICK,
-    run=run,
-    table=table,
-    checks=checks,
-    figures={"error_floor": figure},
-    said=said,
-)
+STUDY = study.Study("error_floor", Config(), QUICK, run, table, findings, {"error_floor": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -1,51 +1,27 @@
 r"""
-SCAFFOLD, Scaffnew and EF21 reach the minimizer; averaging, FedProx and FedNova stop at a floor
-===============================================================================================
-
-**SCAFFOLD and Scaffnew need the fewest communications, and EF21 and Scaffnew send the fewest models.**
+Six methods on one federation
+=============================
 
 **Question.** On the same heterogeneous clients, which method comes closest to the minimizer, per round and per number
-sent? What do the theorems say about the worst round, how tight are they, and what is the fixed point of averaging?
+sent?
 
-**Method.** *Race*: all clients take part with exact gradients and the longest step that SCAFFOLD's theorem allows. The
+**Method.** All clients take part with exact gradients and the longest step that SCAFFOLD's theorem allows. The
 federations are quadratics with unequal curvatures, and Synthetic(1, 1) with softmax regression. The methods are
 federated averaging, FedProx, FedNova with unequal local steps, SCAFFOLD, Scaffnew, and EF21 with top-k and one local
-step. *Theorems*: the worst contraction of a round is the value of a semidefinite program, with both sides proved in
-rational numbers, for SCAFFOLD, for compressed gradients, error feedback and EF21, for a step of one drawn client, and
-for FedProx (Theorem 4 of Li et al. (2020), and derived constants). Means of Scaffnew are exact over all coins. *Fixed
-points* of two clients in the plane are exact rational numbers, for equal and unequal local steps.
+step.
 
-**Reading.** Left and middle: gaps divided by the initial gap on quadratics, geometric means over federations with 95%
-bands. The dotted line is the bound of SCAFFOLD's theorem, and the horizontal line is the fixed point of averaging.
-Right: the theorem's bound divided by the certified worst case, from the smallest to the largest over step sizes; for
-FedProx, certified progress divided by guaranteed progress.
-
-A millionth of the gap takes a client 29 [26, 32] rounds and 59 [52, 65] models with SCAFFOLD, 31 [28, 34] rounds and 31
-[28, 34] models with Scaffnew, 134 [116, 151] rounds and 27 [23, 30] models with EF21. Averaging stops at 1.1 [0.7,
-1.5]% of the gap, FedProx at 1.1 [0.7, 1.5]%, FedNova at 1.3 [0.7, 1.9]%.
-
-For a round, of 9 theorems 5 are the worst cases, up to 3e-08. These are SCAFFOLD's for :math:`\eta\tau L \le 1`, where
-a round equals that number of steps of gradient descent, those of compressed gradients, error feedback and EF21, and
-that of a step of one drawn client, at every step size. SCAFFOLD's bound for longer rounds is 1.0 to 148.5 times the
-worst case, Scaffnew's refined bound 1.54 to 4.50 times the exact mean of its first steps; for FedProx the certified
-progress is 1.00 to 2.20 times what derived constants guarantee. As published FedProx's theorem guarantees nothing for
-10 drawn clients with B = 2, and for 1000 from the weight 6 L on. Compressed gradients without a memory diverge for
-three clients with one minimizer. Error feedback stops if minimizers differ, and EF21 does not. The bias of averaging is
-of the order of the step size, and that of its extrapolation is of the order of its square. The bias of FedNova is of
-the order of the step size also for unequal local steps, for which the fixed point of averaging is near the minimizer of
-another objective. SCAFFOLD has no bias. If each drawn client takes single steps alone, clients of unequal curvatures
-settle at 0.15 to 0.19 times the floor.
+**Figure.** Gaps divided by the initial gap, geometric means over federations with 95% bands: against rounds and against
+models sent on quadratics, and against rounds on Synthetic(1, 1). The dotted line is the bound of SCAFFOLD's theorem,
+and the horizontal line is the fixed point of averaging.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import _method_runs as runs
-import _method_theorems as theory
 import numpy as np
-from _experiments import joined, part
+from _methods import NAMES, QUADRATICS, SYNTHETIC, findings_of_race, race, rows_of_race, sent
 from _repeated import geometric_limits
-from _slides import DASHES, finding, level, name_rows
+from _slides import DASHES, level
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance
@@ -57,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Gaps of six methods against rounds and floats sent, and theorems about their rounds."""
+    """Gaps of six methods against rounds and floats sent."""
 
     num_clients: int = 10
     """Clients K of both problems."""
@@ -75,95 +51,60 @@ class Config:
     """Weight of FedProx, as a share of L."""
     num_federations: int = 10
     """Federations of each problem."""
-    theorems: theory.Theorems = field(default_factory=theory.Theorems)
-    """Step sizes and lengths at which theorems are compared with worst cases."""
-    fixed_points: runs.FixedPoints = field(default_factory=runs.FixedPoints)
-    """Step sizes and lengths of the runs that end at fixed points."""
     seed: int = 0
     """Entropy."""
 
 
-QUICK = Config(
-    num_clients=4, dim=4, num_rounds=80, kept=1, num_federations=2,
-    theorems=theory.Theorems(
-        local_steps=(2,), twentieths=(4, 10, 30), num_steps=20, exact_steps=5, num_replicates=300, num_probabilities=8,
-        shares=(3, 10), num_rounds=1500, weights=(4, 12, 32), num_selected=(10, 1000),
-    ),
-    fixed_points=runs.FixedPoints(
-        halvings=5, simulated=2, steps=(4, 16), zeta2=(0, 1), settling=(0.1, 0.5), run_time=100.0, num_replicates=8
-    ),
-)  # fmt: skip
+QUICK = Config(num_clients=4, dim=4, num_rounds=80, kept=1, num_federations=2)
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
-    """Train every method, certify the worst rounds, and compute fixed points of averaging."""
-    return joined({
-        "race": runs.race(config, progress), "scaffold": theory.scaffold(config.theorems, progress),
-        "scaffnew": theory.scaffnew(config.theorems, progress, config.seed),
-        "messages": theory.messages(config.theorems, progress),
-        "proximal": theory.proximal(config.theorems, progress),
-        "fixed_points": runs.fixed_points(config.fixed_points, progress),
-        "drawn": runs.drawn(config.fixed_points, progress, config.seed),
-    })  # fmt: skip
+    """Train every method on the same federations."""
+    return race(config, progress)
 
 
 def table(data: "Dataset") -> study.Table:
-    """One row per problem and method, and one per theorem."""
-    rows = [*runs.rows_of_race(part(data, "race")), *theory.rows_of_theorems(data)]
-    names = dict.fromkeys(name for row in rows for name in row)
-    caption = "Gaps are geometric means over federations; looseness is over step sizes."
-    return study.Table([dict.fromkeys(names, "") | row for row in rows], "Six methods, and their theorems", caption)
+    """One row per problem and method."""
+    return study.Table(rows_of_race(data), "Six methods", "Geometric means over federations.")
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test the statements of the page."""
-    return runs.checks_of_race(part(data, "race")) | theory.checks_of_theorems(data) | runs.checks_of_fixed_points(data)
+def findings(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare gaps, rounds and models of the methods."""
+    return findings_of_race(data)
 
 
 def figure(data: "Dataset") -> "Figure":
-    """Draw gaps against rounds and against models sent, and the looseness of theorems."""
+    """Draw gaps against rounds and against models sent on quadratics, and against rounds on Synthetic(1, 1)."""
     import matplotlib.pyplot as plt
 
-    race = part(data, "race")
-    here, last = race.sel(problem=runs.QUADRATICS), race.sizes["round"] - 1
+    last = data.sizes["round"] - 1
+    bound = np.exp(np.log(data["bound"].transpose("federation", ...).values).mean(axis=0))
+    floor = float(np.exp(np.log(data["floor"]).mean()))
     with appearance():
-        figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4.4))
-        for place, name in enumerate(runs.NAMES):
-            bands = geometric_limits(np.maximum(here["gap"].sel(algorithm=name).values, 1e-15))
-            look: dict[str, Any] = {"color": COLORS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
-            for axes, x in zip((left, middle), runs.sent(race, runs.QUADRATICS, name), strict=True):
-                axes.plot(x.mean(axis=0), bands[0], label=name, markevery=(20 + 7 * place, 60), markersize=5, **look)
-                axes.fill_between(x.mean(axis=0), bands[1], bands[2], color=COLORS[place], alpha=0.2, linewidth=0)
-        promise = np.exp(np.log(here["promise"].transpose("federation", ...).values).mean(axis=0))
-        left.plot(promise, ":", color="black")
-        left.text(0.6 * last, promise[int(0.55 * last)], " bound for\n SCAFFOLD", fontsize=9, va="bottom")
-        for axes in (left, middle):
-            floor = float(np.exp(np.log(here["floor"]).mean()))
+        drawn, panels = plt.subplots(1, 3, figsize=(13, 4.2), sharey=True)
+        shown = zip(panels, (QUADRATICS, QUADRATICS, SYNTHETIC), (0, 1, 0), strict=True)
+        for axes, problem, which in shown:
+            for place, name in enumerate(NAMES):
+                gaps = data["gap"].sel(problem=problem, algorithm=name).values
+                mean, lower, upper = geometric_limits(np.maximum(gaps, 1e-15))
+                x = sent(data, problem, name)[which].mean(axis=0)
+                look: dict[str, Any] = {"color": COLORS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
+                axes.plot(x, mean, label=name, markevery=(20 + 7 * place, 60), markersize=5, **look)
+                axes.fill_between(x, lower, upper, color=COLORS[place], alpha=0.2, linewidth=0)
+            axes.set(yscale="log", ylim=(1e-12, 3), xlim=(0, last), title=problem)
+            axes.set_xlabel(("communication rounds", "models sent per client")[which])
+        panels[0].plot(bound, ":", color="black")
+        panels[0].text(0.6 * last, bound[int(0.55 * last)], " bound for\n SCAFFOLD", fontsize=9, va="bottom")
+        for axes in panels[:2]:
             level(axes, floor, "fixed point of averaging", -1)
-            axes.set(yscale="log", ylim=(1e-12, 3), xlim=(0, last))
-        left.set(xlabel="communication rounds", ylabel=r"$(F(w) - F^*)\,/\,(F(w_0) - F^*)$")
-        middle.set(xlabel="models sent per client")
-        middle.legend(fontsize=8, loc="lower right")
-        found = theory.tightness(data)
-        places = name_rows(right, list(found))
-        for place, ratios in zip(places, found.values(), strict=True):
-            right.plot([ratios.min(), ratios.max()], [place, place], "o-", color=COLORS[0])
-        right.axvline(1, color="black", linewidth=0.8)
-        right.set_ylim(top=1)
-        right.text(1.1, 0.6, "bound is attained", fontsize=9, va="center")
-        right.set(xscale="log", xlabel="bound / certified worst case, over step sizes")
-        exact = sum(float(abs(one - 1).max()) < 1e-6 for one in found.values())
-        return finding(
-            figure,
-            "SCAFFOLD, Scaffnew and EF21 reach the minimizer, FedAvg, FedProx and FedNova do not; "
-            f"{exact} of {len(found)} bounds are attained",
-        )
+        panels[0].set_ylabel(r"$(F(w) - F^*)\,/\,(F(w_0) - F^*)$")
+        panels[2].legend(fontsize=8, loc="lower left")
+        return drawn
 
 
 STUDY = study.Study(
-    "one_federation_six_methods", Config(), QUICK, run, table, checks, {"one_federation_six_methods": figure},
-    said=theory.said,
-)  # fmt: skip
+    "one_federation_six_methods", Config(), QUICK, run, table, findings, {"one_federation_six_methods": figure}
+)
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -1,84 +1,39 @@
 r"""
-The time of a round depends on the selected clients, not on the number of clients
-=================================================================================
+Speed of the library, and growth of a round
+===========================================
 
-**Memory that does not fit into a cache is the exception. The table says how much longer programs in NumPy, JAX or torch
-take, and names those that are faster.**
-
-**Question.** How does the speed of this library compare with that of programs in NumPy, numba, JAX or torch, what does
-it cost in memory and at start-up, and how do time and memory grow with the clients and other sizes?
+**Question.** How does the speed of this library compare with that of programs in NumPy, numba, JAX or PEPit, and how do
+the time and the memory of a round grow with the clients and other sizes?
 
 **Method.** fedtheory and the other programs, its peers, run in turn in one process on one thread, several times, so
 that other load on the machine slows all of them. A ratio is computed within a repetition; the table shows its median
-over the repetitions. The workloads, each in its own module, are:
+over the repetitions. JAX and PEPit are compared if they are installed. The workloads are:
 
-- pow-d on the quadratics of Power-of-Choice (K = 30 with m = 3, d = 9, and K = 100 with m = 10, d = 30), dimension 5,
-  two local steps, the gap recorded in every round; time per round and replicate. Every program runs 20 replicates of
-  600 rounds. Peers: a first attempt, which loops over rounds and replicates in Python; NumPy batched over replicates
-  and JAX (scan over rounds, vmap over replicates, double precision) if it is installed, both with the candidates of
-  many rounds drawn in advance and all local steps as one affine map; a loop in numba that draws with NumPy's generator;
-  and this library on two threads. The column floor is the time of the same draws, losses, steps and ranks in bare
-  loops.
-- pow-d on softmax regression: Synthetic(1, 1), 30 clients, 60 features, 10 classes, m = 3, d = 6, 30 local steps on
-  batches of 50, the global loss in every round; time per round. Peers: NumPy, NumPy batched over the clients of a
-  round, and, if they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
-- optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, including checks of the
-  arguments. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, three times and warm:
-  its first call, which imports it, is not counted. For the longest, a sum and a copy in NumPy measure the memory time
-  of reading twice and writing once.
-- the validation losses of all 2^10 coalitions of ten softmax models (60 features, 10 classes) on 5,000 samples, which
-  the exact Shapley values of a round need; time for all. Peers: NumPy with a matrix product per coalition, and NumPy
-  with each client's logits computed once.
-- a step of stochastic gradient descent on perceptrons, 784-200-10 with batches of 32 and 64-32-10 with batches of 10.
-  The library uses its own kernels for both, so that results do not depend on the threads of BLAS. Peers: NumPy with
-  BLAS and, if they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
-- worst cases with their proofs in rational numbers: a round of 5 and of 20 local steps of all clients, 1,000 skewed
-  steps in rounds of two, and ten rounds of five steps as one program. They are compared with a time limit for a call.
-  If PEPit is installed, it solves a round of four clients and three steps, gradient descent, the proximal point method
-  and Frank and Wolfe's steps, without proofs.
-- growth: processor time of a round of pow-d and other strategies on isotropic quadratics, which is that of a run minus
-  that of a run without rounds, the smallest of several. One size grows at a time. Memory is the peak that
-  ``tracemalloc`` counts in addition to the arguments.
+- a round of pow-d on the quadratics of Power-of-Choice (K = 30 with m = 3, d = 9, and K = 100 with m = 10, d = 30) in
+  dimension 5 with two local steps and the gap in every round, 20 replicates of 600 rounds. Peers: loops over rounds and
+  replicates in Python with NumPy; NumPy batched over replicates, and JAX in double precision, both with the candidates
+  of many rounds drawn in advance; and a loop in numba for this method alone.
+- a round of pow-d on softmax regression: Synthetic(1, 1), 30 clients, m = 3, d = 6, 30 local steps on batches of 50.
+- worst cases with their proofs in rational numbers. Peer: PEPit, without proofs.
+- growth: processor time of a round on isotropic quadratics with m = 10, which is that of a run minus that of a run
+  without rounds, the smallest of several. One size grows at a time. Memory is the peak that ``tracemalloc`` counts in
+  addition to the arguments.
 
-**Reading.** Left: ratios, medians over the repetitions between the lowest and the highest one. In the table a ratio
-above the goal meets it. Goals were set on a machine with AVX-512; without it those of softmax regression are 0.7 of
-that. Middle: time of a round against the number of clients. Right: against other sizes, with fitted exponents. A round
-of Power-of-Choice takes 1.69 µs with 30 clients; other programs take 0.34 to 125 times as long. The machine was quiet,
-but slow in Python: a run spends half of its time outside the compiled loop, and most limits in seconds are
-missed. This library is slower than: numba loop (K = 30: 0.34); JAX, rounds drawn ahead (K = 30: 0.90); numba loop
-(K = 100: 0.85); JAX, double precision (MLP 784-200-10, batch 32: 0.89); PEPit (worst case, Frank-Wolfe, N = 3: 0.52).
-
-From 1,000 to 1,000,000 clients a round of random selection grows from 0.31 to 1.33 µs (exponent 0.23 [0.08, 0.37]), of
-pow-d from 1.2 to 3.73 µs (exponent 0.17 [0.14, 0.19]), of optimal sampling that asks all from 99 to 70,900 µs
-(exponent 0.97 [0.67, 1.27]). With the local steps, 2 to 200, it grows from 1.6 to 6.93 µs (exponent 0.33 [-0.09,
-0.74]), with the dimension, 10 to 1,000, from 0.97 to 41.1 µs (exponent 0.83 [0.62, 1.04]), with the candidates, 30 to
-500, from 0.97 to 14.9 µs (exponent 0.99 [0.85, 1.13]), with the rounds from 1.1 to 1.25 µs (exponent 0.06 [-0.26,
-0.37]). Random selection and pow-d use only the clients that they evaluate or select. Their work does not depend on K,
-and their time grows with K only because memory outside the caches is slower.
-
-Times differ by tens of percent between machines, so speed is measured by this study and not tested. The tests check
-that every program does the same work (mean gaps agree within standard errors, probabilities to 1e-12), that two threads
-give bit-identical results, that a round evaluates only its candidates, and that memory is at most linear in K.
+**Figure.** Left: ratios, medians over the repetitions between the lowest and the highest one. Middle: time of a round
+against the number of clients. Right: against other sizes, with fitted exponents.
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from _experiments import joined, part
-from _performance_growth import (
-    Sizes,
-    checks_of_growth,
-    draw_clients,
-    draw_others,
-    growth,
-    rows_of_growth,
-    said_of_growth,
-)  # fmt: skip
-from _performance_peers import Peers, checks_of_peers, draw_peers, peers, rows_of_peers, slower, speed
-from _slides import finding
+from _performance import EVERYBODY, GROWING, Peers, Sizes, growth, peers
+from _slides import DASHES, name_ends, name_rows
 
 from fedtheory import study
-from fedtheory.plotting.style import appearance
+from fedtheory.plotting.style import COLORS, MARKERS, appearance
+from fedtheory.statistics.limits import student_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Ratios of peers' times to ours, memory, and start-up."""
+    """Ratios of peers' times to ours, and growth of the time of a round."""
 
     peers: Peers = field(default_factory=Peers)
     """What is timed beside other programs."""
@@ -97,28 +52,16 @@ class Config:
 
 QUICK = Config(
     peers=Peers(
-        num_clients=(30,),
-        num_rounds=60,
-        num_replicates=8,
-        memory_rounds=400,
-        repetitions=2,
-        softmax_rounds=8,
-        sampling_sizes=(100, 1_000),
-        solved_size=100,
-        sampling_repetitions=3,
-        players=4,
-        validation_samples=200,
-        perceptron_steps=5,
-        long_round=6,
-        worst_case_steps=20,
-        assembled_rounds=2,
-        common_lengths=1,
+        num_clients=(30,), num_rounds=60, num_replicates=8, repetitions=2, softmax_rounds=8, descent_steps=(3,),
     ),
     growing=Sizes(
         num_clients=(100, 1_000, 10_000), dims=(10, 30, 100), local_steps=(2, 10, 50), num_candidates=(30, 50, 90),
-        num_selected=(3, 10, 30), num_rounds=(500, 1_000, 2_000), num_replicates=(1, 2, 4), repetitions=1, everybody=5,
+        num_rounds=(500, 1_000, 2_000), repetitions=1, everybody=5,
     ),
 )  # fmt: skip
+CURVES = {"rand": "random\nselection", "pow-d": "pow-d", "OCS, d candidates": "optimal sampling\nof d candidates",
+          EVERYBODY: "optimal sampling\nof all clients"}  # fmt: skip
+COLUMNS = {"ours_us": "ours [us]", "ratio": "peer / ours"}
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
@@ -126,53 +69,131 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     return joined({"peers": peers(config.peers, progress), "growth": growth(config.growing, progress)})
 
 
+def _curves(data: "Dataset") -> dict[tuple[str, str], "Dataset"]:
+    """Rows of one growing size and strategy each."""
+    keys = list(zip(data["axis"].values.tolist(), data["strategy"].values.tolist(), strict=True))
+    return {key: data.isel(row=[i for i, one in enumerate(keys) if one == key]) for key in dict.fromkeys(keys)}
+
+
+def _exponent(curve: "Dataset") -> tuple[float, float, float]:
+    """Fitted exponent of the growth of the time, with its 95% limits."""
+    from scipy.stats import linregress
+
+    fit = linregress(np.log(curve["size"].values), np.log(curve["round_us"].values))
+    return fit.slope, *student_interval(fit.slope, fit.stderr, curve.sizes["row"] - 2, 0.95)
+
+
 def table(data: "Dataset") -> study.Table:
     """One row per workload and peer, and one per growing size."""
-    own = part(data, "peers")
-    rows = [*rows_of_peers(own), *rows_of_growth(part(data, "growth"))]
-    names = dict.fromkeys(name for row in rows for name in row)
-    start = own.attrs
-    return study.Table(
-        [dict.fromkeys(names, "") | row for row in rows], "Time of the peer / time of ours",
-        f"In this table ours is {slower(own)}. Medians of interleaved repetitions on one thread (two threads: at most "
-        "the goal). Floor: the same draws and flops in bare loops / ours. A fresh process: --help "
-        f"{start['help_s']:.2f} s, first fedavg with cached kernels {start['first_fedavg_s']:.2f} s, peak memory "
-        f"{start['peak_memory_mb']:.0f} MB.",
-    )  # fmt: skip
+    rows = part(data, "peers").drop_vars("agreement").to_dataframe().rename(columns=COLUMNS).to_dict("records")
+    for (axis, strategy), curve in _curves(part(data, "growth")).items():
+        size, micros = curve["size"].values, curve["round_us"].values
+        order, low, high = _exponent(curve)
+        rows.append({
+            "growing": GROWING[axis], "from": int(size[0]), "to": int(size[-1]), "strategy": strategy,
+            "us per round": float(micros[0]), "at the largest": float(micros[-1]),
+            "exponent": f"{order:z.2f} [{low:z.2f}, {high:z.2f}]", "memory [MB]": float(curve["memory_mb"][-1]),
+        })  # fmt: skip
+    every = dict.fromkeys(name for row in rows for name in row)
+    caption = "Medians of interleaved repetitions on one thread. A peer with a ratio below 1 is faster."
+    return study.Table([dict.fromkeys(every, "") | row for row in rows], "Time of the peer / time of ours", caption)
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test that the programs do the same work; how fast they do it is shown, not tested."""
-    return checks_of_peers(part(data, "peers")) | checks_of_growth(part(data, "growth"))
+def findings(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare times of a round by clients and by program, and test that the programs do the same work."""
+    own, curves = part(data, "peers"), _curves(part(data, "growth"))
+    clients = {name: curve for (axis, name), curve in curves.items() if axis == "num_clients"}
+    few, many = (int(clients["pow-d"]["size"][place]) for place in (0, -1))
+    grown, ends, memory = {}, {}, 0.0
+    for name, curve in clients.items():
+        first, last = (float(curve["round_us"][place]) for place in (0, -1))
+        grown[name], ends[name] = last / first, f"{first:.3g} to {float(f'{last:.3g}'):,g}"
+        memory = max(memory, float((curve["memory_mb"] / curve["size"])[-1] / (curve["memory_mb"] / curve["size"])[0]))
+    ratio = dict(zip(zip(own["workload"].values, own["peer"].values, strict=True), own["ratio"].values, strict=True))
+    peers_of = {peer: one for (workload, peer), one in ratio.items() if workload == own["workload"].values[0]}
+    loop, ahead, compiled = (peers_of[peer] for peer in ("NumPy, loop", "NumPy, rounds drawn ahead", "numba loop"))
+    faster = [f"{peer} ({workload}: {one:.2f})" for (workload, peer), one in ratio.items() if one < 1]
+    orders = {GROWING[axis]: _exponent(curve) for (axis, _), curve in curves.items() if axis != "num_clients"}
+    words = [f"{order:z.2f} [{low:z.2f}, {high:z.2f}] with the {name}" for name, (order, low, high) in orders.items()]
+    apart = float(own["agreement"].max())
+    same = {
+        "agree": study.Finding("All programs do the same work.", apart < 5, f"at most {apart:.2f} tolerances apart"),
+        "memory": study.Finding(
+            f"Memory grows at most {memory:.2f} times as much as the number of clients.", memory < 1.2
+        ),
+    }
+    if many < 1_000_000:  # the few rounds of a quick run do not decide how long a round takes
+        return same
+    return {
+        "clients": study.Finding(
+            f"From {few:,} to {many:,} clients the microseconds of a round grow from {ends['pow-d']} with "
+            f"Power-of-Choice, from {ends['rand']} with random selection, and from {ends[EVERYBODY]} with optimal "
+            "sampling, which asks all clients.",
+            max(grown["pow-d"], grown["rand"]) < grown[EVERYBODY] / 5,
+        ),
+        "round": study.Finding(
+            f"A round of Power-of-Choice with 30 clients takes {float(own['ours_us'][0]):.2g} microseconds. A loop in "
+            f"NumPy takes {loop:.0f} times as long, NumPy batched over replicates {ahead:.1f} times, and a loop in "
+            f"numba that was written for this one method {compiled:.2f} times.",
+            bool(compiled < 1 and loop > 10),
+        ),
+        "faster": study.Finding(
+            f"Of {len(ratio)} comparisons the library is slower in {len(faster)}: {'; '.join(faster)}.",
+            0 < len(faster) < len(ratio) / 2,
+        ),
+        "orders": study.Finding(
+            f"The time of a round of Power-of-Choice grows with these exponents: {', '.join(words)}.",
+            all(order < 1.3 for order, *_ in orders.values()),
+        ),
+    } | same
+
+
+def _look(place: int) -> dict[str, Any]:
+    return {"color": COLORS[place], "marker": MARKERS[place], "linestyle": DASHES[place]}
 
 
 def figure(data: "Dataset") -> "Figure":
     """Draw ratios between the lowest and the highest one, and how a round's time grows."""
     import matplotlib.pyplot as plt
 
+    own, curves = part(data, "peers"), _curves(part(data, "growth"))
     with appearance():
-        drawn, (left, second, third) = plt.subplots(1, 3, figsize=(14, 4.4), width_ratios=(1.1, 1, 1))
-        draw_peers(left, part(data, "peers"))
-        draw_clients(second, part(data, "growth"))
-        draw_others(third, part(data, "growth"))
-        return finding(drawn, speed(part(data, "peers")))
+        drawn, (left, second, third) = plt.subplots(1, 3, figsize=(14, 4.6), width_ratios=(1.1, 1, 1))
+        labels = list(dict.fromkeys(own["workload"].values.tolist()))
+        places, rows = name_rows(left, labels), np.array([labels.index(one) for one in own["workload"].values])
+        for number, kind in enumerate(dict.fromkeys(own["peer"].values.tolist())):
+            chosen = own["peer"].values == kind
+            middle, low, high = (own[name].values[chosen] for name in ("ratio", "lowest", "highest"))
+            look: Any = _look(number) | {"linestyle": "none", "capsize": 2, "label": kind}
+            others = np.array([(rows == row).sum() > 1 for row in rows[chosen]])
+            heights = places[rows[chosen]] + others * (0.18 - 0.12 * number)
+            left.errorbar(middle, heights, xerr=[middle - low, high - middle], **look)
+        left.axvline(1.0, color="black", linewidth=0.8)
+        left.set(xscale="log", xlabel="time of other programs / time of fedtheory", ylim=(-len(labels), 3.4))
+        left.legend(fontsize=8, loc="upper left")
+        many, others, longest = {}, {}, 1.0
+        for place, (name, words) in enumerate(CURVES.items()):
+            curve = curves["num_clients", name]
+            second.plot(curve["size"], curve["round_us"], **_look(place))
+            second.set_xlim(curve["size"][0], curve["size"][-1])
+            many[words] = float(curve["round_us"][-1]), COLORS[place]
+        second.set(xscale="log", yscale="log", xlabel="clients K", ylabel="time per round [µs]")
+        for place, axis in enumerate(axis for axis, _ in curves if axis != "num_clients"):
+            curve = curves[axis, "pow-d"]
+            factor, times = (curve[name].values / curve[name].values[0] for name in ("size", "round_us"))
+            third.plot(factor, times, **_look(place))
+            others[f"{GROWING[axis]}: exponent {_exponent(curve)[0]:z.2f}"] = float(times[-1]), COLORS[place]
+            longest = max(longest, factor[-1])
+        third.plot([1, longest], [1, longest], ":", color="black", label="linear")
+        third.set(xscale="log", yscale="log", xlim=(1, longest), ylim=(0.5, longest))
+        third.set(xlabel="factor by which a size grows", ylabel="factor by which a round of pow-d slows down")
+        third.legend(loc="upper left")
+        for axes, ends in ((second, many), (third, others)):
+            name_ends(axes, ends)
+        return drawn
 
 
-def said(data: "Dataset") -> list[str]:
-    """Numbers of the page."""
-    from _performance_calls import CLOSE
-    from _performance_softmax import WITHOUT_AVX512
-
-    return [
-        f"without it those of softmax regression are {WITHOUT_AVX512:g} of that",
-        f"mean gaps agree within standard errors, probabilities to {CLOSE:g})",
-        speed(part(data, "peers")),
-        slower(part(data, "peers")),
-        *said_of_growth(part(data, "growth")),
-    ]
-
-
-STUDY = study.Study("performance", Config(), QUICK, run, table, checks, {"performance": figure}, said=said)
+STUDY = study.Study("performance", Config(), QUICK, run, table, findings, {"performance": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

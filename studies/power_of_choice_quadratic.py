@@ -1,9 +1,6 @@
 r"""
-On quadratics Power-of-Choice is faster at first and ends at a much larger gap
-==============================================================================
-
-**It is up to twice as fast at first. Its final gap is hundreds of times that of random selection, or more. adapow-d has
-no floor once d has decreased to m.**
+Speed and final gap of Power-of-Choice on quadratics
+====================================================
 
 **Question.** Cho, Wang and Joshi (2020) find on quadratics (their Figures 2 and 7) that pow-d, which trains the m of d
 candidate clients with the largest losses, converges faster than random selection and ends on a floor. They find that
@@ -16,26 +13,18 @@ two are Gaussian. The speed-up is the number of rounds that random selection nee
 gap, divided by that of a strategy. It is averaged geometrically over replicates and then over independently drawn
 instances. The final gap is the mean over the last twentieth of the rounds.
 
-**Reading.** Left: the gap of one instance with 95% bands. Middle and right: speed-ups and final gaps over the
-instances, with 95% Student-t intervals. Random selection follows the data shares, pow-d does not, as in Figure 7.
-
-The final gaps of pow-d are 239 to 16,132 times that of random selection, and grow with the number of candidates. That
-of adapow-d is 1.02 [0.935, 1.12] times as large as that of random selection for K = 30 and 0.846 [0.725, 0.989] times
-for K = 100. During the run adapow-d stays on the floors of d = K, K/2, K/4, ...: from round 6,675 (K = 30) or 9,450 (K
-= 100) on, until some thousand rounds after d has decreased to m, its gap is larger than that of random selection.
-
-The mean speed-ups lie between 1.2 and 1.9: 1.3 to 1.4 with d = 2m, 1.8 to 1.9 with d = 10m. Far from the optimum the
-losses rank clients by curvature, so the contraction per step can grow by at most :math:`\max_k h_k / \sum_k p_k h_k`,
-which is 1.9 on average.
+**Figure.** Left: the gap of one instance with 95% bands. Middle and right: speed-ups and final gaps over the instances,
+with 95% Student-t intervals. Far from the optimum the losses rank clients by curvature, so the contraction per step can
+grow by at most :math:`\max_k h_k / \sum_k p_k h_k`.
 """
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _power_of_choice_races import RAND, race_on_quadratic
+from _power_of_choice_races import ADAPTIVE, RAND, race_on_quadratic
 from _repeated import geometric_limits, geometric_words, span
-from _slides import curves, finding, intervals, name_rows
+from _slides import curves, intervals, name_rows
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance
@@ -99,36 +88,73 @@ def table(data: "Dataset") -> study.Table:
         for name in map(str, data["strategy"].values):
             row: dict[str, Any] = {"K": int(size), "strategy": name}
             row["final gap F - F*"] = float(here["final_gap"].sel(strategy=name).mean())
-            row["times that of rand"] = geometric_words(_ends(here, name))
+            row["times that of random selection"] = geometric_words(_ends(here, name))
             for threshold in data["threshold"].values:
                 cell = here["speedup"].sel(strategy=name, threshold=threshold).values
                 row[f"speed-up to {threshold:.0%} of the gap"] = geometric_words(cell)
             rows.append(row)
-    caption = f"Geometric means [95% interval]. Early no selection gains more than {float(data['ceiling'].mean()):.2f}."
-    return study.Table(rows, "Power-of-Choice on the quadratics of Appendix F", caption)
+    return study.Table(rows, "Power-of-Choice on the quadratics of Appendix F", "Geometric means [95% interval].")
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test the statements of the page."""
-    names = [str(name) for name in data["strategy"].values]
-    early: Any = data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
-    floors = data["final_gap"].mean("instance")
-    low, high = (floors.sel(strategy=names[place]).values for place in (1, -2))
-    follows, departs = _deviations(data, RAND, names[-2])
-    adaptive = [float(geometric_limits(_ends(data.sel(num_clients=K), names[-1]))[0]) for K in data["num_clients"]]
-    ceiling, gain = float(data["ceiling"].mean()), float(np.exp(np.log(early).mean("instance").max()))
+def findings(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare speed, final gaps, and selected shares with those of random selection on the same instances."""
+    names, sizes = [str(name) for name in data["strategy"].values], data["num_clients"].values.tolist()
+    few, most, early = names[1], names[-2], data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
+    logs: Any = np.log(data["speedup"])
+    gains = np.exp(logs.mean("instance", skipna=False))  # if all instances have reached the threshold
+    first = gains.isel(threshold=0)
+    ends = (data["final_gap"] / data["final_gap"].sel(strategy=RAND)).sel(strategy=names[1:-1])
+    heights = np.exp(np.log(ends.transpose("instance", "num_clients", "strategy").values).mean(axis=0))
+    adaptive = [_ends(data.sel(num_clients=size), ADAPTIVE) for size in sizes]
+    cells = [f"{geometric_words(one)} with {size} clients" for one, size in zip(adaptive, sizes, strict=True)]
+    stretches = [_behind(data.sel(num_clients=size)) for size in sizes]
+    rounds = [f"{begin:,} to {end:,} with {size} clients" for (begin, end), size in zip(stretches, sizes, strict=True)]
+    ceiling, (follows, departs) = float(data["ceiling"].mean()), _deviations(data, RAND, most)
     return {
-        "pow-d reaches the first threshold sooner than rand": study.Check(float(early.min()) > 1, span(early, 2)),
-        "far from the optimum the speed-up stays below max h / mean h": study.Check(
-            gain < ceiling, f"largest {gain:.2f} against {ceiling:.2f}"
+        "early and late": study.Finding(
+            f"Power-of-Choice is {span(first.sel(strategy=names[1:-1]))} times as fast as random selection to half of "
+            f"the initial gap, and ends at a gap {span(heights, 0)} times as large.",
+            bool(early.min() > 1 and ends.min() > 1),
         ),
-        "more candidates end on a higher floor": study.Check(bool((high > low).all()), f"{low} and {high}"),
-        "adapow-d ends where rand does once d is m": study.Check(
-            0.5 < min(adaptive) <= max(adaptive) < 2, f"ratios {np.round(adaptive, 3)}"
+        "adaptive": study.Finding(
+            "Once d has decreased to m, the final gap of adapow-d over that of random selection is "
+            f"{' and '.join(cells)}.",
+            all(0.5 < float(geometric_limits(one)[0]) < 2 for one in adaptive),
         ),
-        "rand follows the data shares": study.Check(follows < 5, f"{follows:.1f} standard errors"),
-        "pow-d does not follow the data shares": study.Check(departs > 20, f"{departs:.1f} standard errors"),
+        "behind": study.Finding(
+            "During the run the gap of adapow-d is larger than that of random selection from round "
+            f"{' and from '.join(rounds)}.",
+            all(0 < begin < end for begin, end in stretches),
+        ),
+        "candidates": study.Finding(
+            "The final gap of pow-d grows with the number of candidates.",
+            bool((np.diff(heights) > 0).all()),
+            f"times that of random selection: {heights.round().tolist()}",
+        ),
+        "speed-ups": study.Finding(
+            f"To all thresholds that are reached, the mean speed-ups are {span(gains.drop_sel(strategy=RAND))}: "
+            f"{span(gains.sel(strategy=few))} with {few.partition(', ')[2]} and {span(gains.sel(strategy=most))} with "
+            f"{most.partition(', ')[2]}.",
+            bool(gains.drop_sel(strategy=RAND).min() > 1),
+        ),
+        "ceiling": study.Finding(
+            f"To half of the gap the mean speed-ups are below the largest increase of the contraction, {ceiling:.2f}.",
+            bool(first.max() < ceiling),
+        ),
+        "shares": study.Finding(
+            "Random selection follows the data shares, and pow-d does not.",
+            follows < 5 and departs > 20,
+            f"largest distances: {follows:.1f} and {departs:.1f} standard errors",
+        ),
     }
+
+
+def _behind(here: "Dataset") -> tuple[int, int]:
+    """Return the first rounds in a row in which adapow-d has a larger gap than random selection."""
+    gap, rounds = here["band"].sel(side="mean"), here["round"].values
+    behind = (gap.sel(strategy=ADAPTIVE) > gap.sel(strategy=RAND)).values
+    first = int(behind.argmax())
+    return int(rounds[first]), int(rounds[first:][np.append(behind[first:], False).argmin() - 1])
 
 
 def _deviations(data: "Dataset", *names: str) -> list[float]:
@@ -147,7 +173,8 @@ def figure(data: "Dataset") -> "Figure":
         drawn, (gaps, speeds, floors) = plt.subplots(1, 3, figsize=(12, 4), width_ratios=(1.3, 1, 1))
         gaps.set(yscale="log", xlabel="communication rounds", ylabel="$F(w) - F^*$")
         gaps.set_title(f"{int(data['num_clients'][0])} clients")
-        bands = {name: first["band"].sel(strategy=name).values for name in (RAND, *names[-2:])}
+        shown = {RAND: "random selection", **dict(zip(names[-2:], names[-2:], strict=True))}
+        bands = {words: first["band"].sel(strategy=name).values for name, words in shown.items()}
         curves(gaps, data["round"].values, bands)
         heights = name_rows(speeds, names[1:])
         for place, size in enumerate(data["num_clients"].values):
@@ -159,41 +186,16 @@ def figure(data: "Dataset") -> "Figure":
             intervals(floors, ends, heights - 0.15 * place, geometric_limits, **look)
         for axes in (speeds, floors):
             axes.axvline(1, color="black", linewidth=0.8)
-        speeds.set_xlabel("speed-up over rand to half the gap")
-        floors.set_xlabel("final gap / that of rand")
+        speeds.set_xlabel("speed-up over random selection\nto half of the gap")
+        floors.set_xlabel("final gap / that of\nrandom selection")
         name_rows(floors, ["" for _ in names[1:]])
         floors.set_xscale("log")
         speeds.legend()
-        ends = [geometric_limits(_ends(first, name))[0] for name in names[1:-1]]
-        sentence = "pow-d is faster at first, then ends {:.0f} to {:,.0f} times as high as rand; adapow-d has no floor"
-        return finding(drawn, sentence.format(min(ends), max(ends)))
-
-
-def said(data: "Dataset") -> list[str]:
-    """Sentences of the page, and of the page about all figures."""
-    names = [str(name) for name in data["strategy"].values if name != RAND]
-    sizes = [data.sel(num_clients=size) for size in data["num_clients"].values]
-    ends = [float(geometric_limits(_ends(here, name))[0]) for here in sizes for name in names[:-1]]
-    first, second = (geometric_words(_ends(here, names[-1])) for here in sizes)
-    logs: Any = np.log(data["speedup"])
-    gains = np.exp(logs.mean("instance", skipna=False))  # if all instances have reached the threshold
-    both, two, ten = (span(gains.sel(strategy=name)) for name in (names, names[0], names[-2]))
-    gap = data["band"].sel(side="mean")
-    behind = (gap.sel(strategy=names[-1]) > gap.sel(strategy=RAND)).transpose("num_clients", "round").values
-    waits = [int(data["round"].values[one][0]) for one in behind]
-    return [
-        f"The final gaps of pow-d are {min(ends):,.0f} to {max(ends):,.0f} times that of random selection",
-        f"{first} times as large as that of random selection for K = 30 and {second} times for K = 100",
-        f"from round {waits[0]:,} (K = 30) or {waits[1]:,} (K = 100) on",
-        f"The mean speed-ups lie between {both.replace(' to ', ' and ')}: {two} with d = 2m, {ten} with d = 10m",
-        f"which is {float(data['ceiling'].mean()):.1f} on average",
-        f"mean speed-ups of {both}",
-        f"the final gap is {first} times that of random selection for K = 30, {second} times for K = 100",
-    ]
+        return drawn
 
 
 STUDY = study.Study(
-    "power_of_choice_quadratic", Config(), QUICK, run, table, checks, {"power_of_choice_quadratic": figure}, said=said
+    "power_of_choice_quadratic", Config(), QUICK, run, table, findings, {"power_of_choice_quadratic": figure}
 )
 
 if __name__ == "__main__":

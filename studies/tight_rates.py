@@ -1,9 +1,6 @@
 r"""
-A worst function attains the rates of four of six methods
-=========================================================
-
-**These rates are attained at every step size. For heavy ball the worst quadratic is far from the worst function. For
-local steps the known lemma is loose at long steps.**
+Worst cases of six methods
+==========================
 
 **Question.** The rate of a method is an upper bound. How far is it from the error on the worst function, and which step
 size is best for the worst function?
@@ -23,20 +20,17 @@ start at a squared distance of 1, with :math:`L = 1`, and :math:`\mu = 1/10` exc
   :math:`z^2`, where :math:`z^2 = tz + s` with :math:`s = 1/2` and :math:`t = \max\{1 - s - (1 + s)\eta\mu, (1 + s)\eta
   L - (1 - s)\}`.
 
-**Reading.** Left: theory divided by the proved worst case, whose two sides are at most 1e-07 of the value apart. For
-four methods the rate is exact at every step size, not only for those up to :math:`1/L`, as in textbooks. Middle and
-right: the other two. For these the best step of heavy ball on quadratics is 2.12, on all functions 1.31, and the worst
-quadratic is 0.11 of the worst function at least. The lemma of a round of local steps is 1.00 to 1.01 times the worst
-case up to the best step, and up to 1.56 times beyond.
+**Figure.** Left: theory divided by the proved worst case. Middle and right: both for the two methods whose theory is
+not the worst case. A proved worst case is drawn between its two sides.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from _rated_methods import ABOVE, BELOW, EXACT, METHODS
 from _repeated import span
-from _slides import DASHES, finding
+from _slides import DASHES
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance
@@ -65,8 +59,8 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
             step = method.longest * i / config.num_step_sizes
             problem, theory = method.problem(step)
             lower, upper = map(float, problem.solve().enclosure)
-            said = {"method": method.title, "form": method.theory, "step_size": float(step)}
-            records.append(said | {"lower": lower, "upper": upper, "theory": theory})
+            known = {"method": method.title, "form": method.theory, "step_size": float(step)}
+            records.append(known | {"lower": lower, "upper": upper, "theory": theory})
     return study.from_records(records)
 
 
@@ -96,25 +90,40 @@ ROUNDING = 1e-12
 """Of the value: closed forms and proved numbers are rounded to floats."""
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test that closed forms are exact, above or below the proved worst case, as declared."""
-    lower, upper, theory, form = (data[name].values for name in ("lower", "upper", "theory", "form"))
-    exact, floor, bound = (form == kind for kind in (EXACT, BELOW, ABOVE))
-    above, below = theory / upper - 1, 1 - theory / lower
-
-    def nowhere(far: Any) -> study.Check:
-        worst = float(np.max(far))
-        return study.Check(worst <= ROUNDING, f"beyond by at most {worst:.1e} of the value")
-
-    beside, width = float(np.max(1 - theory[floor] / lower[floor])), float(np.max((upper - lower) / upper))
+def findings(data: "Dataset") -> dict[str, study.Finding]:
+    """Compare closed forms, which are exact, above or below the proved worst case, with its two sides."""
+    lower, upper, theory, form, step = (data[name].values for name in ("lower", "upper", "theory", "form", "step_size"))
+    exact, ball, local = (form == kind for kind in (EXACT, BELOW, ABOVE))
+    ratio, width = theory / upper, float(np.max((upper - lower) / upper))
+    off = float(np.maximum(ratio[exact] - 1, 1 - theory[exact] / lower[exact]).max())
+    best = [float(step[ball][values[ball].argmin()]) for values in (theory, upper)]
+    short = step[local] <= step[local][upper[local].argmin()]
+    beyond, up_to = ratio[local].max(), ratio[local][short]
     return {
-        "exact closed forms lie between both sides": nowhere([above[exact], below[exact]]),
-        "no quadratic is worse than the worst function": nowhere(above[floor]),
-        "for long steps of heavy ball other functions are worse": study.Check(
-            0.1 < beside < 1, f"quadratics lack {beside:.2f} of it"
+        "exact": study.Finding(
+            f"For {len(set(data['method'].values[exact]))} of {len(METHODS)} methods the closed form is the proved "
+            f"worst case at each of {len(step) // len(METHODS)} step sizes.",
+            off <= ROUNDING,
+            f"beyond a side by at most {off:.1e} of the value",
         ),
-        "the lemma of a round is an upper bound": nowhere(below[bound]),
-        "both sides are close": study.Check(0 <= width <= 1e-6, f"at most {width:.1e} of the value apart"),
+        "heavy ball": study.Finding(
+            "For heavy ball the error of the worst quadratic is at most that of the worst function, and falls to "
+            f"{ratio[ball].min():.2f} times it.",
+            bool(ratio[ball].max() <= 1 + ROUNDING and ratio[ball].min() < 0.9),
+        ),
+        "best steps": study.Finding(
+            f"The best step size of heavy ball is {best[0]:.2f} for the worst quadratic and {best[1]:.2f} for the "
+            "worst function.",
+            best[0] > best[1],
+        ),
+        "local steps": study.Finding(
+            f"The lemma on a round of local steps gives {span(up_to, 2)} times the worst case up to the best step "
+            f"size, and up to {beyond:.2f} times with longer steps.",
+            bool((theory >= (1 - ROUNDING) * lower)[local].all() and up_to.max() < 1.05 < beyond),
+        ),
+        "proved": study.Finding(
+            f"The two sides of each worst case are at most {width:.0e} of the value apart.", 0 <= width <= 1e-6
+        ),
     }
 
 
@@ -152,35 +161,10 @@ def figure(data: "Dataset") -> "Figure":
             axes.set(title=method.title, xlabel=r"step size $\eta$, where $L = 1$", ylabel=f"largest {method.measured}")
             axes.set_ylim(0, None)
             axes.legend(fontsize=9, loc="upper left")
-        exact = sum(method.theory == EXACT for method in METHODS)
-        return finding(
-            drawn,
-            f"{exact} of {len(METHODS)} closed forms are the worst case at every step size; heavy ball's worst "
-            "quadratic is not, and the lemma on local steps is loose for long steps",
-        )
+        return drawn
 
 
-def said(data: "Dataset") -> list[str]:
-    """Sentences of the page."""
-    ball, local = (_of(data, next(one.title for one in METHODS if one.theory == kind)) for kind in (BELOW, ABOVE))
-    least = [float(one["step_size"][int(one["upper"].values.argmin())]) for one in (ball, local)]
-    ratio, short = local["theory"] / local["upper"], local["step_size"].values <= least[1]
-    widest = float(((data["upper"] - data["lower"]) / data["upper"]).max())
-    best = float(ball["step_size"][int(ball["theory"].values.argmin())])
-    return [
-        f"at most {widest:.0e} of the value apart",
-        (
-            f"{span(ratio.values[short], 2)} times the worst case up to the best step, and up to "
-            f"{float(ratio.max()):.2f} times beyond"
-        ),
-        (
-            f"the best step of heavy ball on quadratics is {best:.2f}, on all functions {least[0]:.2f}, and the worst "
-            f"quadratic is {float((ball['theory'] / ball['upper']).min()):.2f} of the worst function at least"
-        ),
-    ]
-
-
-STUDY = study.Study("tight_rates", Config(), QUICK, run, table, checks, {"tight_rates": figure}, said=said)
+STUDY = study.Study("tight_rates", Config(), QUICK, run, table, findings, {"tight_rates": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -1,9 +1,6 @@
 r"""
-Power-of-Choice beats random selection early, and where clients are similar
-===========================================================================
-
-**Its error floor is the limit: with more heterogeneity and more candidates it is reached sooner. In the worst
-federation the larger loss selects the client that moves the server past the optimum.**
+Power-of-Choice and random selection on random and worst federations
+====================================================================
 
 **Question.** Power-of-Choice (Cho, Wang and Joshi, 2020) descends faster than random selection and stops at a floor
 above the minimum. Which of the two has the smaller error depends on the federation, on the number of rounds, and on the
@@ -22,19 +19,12 @@ attains it in two rounds from distance 1, with :math:`\mu = 1/10, L = 1, \Gamma 
 outcomes of the selection, and drawn in the plane that contains most of the initial model, of the minimizers and of the
 server's models.
 
-**Reading.** Left: the share of federations in which Power-of-Choice has a smaller error than random selection, with
-exact 95% limits, against their heterogeneity. There with one local step and all clients as candidates pow-d is ahead in
-95% after 8 rounds, in 7% after 256, and in 2% at equal floats. The dotted line is the share in which random selection
-is still above the exact floor. The *mean field* is the round with its exact expected coefficients: after 256 rounds of
-four and eight local steps it has pow-d ahead in 66% and 91% of the federations, the simulation in 31% and 52%. It
-leaves out the randomness of the candidates. If random selection is below the floor, Power-of-Choice cannot have the
-smaller error later.
-
-Middle and right: lines are level sets of the two clients, solid and dashed, :math:`w_1^*, w_2^*` are their minimizers,
-the star is the optimum of F, and black lines connect the server's models. With one random client, the server moves by
-the disagreement of the minimizers, at a right angle to the direction of the optimum. The larger loss selects the client
-that moves the server past the optimum. The losses are tied at the initial model, so no rule that uses only losses can
-distinguish the clients. From distance 1 it gets to 1.44 by chance, and to 2.07 by the larger loss.
+**Figure.** Left: the share of federations in which Power-of-Choice has a smaller error than random selection, with
+exact 95% limits, against their heterogeneity, with one local step. The dotted line is the share in which random
+selection is above the exact floor. The *mean field* of the table is the round with its exact expected coefficients; it
+leaves out the randomness of the candidates. Middle and right: lines are level sets of the two clients, solid and
+dashed, :math:`w_1^*, w_2^*` are their minimizers, the star is the optimum of F, and black lines connect the server's
+models. The losses are tied at the initial model, so no rule that uses only losses can distinguish the clients.
 """
 
 from dataclasses import dataclass, field, fields
@@ -43,9 +33,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from _experiments import joined, part
-from _random_federations import EARLY, Setting, block, checks_of_counts, counted, rows_of_counts, said_of_counts, share
-from _slides import curves, finding
-from _worst_pictures import Picture, checks_of_pictures, draw_picture, pictures, rows_of_pictures
+from _random_federations import (
+    EARLY,
+    Picture,
+    Setting,
+    block,
+    counted,
+    draw_picture,
+    findings_of_counts,
+    findings_of_pictures,
+    pictures,
+    rows_of_counts,
+    rows_of_pictures,
+    share,
+)
+from _slides import curves
 
 import fedtheory as ft
 from fedtheory import study
@@ -127,9 +129,9 @@ def table(data: "Dataset") -> study.Table:
     )  # fmt: skip
 
 
-def checks(data: "Dataset") -> dict[str, study.Check]:
-    """Test the statements of the page."""
-    return checks_of_counts(part(data, "phase")) | checks_of_pictures(part(data, "pictures"))
+def findings(data: "Dataset") -> dict[str, study.Finding]:
+    """Return the findings about random and about worst federations."""
+    return findings_of_counts(part(data, "phase")) | findings_of_pictures(part(data, "pictures"))
 
 
 def figure(data: "Dataset") -> "Figure":
@@ -154,24 +156,10 @@ def figure(data: "Dataset") -> "Figure":
             left.plot(heterogeneity, above, ":", color="black", linewidth=1.2)
         for axes, name in zip(others, pictures["strategy"].values[1:], strict=True):
             draw_picture(axes, pictures, str(name))
-        early, late = (float(shown[f"{t} rounds"].sum() / total.sum()) for t in (EARLY, last))
-        return finding(
-            drawn,
-            f"Power-of-Choice is ahead in {early:.0%} of the federations after {EARLY} rounds, in {late:.0%} after "
-            f"{last}: its floor decides",
-        )
+        return drawn
 
 
-def said(data: "Dataset") -> list[str]:
-    """Sentences of the page."""
-    chance, larger = part(data, "pictures")["attained"].values[1:]
-    return [
-        *said_of_counts(part(data, "phase")),
-        f"From distance 1 it gets to {chance:.2f} by chance, and to {larger:.2f} by the larger loss",
-    ]
-
-
-STUDY = study.Study("worst_federation", Config(), QUICK, run, table, checks, {"worst_federation": figure}, said=said)
+STUDY = study.Study("worst_federation", Config(), QUICK, run, table, findings, {"worst_federation": figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

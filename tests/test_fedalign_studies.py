@@ -3,40 +3,13 @@
 # mypy: allow-untyped-calls
 
 import sys
-from typing import Any
 
-import _fedalign_findings as findings
-import _fedalign_runs as runs
+import _fedalign_images as align
 import numpy as np
 import pytest
 import xarray
-from _experiments import part
-from _images import Images
 
-from tests.quick_studies import loaded, stored_data
-from tests.test_studies import failing
-
-
-@pytest.fixture
-def quadratic() -> Any:
-    found = loaded("fedalign_quadratic")
-    return found, stored_data(found)
-
-
-def test_a_wrong_bound_floor_or_inclusion_is_caught(quadratic) -> None:
-    found, data = quadratic
-    assert failing(found, data) == set()
-    tight = data.assign(bound=data["bound"].where(data["form"] != "recursion", data["error"].sel(side="mean") / 2))
-    assert "the error stays below the unrolled recursion" in failing(found, tight)
-    assert "settled noise-free runs end at their floor" in failing(found, data.assign(floor=1.2 * data["floor"]))
-
-
-def test_swapped_strategies_are_caught(quadratic) -> None:
-    found, data = quadratic
-    names = list(data["threshold"].values)
-    swapped = data.isel(threshold=slice(None, None, -1)).assign_coords(threshold=names)
-    broken = failing(found, swapped)
-    assert {"theta falls with the threshold", "rho rises with the threshold"} <= broken
+from tests.quick_studies import loaded
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -58,50 +31,12 @@ def test_worlds_of_the_bounds_start_two_away_in_every_coordinate_and_know_their_
     assert known["G2"] >= np.square(gradients).sum(axis=1).max() + found.quick.gradient_noise
 
 
-@pytest.mark.slow
-def test_swapped_arms_and_clients_that_are_all_or_none_included_are_caught() -> None:
-    found = loaded("fedalign_images")
-    whole = stored_data(found)
-    assert failing(found, whole) == set()
-    data = part(whole, "arms")
-
-    def failing_arms(changed: Any) -> set[str]:
-        return {name for name, check in findings.checks_of_arms(changed).items() if not check.holds}
-
-    swapped = data.isel(arm=[3, 2, 1, 0]).assign_coords(arm=data["arm"])
-    assert {
-        "three updates with large features cost the priority clients alone accuracy",
-        "of large losses fewer are near than of accuracies",
-    } <= failing_arms(swapped)
-    everybody = data.assign(included=data["included"].clip(min=float(data.attrs["num_clients"])))
-    assert "FedALIGN includes some others and not all" in failing_arms(everybody)
-
-
 def test_gains_are_of_the_same_instances() -> None:
     final = xarray.DataArray(
         [[0.5, 0.7, 0.6], [0.4, np.nan, 0.6]],
         dims=("instance", "strategy"),
-        coords={"strategy": list(runs.STRATEGIES)},
+        coords={"strategy": list(align.STRATEGIES)},
     )
     with pytest.raises(ValueError, match=r"of the same seeds on both sides, got 1 of 2 and 2 of 2"):
-        findings.gain(final)
-    assert findings.gain(final.isel(instance=[0, 0]), runs.EVERYBODY) == pytest.approx([0.1, 0.1])
-
-
-def test_shards_of_the_arms_hold_one_class_and_tests_count_classes_by_their_shares() -> None:
-    config = loaded("fedalign_images").config
-    given = config, runs._noisy_digits(config)
-    data, (images, labels) = runs.arm_shards(*given, 2, np.random.SeedSequence(1), stable=True)
-    assert data.num_clients == 60
-    assert max(len(np.unique(data.client(k)[1])) for k in range(60)) == 2
-    assert labels.size == 718  # 40% of 1797
-    # Where there is a test set, everything else is trained on, and these samples are tested.
-    own = Images(*given[1][:2], images[:100], labels[:100])
-    trained, tested = runs.arm_shards(config, own, 2, np.random.SeedSequence(1), stable=True)
-    assert len({tuple(row) for row in trained.features}) > len({tuple(row) for row in data.features})
-    np.testing.assert_array_equal(tested[1], labels[:100])
-    # Always class 0: all right for its share 3/4, all wrong for the other class.
-    model = np.zeros((1, 10, images.shape[1] + 1))
-    model[0, 0, -1] = 1.0
-    shares = np.array([0.75, 0.25] + [0.0] * 8)
-    assert runs.weighted_accuracy(model.reshape(1, -1), images, labels, shares) == pytest.approx(0.75, rel=1e-12)
+        align.gain(final)
+    assert align.gain(final.isel(instance=[0, 0]), align.EVERYBODY) == pytest.approx([0.1, 0.1])

@@ -18,8 +18,7 @@ import xarray
 import fedtheory as ft
 from fedtheory import study
 from tests.environment import ROOT
-from tests.quick_studies import loaded, stored_data
-from tests.test_studies import failing
+from tests.quick_studies import loaded
 
 
 @pytest.fixture(scope="module")
@@ -28,64 +27,7 @@ def approximation() -> study.Study:
 
 
 TABLES = loaded("greedyfed_tables")
-RUNS, DIGITS, QUADRATICS = (sys.modules[f"_greedyfed_{name}"] for name in ("runs", "digits", "quadratics"))
-
-
-def false(checks: dict[str, study.Check]) -> set[str]:
-    return {name for name, check in checks.items() if not check.holds}
-
-
-ROUNDS = np.arange(0, 81, 10)
-
-
-def accuracies(**last: tuple[float, ...]) -> xarray.Dataset:
-    """Curves that rise linearly from 0 to the accuracies that each algorithm has at the end, a seed each."""
-    curves = np.array(list(last.values()))[None, :, :, None] * (ROUNDS / ROUNDS[-1])
-    variants = [name for name in RUNS.FIRST if name.partition(", ")[0] in last]
-    order = [variants.index(name) for key in last for name in variants if name.partition(", ")[0] == key]
-    coords = {"setting": ["one class"], "variant": [variants[i] for i in order], "round": ROUNDS}
-    return xarray.Dataset({"accuracy": (("setting", "variant", "seed", "round"), curves)}, coords=coords)
-
-
-def test_differences_are_paired_by_seed_and_their_intervals_are_students() -> None:
-    # Seeds differ by 40, algorithms by 2 +- 1: by seed the differences are 1, 2, 3, with the standard error
-    # 1 / sqrt 3; Student's quantile of 0.975 at two degrees of freedom is sqrt(2 (1 - 1/20)^2 / (1 - (1 - 1/20)^2)).
-    data = accuracies(FedAvg=(80.0, 40.0, 60.0), GreedyFed=(81.0, 42.0, 63.0))
-    rows = {(row["entry"], row["algorithm"]): row for row in DIGITS.rows_of_digits(data)}
-    own, half = rows["alpha = 0.0001", "GreedyFed"], np.sqrt(2 * 0.95**2 / (1 - 0.95**2)) / np.sqrt(3)
-    assert own["mean [%]"] == pytest.approx(62.0)
-    assert own["std"] == pytest.approx(np.sqrt((19**2 + 20**2 + 1) / 2))
-    assert own["less FedAvg"] == f"+2.0 [{2 - half:+.1f}, {2 + half:+.1f}]"
-    assert rows["alpha = 0.0001", "FedAvg"]["less FedAvg"] == "+0.0 [+0.0, +0.0]"
-    unequal = data.assign(accuracy=data["accuracy"].where((data["variant"] != "FedAvg") | (data["seed"] < 1)))
-    with pytest.raises(ValueError, match="must be of the same seeds on both sides, got 3 of 3 and 1 of 3"):
-        DIGITS.rows_of_digits(unequal)
-
-
-def test_entries_are_read_at_their_share_of_the_rounds_and_stand_beside_the_papers() -> None:
-    data = accuracies(FedAvg=(80.0, 80.0), GreedyFed=(40.0, 40.0))
-    rows = {(row["entry"], row["algorithm"]): row for row in DIGITS.rows_of_digits(data)}
-    for eighths in (3, 5, 7):
-        assert rows[f"T = {10 * eighths}", "FedAvg"]["mean [%]"] == pytest.approx(10.0 * eighths)
-    # Table II of the paper: T = 150 of 400; Table I, first row.
-    assert rows["T = 30", "GreedyFed"]["paper [%]"] == 91.12
-    assert rows["alpha = 0.0001", "FedAvg"]["paper [%]"] == 92.19
-    # Settings that were not run have no rows.
-    assert {entry for entry, _ in rows} == {"alpha = 0.0001", "T = 30", "T = 50", "T = 70"}
-
-
-def test_one_seed_has_neither_a_spread_nor_an_interval() -> None:
-    rows = DIGITS.rows_of_digits(accuracies(FedAvg=(80.0,), GreedyFed=(81.0,)))
-    assert all(np.isnan(row["std"]) and not row["less FedAvg"] for row in rows)
-
-
-def test_algorithms_that_learn_nothing_or_diverge_are_caught() -> None:
-    good = accuracies(FedAvg=(80.0, 70.0), GreedyFed=(81.0, 71.0))
-    assert false(DIGITS.checks_of_digits(good)) == set()
-    flat = good.assign(accuracy=good["accuracy"].where(good["variant"] == "FedAvg", 10.0))
-    assert false(DIGITS.checks_of_digits(flat)) == {"every algorithm learns digits"}
-    lost = good.assign(accuracy=good["accuracy"].where(good["round"] < 80))
-    assert false(DIGITS.checks_of_digits(lost)) == {"every algorithm learns digits", "no run on digits diverged"}
+RUNS, CAUSES = (sys.modules[f"_greedyfed_{name}"] for name in ("fashion", "causes"))
 
 
 def packed(array: Any) -> bytes:
@@ -105,7 +47,7 @@ RUN = (
     "--digits.record-every", "2", "--digits.hidden", "8", "--digits.step-size", "0.3",
 )  # fmt: skip
 SMALL = (
-    *RUN, "--digits-seeds", "2", "--digits-settings", "one class", "--lead-rounds", "10", "--changes", "averaging=0",
+    *RUN, "--digits-seeds", "2", "--changes", "averaging=0",
     "--num-seeds", "1", "--settings", "one class", "--quadratics.num-starts", "2",
 )  # fmt: skip
 
@@ -128,14 +70,13 @@ def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tmp_path, ca
     assert command(tmp_path, "--digits.data", *pair, *pair, capsys=capsys) == (0, "")
     data = study.load(tmp_path / "results").data
     # Three classes: guessing has a third right.
-    assert float(data["digits_accuracy"].isel(digits_round=-1).mean()) > 80
+    assert float(data["leads_accuracy"].isel(leads_round=-1).sel(leads_algorithm="FedAvg").mean()) > 80
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (("--settings", "none"), "settings must be among one class; as drawn; alpha = 0.1"),
-        (("--digits-settings", "none"), "digits_settings must be among one class; as drawn"),
         (("--variants", "FedSGD"), "variants must be among GreedyFed, mean; GreedyFed, 0"),
         (("--digits.data", "cifar"), "data must be digits, fashion-mnist, or four IDX files"),
         (("--digits.data", *["absent"] * 4), "No such file or directory"),
@@ -187,17 +128,13 @@ def test_a_lead_is_paired_and_ends_where_its_mean_is_no_longer_positive() -> Non
             "number": ["effective clients", "effective classes"],
         },
     )  # fmt: skip
-    [row] = DIGITS.rows_of_leads(data)
+    [row] = CAUSES.rows_of_leads(data)
     # Leads 0 0, 40 10, 20 4, -1 1, -10 -8: they cancel at round 30.
     assert (row["largest lead"], row["at round"], row["behind from round"]) == (25.0, 10, 30)
     # Student's quantile of 0.975 at one degree of freedom is tan(0.475 pi), and the standard error is 1.
     half = np.tan(0.475 * np.pi)
     assert row["less FedAvg"] == f"-9.0 [{-9 - half:.1f}, {-9 + half:+.1f}]"
     assert (row["effective clients"], row["effective classes, FedAvg"]) == (2.0, 9.0)
-    assert false(DIGITS.checks_of_leads(data)) == set()
-    slow = data.assign(accuracy=data["accuracy"].where(data["algorithm"] != "GreedyFed", 5.0))
-    assert false(DIGITS.checks_of_leads(slow)) == {"GreedyFed is ahead at some time"}
-    assert false(DIGITS.checks_of_leads(data.assign(found=1 / data["found"]))) == {"GreedyFed trains on fewer clients"}
 
 
 def test_effective_clients_and_classes_are_those_that_updates_came_from() -> None:
@@ -205,23 +142,23 @@ def test_effective_clients_and_classes_are_those_that_updates_came_from() -> Non
     clients = ft.federation.FederatedData.from_clients([(x, [0, 0, 0]), (x, [1, 1, 1]), (x, [2, 2, 2])], num_classes=4)
     dealt = RUNS.Dealt(clients, clients)
     # Shares 1/2 and 1/2: two clients, and two classes; shares 2/3, 1/6, 1/6: 1 / (4/9 + 2/36).
-    assert DIGITS.spread(np.array([5, 5, 0]), dealt) == pytest.approx((2, 2))
+    assert CAUSES.spread(np.array([5, 5, 0]), dealt) == pytest.approx((2, 2))
     entropy = np.log(6) - 2 / 3 * np.log(4)
-    assert DIGITS.spread(np.array([4, 1, 1]), dealt) == pytest.approx((2, np.exp(entropy)))
+    assert CAUSES.spread(np.array([4, 1, 1]), dealt) == pytest.approx((2, np.exp(entropy)))
 
 
 def test_one_number_is_changed_at_a_time() -> None:
     common = TABLES.config.digits
-    same, how, variant = DIGITS.changed(common, "base")
+    same, how, variant = CAUSES.changed(common, "base")
     assert (same, how.concentration, variant) == (common, 1e-4, "GreedyFed, mean")
     fewer = dataclasses.replace(common, num_clients=20)
-    assert DIGITS.changed(common, "num_clients=20") == (fewer, how, variant)
-    assert DIGITS.changed(common, "averaging=0.5") == (common, how, "GreedyFed, 0.5")
+    assert CAUSES.changed(common, "num_clients=20") == (fewer, how, variant)
+    assert CAUSES.changed(common, "averaging=0.5") == (common, how, "GreedyFed, 0.5")
     skewed = dataclasses.replace(how, concentration=0.1)
-    assert DIGITS.changed(common, "concentration=0.1") == (common, skewed, variant)
+    assert CAUSES.changed(common, "concentration=0.1") == (common, skewed, variant)
     with pytest.raises(ValueError, match=r"changes must be of step_size, num_clients, .*, got hidden=3"):
-        DIGITS.changed(common, "hidden=3")
-    found = [DIGITS.changed(common, change) for change in ("base", *TABLES.config.changes)]
+        CAUSES.changed(common, "hidden=3")
+    found = [CAUSES.changed(common, change) for change in ("base", *TABLES.config.changes)]
     assert all(one not in found[:i] for i, one in enumerate(found))
 
 
@@ -248,15 +185,6 @@ def test_truncation_counts_what_it_spares(approximation) -> None:
     np.testing.assert_allclose(values, 1 / 3)
 
 
-def test_wrong_errors_and_counts_are_caught(approximation) -> None:
-    data = stored_data(approximation)
-    assert failing(approximation, data) == set()
-    flat = data.assign(error=data["error"].where(data["estimator"] != "sweeps", 0.5))
-    assert failing(approximation, flat) == {"errors of sweeps fall like the square root"}
-    more = data.assign(evaluations=data["evaluations"] + 2 ** data["players"])
-    assert failing(approximation, more) == {"no estimator evaluates more than all coalitions"}
-
-
 def plain_greedy(p: float, start: float, first: int) -> float:
     """Gap after GreedyFed with two clients, one per round, in plain rationals: no engine, no closed form."""
     weight = Fraction(p)
@@ -276,23 +204,12 @@ def plain_greedy(p: float, start: float, first: int) -> float:
 def test_the_law_of_two_clients_is_what_a_plain_program_does(p: float) -> None:
     for start in np.arange(-17, 18, 2) / 16:
         for first in (0, 1):
-            assert plain_greedy(p, start, first) == pytest.approx(float(QUADRATICS.law(p, start, first)), rel=1e-15)
-
-
-def test_a_wrong_law_a_wrong_place_and_wrong_frequencies_are_caught() -> None:
-    data = QUADRATICS.quadratics(TABLES.quick, study.silent)
-    assert false(QUADRATICS.checks_of_quadratics(data)) == set()
-    swapped = data.assign(first=1 - data["first"])
-    assert false(QUADRATICS.checks_of_quadratics(swapped)) == {"two clients end where the law says"}
-    off = data["late"].where(data["number"] != "bias", 1.5 * data["late"])
-    assert false(QUADRATICS.checks_of_quadratics(data.assign(late=off))) == {
-        "who is locked in by latest values decides the end", "frequencies predict the bias",
-    }  # fmt: skip
+            assert plain_greedy(p, start, first) == pytest.approx(float(CAUSES.law(p, start, first)), rel=1e-15)
 
 
 def test_the_place_of_no_pull_is_where_fixed_cohorts_take_the_model() -> None:
     fed = ft.QuadraticFederation([1.0, 2.0, 5.0], [[1.0], [0.0], [4.0]], [0.5, 0.3, 0.2])
-    place = QUADRATICS.place_of_no_pull(fed, np.array([[0, 2]] * 3), 0.1, 2)
+    place = CAUSES.place_of_no_pull(fed, np.array([[0, 2]] * 3), 0.1, 2)
     # One cohort for good: a fixed point of w -> w + 5/7 (1 - 0.9^2)(1 - w) + 2/7 (1 - 0.5^2)(4 - w).
     pulls = 5 / 7 * 0.19, 2 / 7 * 0.75
     assert place == pytest.approx([(pulls[0] * 1 + pulls[1] * 4) / sum(pulls)])

@@ -56,7 +56,7 @@ def test_the_looseness_is_that_of_the_stored_study() -> None:
     above = {row["what"]: math.log10(row["rand"]) for row in table("closing_the_gap") if row["rand"] > 0}
     shown = [float(number) for number in re.findall(r"\| (\d\.\d\d) \|", PAGE)]
     worst = above["worst case"]
-    over = [above[name] - worst for name in ("promise", "refined promise", "Theorem P", "Lemma W")]
+    over = [above[name] - worst for name in ("theorem", "refined theorem", "Theorem P", "Lemma W")]
     assert shown == [round(power, 2) for power in (*over, worst)]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory import study
-from fedtheory.study._figures import figure_bytes
+from fedtheory.study._figures import figure_bytes, titled
 from tests.environment import ROOT
 from tests.quick_studies import loaded
 
@@ -16,7 +16,8 @@ def test_the_picture_of_the_readme_is_drawn_from_the_stored_results() -> None:
     import matplotlib.pyplot as plt
 
     figure = loaded("bound_versus_error").figures["bound_versus_error"]
-    drawn = figure(study.load(ROOT / "docs" / "full_size" / "bound_versus_error").data)
+    stored = study.load(ROOT / "docs" / "full_size" / "bound_versus_error")
+    drawn = titled(figure(stored.data), next(iter(stored.findings.values())).sentence)
     again = plt.imread(BytesIO(figure_bytes(drawn, "png")["png"]))
     texts = [text.get_text() for text in drawn.axes[0].texts]
     plt.close(drawn)

@@ -13,7 +13,7 @@ import fedtheory as ft
 from tests.quick_studies import loaded
 
 STUDY = loaded("power_of_choice_fmnist")
-RUNS, NUMBERS, DIGITS = (sys.modules[name] for name in ("_fmnist_runs", "_fmnist_tables", "_fmnist_digits"))
+RUNS, DIGITS = (sys.modules[name] for name in ("_fmnist", "_fmnist_digits"))
 SMALL = dataclasses.replace(STUDY.quick.size, num_rounds=2)
 RAND = ft.selection.Proportional(2)
 
@@ -111,7 +111,7 @@ def test_unknown_settings_are_refused() -> None:
 def test_runs_on_other_partitions_are_not_compared() -> None:
     keys = ("base", 0.3, "rand, m = 2"), ("base", 0.3, "pow-d, d = 4")
     seeds, names = [0, 1, 0], [keys[0][2], keys[0][2], keys[1][2]]
-    runs = NUMBERS.Runs(
+    runs = RUNS.Runs(
         xarray.Dataset(
             {
                 "setting": ("run", ["base"] * 3), "concentration": ("run", [0.3] * 3), "seed": ("run", seeds),
@@ -122,59 +122,6 @@ def test_runs_on_other_partitions_are_not_compared() -> None:
     )  # fmt: skip
     with pytest.raises(ValueError, match=r"the same partitions on both sides, got \[0\] and \[0, 1\]"):
         runs.differences(keys[1], keys[0])
-
-
-def of_digits(costs: dict[str, tuple[float, float, float]], accuracies: tuple[float, ...]) -> xarray.Dataset:
-    one = (1, 2, len(costs))
-    dims = ("concentration", "instance", "strategy")
-    return xarray.Dataset(
-        {
-            "final": (dims, np.broadcast_to(accuracies, one)),
-            "costs": ((*dims, "cost"), np.broadcast_to(list(costs.values()), (*one, 3))),
-        },
-        coords={"concentration": [0.3], "strategy": list(costs), "cost": list(DIGITS.COSTS)},
-    )
-
-
-def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
-    def false(*arguments: Any) -> set[str]:
-        return {name for name, check in DIGITS.checks_of_costs(of_digits(*arguments)).items() if not check.holds}
-
-    # Models of 100 floats; 3 clients selected, 10 in the first row; 6 candidates.
-    costs: dict[str, tuple[float, float, float]] = {
-        "rand, m = 10": (1000, 10, 0),
-        "rand, m = 3": (300, 3, 0),
-        "pow-d, d = 6": (306, 6, 6),
-        "cpow-d, d = 6": (306, 6, 6),
-        "rpow-d, d = 50": (303, 3, 0),
-        "afl": (303, 3, 3),
-    }
-    level = (90.0,) * 6
-    silent = "rpow-d evaluates nothing and sends one number per selected client"
-    assert false(costs, level) == set()
-    assert false({**costs, "rpow-d, d = 50": (303, 3, 3)}, level) == {silent}
-    assert false({**costs, "rpow-d, d = 50": (350, 3, 0)}, level) == {silent}
-    assert false({**costs, "cpow-d, d = 6": (306, 3, 6)}, level) == {"asking candidates sends them the model"}
-    assert false(costs, (90.0,) * 5 + (75.0,)) == {"final accuracies lie within ten points"}
-
-
-def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
-    def false(turns: float, lead: float, left: float) -> set[str]:
-        final = 90.0 - turns * np.array([0, 1])[:, None] + lead * np.array([0, 1])
-        numbers = np.stack([final, final, np.full((2, 2), left)], axis=-1)[None, None]
-        data = xarray.Dataset(
-            {"found": (("concentration", "instance", "availability", "strategy", "number"), numbers)},
-            coords={
-                "concentration": [0.3], "availability": [DIGITS.ALWAYS, DIGITS.TURNS],
-                "strategy": [DIGITS.RAND, "pow-d, d = 6"], "number": ["early", "final", "loss ratio"],
-            },
-        )  # fmt: skip
-        return {name for name, check in DIGITS.checks_of_turns(data).items() if not check.holds}
-
-    assert false(0.2, 1.0, 0.1) == set()
-    assert false(6.0, 1.0, 0.1) == {"taking turns costs at most five points"}
-    assert false(0.2, 12.0, 0.1) == {"no strategy ends ten points above rand"}
-    assert false(0.2, 1.0, 0.8) == {"every strategy learns"}
 
 
 @pytest.mark.parametrize("num_classes", [3, 10])

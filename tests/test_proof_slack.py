@@ -19,7 +19,8 @@ K, M, TAU = 4, 2, 3
 
 @pytest.fixture(scope="module")
 def modules():
-    return importlib.import_module("_proof_slack"), importlib.import_module("_proof_of_theorem_31")
+    module = importlib.import_module("_proof_of_theorem_31")
+    return module, module
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import contextlib
 import doctest
 import io
-import json
 import re
 import runpy
 import shlex
@@ -169,15 +168,6 @@ def test_the_command_line_understands_every_subcommand_that_is_shown() -> None:
     assert {"verify", "show"} <= shown
     assert {name for name in shown if not understands(name)} == set()
     assert not understands("no_such_subcommand")
-
-
-def test_the_distances_that_the_readme_and_its_picture_name_are_those_of_the_study() -> None:
-    rows = json.loads(read("docs/full_size/bound_versus_error/table.json"))["rows"]
-    powers = [[float(part) for part in row["log10(bound/error)"].split(" / ")] for row in rows]
-    lemma, *_, printed = zip(*powers, strict=True)
-    text = " ".join(read("README.md").split())
-    assert f"theorem ends {min(printed)} to {max(printed)} orders of magnitude above the error" in text
-    assert f"the sharpest lemma of this library {min(lemma)} to {max(lemma)}." in text
 
 
 def test_a_wrong_output_is_seen(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import fedtheory as ft
 from fedtheory import study
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded
-from tests.test_studies import failing
 
 
 def idx(array: Any) -> bytes:
@@ -67,16 +66,15 @@ def chosen(files: tuple[str, ...]) -> xarray.Dataset:
 
 def aligned(files: tuple[str, ...]) -> xarray.Dataset:
     found = loaded("fedalign_images")
-    small = {"num_clients": 20, "num_rounds": 4, "arm_instances": 2, "num_shards": 24, "shards_per_client": (4,)}
-    config = dataclasses.replace(found.quick, data=files, arm_priority=(1, 2), **small)
-    data: xarray.Dataset = sys.modules["_fedalign_runs"].arms(config, study.silent)
+    config = dataclasses.replace(found.quick, data=files, num_clients=20, num_rounds=10, num_instances=2)
+    data: xarray.Dataset = sys.modules["_fedalign_images"].shards(config, study.silent)
     return data
 
 
 def valued_greedily(files: tuple[str, ...]) -> xarray.Dataset:
     found = loaded("greedyfed_tables")
     small = dataclasses.replace(found.quick.digits, data=files, num_server=60, num_clients=6, num_rounds=4)
-    data: xarray.Dataset = sys.modules["_greedyfed_digits"].digits(
+    data: xarray.Dataset = sys.modules["_greedyfed_causes"].leads(
         dataclasses.replace(found.quick, digits=small), study.silent
     )
     return data
@@ -108,38 +106,3 @@ def test_every_study_of_digits_takes_images_of_ones_own(name, files, monkeypatch
     data = OF_IMAGES[name](files)
     assert features == {6}
     assert all(np.isfinite(values).any() for values in data.variables.values() if values.dtype.kind == "f")
-
-
-def falling(rate: Any, floor: Any, rounds: Any) -> Any:
-    return floor + (2.3 - floor) * np.exp(-np.asarray(rate)[..., None] * rounds)
-
-
-def figure_four(speeds: tuple[float, ...], floors: tuple[float, ...]) -> xarray.Dataset:
-    """Losses that fall to their floors, the same on three data sets, for one and three clients per round."""
-    rounds = np.arange(0, 402, 2)
-    curves = np.array([falling(speed / 50, floor, rounds) for speed, floor in zip(speeds, floors, strict=True)])
-    losses = np.broadcast_to(curves[None, None, :, None], (3, 2, len(speeds), 2, rounds.size)).copy()
-    names = ["rand", "pow-d, d = 2m", "pow-d, d = 10m", "adapow-d"]
-    return xarray.Dataset(
-        {"loss": (("instance", "num_selected", "strategy", "replicate", "round"), losses)},
-        coords={"num_selected": [1, 3], "strategy": names, "round": rounds},
-        attrs={"threshold": 0.7, "record_every": 2},
-    )
-
-
-def test_wrong_speeds_and_floors_on_synthetic_data_are_caught() -> None:
-    found = loaded("power_of_choice_synthetic")
-    assert failing(found, figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.5, 0.3))) == set()
-    assert failing(found, figure_four((1, 0.9, 2, 2), (0.3, 0.32, 0.5, 0.3))) == {
-        "with one client per round every variant reaches the threshold sooner than rand"
-    }
-    assert failing(found, figure_four((1, 1.5, 9, 2), (0.3, 0.32, 0.5, 0.3))) == {
-        "no speed-up over the data sets reaches 3 on average"
-    }
-    assert failing(found, figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.5, 0.6))) == {
-        "adapow-d ends below the floor of most candidates"
-    }
-    # Who never gets there has no speed-up.
-    slow = figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.9, 0.3))
-    assert "with one client per round every variant reaches the threshold sooner than rand" in failing(found, slow)
-    assert "reached in 0 of 3" in str(found.table(slow).rows)

@@ -54,7 +54,7 @@ def rows(data):
 
 def fair(data):
     mean = float(data["heads"].mean())
-    return {"fair": study.Check(abs(mean - 0.5) < 0.1, f"mean {mean:.3f}")}
+    return {"fair": study.Finding(f"The share of heads is {mean:.3f}.", abs(mean - 0.5) < 0.1)}
 
 
 def draw(data):
@@ -88,7 +88,7 @@ def exit_code(argv: list[str], toy: study.Study = TOY) -> Any:
 
 def test_every_file_is_written_and_nothing_else(tmp_path):
     study.produce(TOY, TOY.quick, tmp_path)
-    assert names(tmp_path) == {"data.nc", "table.json", "checks.json", "metadata.json", "heads.png", "heads.pdf"}
+    assert names(tmp_path) == {"data.nc", "table.json", "findings.json", "metadata.json", "heads.png", "heads.pdf"}
 
 
 def test_what_was_written_is_what_is_loaded(tmp_path):
@@ -96,7 +96,7 @@ def test_what_was_written_is_what_is_loaded(tmp_path):
     read = study.load(tmp_path)
     assert read.data.identical(made.data)
     assert read.table == made.table
-    assert read.checks == made.checks
+    assert read.findings == made.findings
     assert read.metadata == made.metadata
     assert read.metadata["config"] == {"num_throws": 200, "seed": 0}
     assert read.metadata["seed_entropy"] == 0
@@ -171,11 +171,14 @@ def test_a_failing_write_leaves_the_earlier_results_as_they_were(tmp_path, monke
     assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
 
 
-def test_command_line_prints_one_table_and_where_the_results_are(tmp_path, capsys):
+def test_command_line_prints_one_table_the_findings_and_where_the_results_are(tmp_path, capsys):
     study.main(TOY, ["--quick", "--out", str(tmp_path / "out")])
     shown = capsys.readouterr()
     assert shown.out.count("heads [1]") == 1
-    assert "1 of 1 checks hold" in shown.out
+    *_, sentence, _, last, picture = shown.out.splitlines()
+    assert re.fullmatch(r"- The share of heads is 0\.\d+\.", sentence)
+    assert last.startswith("1 of 1 findings hold; results in ")
+    assert Path(picture.removeprefix("figure: ")).is_file()
     assert study.load(tmp_path / "out").metadata["config"]["num_throws"] == 200
 
 
@@ -187,11 +190,24 @@ def test_default_output_is_named_after_the_study(tmp_path, monkeypatch):
     assert names(tmp_path / "results") == {"toy", "toy-quick"}
 
 
-def test_a_failed_check_exits_with_one_and_keeps_the_results(tmp_path, capsys):
-    unfair = replace(TOY, checks=lambda data: {"fair": study.Check(False, "mean 0.9")})
+def test_a_finding_that_does_not_hold_exits_with_one_and_keeps_the_results(tmp_path, capsys):
+    unfair = replace(TOY, findings=lambda data: {"fair": study.Finding("The coin is fair.", False, "mean 0.9")})
     assert exit_code(["--quick", "--out", str(tmp_path)], unfair) == 1
-    assert "check failed: fair: mean 0.9" in capsys.readouterr().err
-    assert not study.load(tmp_path).checks["fair"].holds
+    assert "toy: does not hold: The coin is fair. mean 0.9" in capsys.readouterr().err
+    assert not study.load(tmp_path).findings["fair"].holds
+
+
+def test_the_first_finding_is_the_title_of_the_figures(tmp_path):
+    import matplotlib.pyplot as plt
+
+    sentences = [
+        "The coin shows heads in half of the throws, and this sentence is too long for a line.",
+        "Another one.",
+    ]
+    found = {sentence: study.Finding(sentence, True) for sentence in sentences}
+    study.produce(replace(TOY, findings=lambda data: found), TOY.quick, tmp_path)
+    assert " ".join(plt.gcf().get_suptitle().split()) == sentences[0]
+    assert "\n" in plt.gcf().get_suptitle()
 
 
 @pytest.mark.parametrize(
@@ -346,7 +362,7 @@ def test_a_file_that_is_no_plain_one_is_refused_in_one_sentence(tmp_path, capsys
 
 
 TABLES = {"table": [b"[]", b'{"rows": 3}', b'{"rows": [3]}', b'{"rows": [{"a": [1]}]}', b'{"rows": [], "title": 3}'],
-          "checks": [b"[]", b'{"a": 3}', b'{"a": {"holds": 1, "detail": ""}}', b'{"a": {"holds": true}}'],
+          "findings": [b'{"a": 3}', b'{"a": {"sentence": "", "holds": 1, "detail": ""}}', b'{"a": {"holds": 1}}'],
           "data": [b"", b"\x89HDF\r\n\x1a\n", b"CDF\x02"]}  # fmt: skip
 
 
@@ -410,7 +426,7 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys, monk
     assert shown[0] == "money"
     assert shown[1:3] == printed[1:3]
     # How long a study took that went on after a stop is not known, and is not said.
-    assert shown[-1] == "1 of 1 checks hold; figures in results/toy-shown"
+    assert shown[-2:] == ["1 of 1 findings hold; figures in results/toy-shown", "figure: results/toy-shown/one.png"]
     assert sorted(path.name for path in Path("results/toy-shown").iterdir()) == ["one.pdf", "one.png"]
     assert Path("results/toy-shown/one.png").read_bytes()[1:4] == b"PNG"
     assert [data["heads"].size for data in drawn] == [TOY.quick.num_throws]
@@ -418,7 +434,7 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys, monk
     with pytest.raises(SystemExit):
         study.main(today, ["--show", str(tmp_path), "--out", str(tmp_path)])
     assert "--out must be another folder than that of --show" in capsys.readouterr().err
-    unfair = replace(today, checks=lambda data: {"fair": study.Check(False, "mean 7")})
+    unfair = replace(today, findings=lambda data: {"fair": study.Finding("The coin is fair.", False, "mean 7")})
     with pytest.raises(SystemExit) as left:
         study.main(unfair, ["--show", str(tmp_path)])
     assert left.value.code == 1
@@ -490,7 +506,7 @@ def run(config, progress):
     for _ in progress(range(1000), "sleeping"):
         time.sleep(0.05)
 
-study.main(study.Study("sleeper", Config(), Config(), run, table=None, checks=None))
+study.main(study.Study("sleeper", Config(), Config(), run, table=None, findings=None))
 """
 
 

@@ -17,7 +17,7 @@ def test_all_studies_are_listed_with_their_titles(capsys: pytest.CaptureFixture[
     assert main(["study"]) == 0
     found = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert sorted(found) == sorted(script.stem for script in SCRIPTS)
-    assert found["tight_rates"] == "A worst function attains the rates of four of six methods"
+    assert found["bound_versus_error"] == "Error and bounds of Power-of-Choice"
 
 
 def test_a_study_gets_the_words_after_its_name(
@@ -42,7 +42,7 @@ What is the sum?
 ================
 """
 from dataclasses import dataclass
-from fedtheory.study import Check, Study, Table, from_records
+from fedtheory.study import Study, Table, from_records
 
 @dataclass(frozen=True)
 class Config:

@@ -1,7 +1,7 @@
-"""Command line, progress, checks, tables and output files of study scripts."""
+"""Command line, progress, findings, tables and output files of study scripts."""
 
 from fedtheory.study._files import read_study as read_study
-from fedtheory.study.scripts import Check as Check
+from fedtheory.study.scripts import Finding as Finding
 from fedtheory.study.scripts import Progress as Progress
 from fedtheory.study.scripts import Study as Study
 from fedtheory.study.scripts import Table as Table

@@ -1,17 +1,26 @@
-"""Figures as PNG or PDF files, uncut and with reproducible bytes."""
+"""Titles of figures, and figures as PNG or PDF files, uncut and with reproducible bytes."""
 
 from __future__ import annotations
 
 import io
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-__all__ = ["figure_bytes"]
+__all__ = ["figure_bytes", "titled"]
 
 _DOTS_PER_INCH = 160
+
+
+def titled(figure: Figure, sentence: str) -> Figure:
+    """Write a sentence above a figure, in lines that fit its width; return the figure."""
+    width = int(10 * figure.get_size_inches()[0])
+    unbroken = sentence.replace(" = ", "\u00a0=\u00a0")  # no line ends inside an equation
+    figure.suptitle(textwrap.fill(unbroken, width), x=0.01, ha="left", fontsize=11, weight="bold")
+    return figure
 
 
 def figure_bytes(figure: Figure, *kinds: str) -> dict[str, bytes]:

@@ -9,19 +9,19 @@ from typing import Any
 from fedtheory._storage import files
 from fedtheory._storage.netcdf import dataset_bytes, read_dataset
 from fedtheory._support.wording import plain, truncate
-from fedtheory.study._figures import figure_bytes
-from fedtheory.study._results import Check, Result, Table
+from fedtheory.study._figures import figure_bytes, titled
+from fedtheory.study._results import Finding, Result, Table
 
-__all__ = ["DATA", "Folder"]
+__all__ = ["DATA", "FINDINGS", "Folder"]
 
-DATA, _TABLE, _CHECKS, _METADATA = "data.nc", "table.json", "checks.json", "metadata.json"
+DATA, _TABLE, FINDINGS, _METADATA = "data.nc", "table.json", "findings.json", "metadata.json"
 # Metadata without a form have this one, since earlier versions did not write it.
 _FORM = "fedtheory study 1"
 
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """Folder of a study's data, table, checks, figures, and metadata with their digests."""
+    """Folder of a study's data, table, findings, figures, and metadata with their digests."""
 
     path: Path
 
@@ -45,16 +45,16 @@ class Folder:
         content = {
             DATA: dataset_bytes(result.data),
             _TABLE: files.json_bytes(result.table._asdict()),
-            _CHECKS: files.json_bytes({name: check._asdict() for name, check in result.checks.items()}),
-            **_drawn(figures, result.data),
+            FINDINGS: files.json_bytes({name: found._asdict() for name, found in result.findings.items()}),
+            **_drawn(figures, result),
         }
         metadata = {"form": _FORM, **result.metadata}
         return result._replace(metadata=files.publish(self.path, content, _METADATA, metadata))
 
-    def draw(self, figures: Mapping[str, Callable[[Any], Any]], data: Any) -> None:
+    def draw(self, figures: Mapping[str, Callable[[Any], Any]], result: Result) -> None:
         """Write the figures only."""
         self.path.mkdir(parents=True, exist_ok=True)
-        for name, content in _drawn(figures, data).items():
+        for name, content in _drawn(figures, result).items():
             files.place(self.path / name, content)
 
     def read(self) -> Result:
@@ -67,7 +67,7 @@ class Folder:
         """
         try:
             metadata, content = files.published(self.path, _METADATA)
-            for name in (DATA, _TABLE, _CHECKS):
+            for name in (DATA, _TABLE, FINDINGS):
                 if name not in content:
                     message = f"{_METADATA}, which does not list {name}"
                     raise files.OtherFileError(message)
@@ -76,8 +76,8 @@ class Folder:
                 data = read_dataset(self.path / DATA)
             with _named(_TABLE):
                 table = _table(files.parsed_json(content[_TABLE]))
-            with _named(_CHECKS):
-                checks = _checks(files.parsed_json(content[_CHECKS]))
+            with _named(FINDINGS):
+                findings = _findings(files.parsed_json(content[FINDINGS]))
         except FileNotFoundError as error:
             missing = Path(str(error.filename)).name
             message = f"{self.path} must hold the results of a study, got a folder in which {missing} is missing"
@@ -85,7 +85,7 @@ class Folder:
         except files.OtherFileError as error:
             message = f"{self.path} must hold the results of a study, got {plain(str(error))}"
             raise ValueError(message) from error
-        return Result(data, table, checks, metadata)
+        return Result(data, table, findings, metadata)
 
     def _refuse_others(self, config: Mapping[str, Any], identity: str) -> None:
         if not self.path.exists() or (self.path.is_dir() and self._is_unfinished()):
@@ -114,12 +114,13 @@ class Folder:
         return not names - hidden or (last and _METADATA not in names)
 
 
-def _drawn(figures: Mapping[str, Callable[[Any], Any]], data: Any) -> dict[str, bytes]:
-    """Return the contents of a PNG and a PDF file for each figure, by file name."""
+def _drawn(figures: Mapping[str, Callable[[Any], Any]], result: Result) -> dict[str, bytes]:
+    """Return the contents of a PNG and a PDF file for each figure, by file name; the first finding is the title."""
+    title = next((found.sentence for found in result.findings.values()), "")
     return {
         f"{name}.{kind}": picture
         for name, draw in figures.items()
-        for kind, picture in figure_bytes(draw(data), "png", "pdf").items()
+        for kind, picture in figure_bytes(titled(draw(result.data), title), "png", "pdf").items()
     }
 
 
@@ -165,14 +166,14 @@ def _table(found: Any) -> Table:
     return Table(again, found.get("title", ""), found.get("caption", ""))
 
 
-def _checks(found: Any) -> dict[str, Check]:
-    wanted = {"holds": bool, "detail": str}
+def _findings(found: Any) -> dict[str, Finding]:
+    wanted = {"sentence": str, "holds": bool, "detail": str}
     if not isinstance(found, dict) or not all(
-        isinstance(check, dict)
-        and set(check) == set(wanted)
-        and all(isinstance(check[name], kind) for name, kind in wanted.items())
-        for check in found.values()
+        isinstance(one, dict)
+        and set(one) == set(wanted)
+        and all(isinstance(one[name], kind) for name, kind in wanted.items())
+        for one in found.values()
     ):
-        message = "which is not a list of checks"
+        message = "which is not a list of findings"
         raise files.OtherFileError(message)
-    return {name: Check(**check) for name, check in found.items()}
+    return {name: Finding(**one) for name, one in found.items()}

@@ -1,4 +1,4 @@
-"""Results of a study: data, a table, and checks."""
+"""Results of a study: data, a table, and findings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 # Rows of a table that are displayed.
 _SHOWN = 20
 
-__all__ = ["Check", "Result", "Table", "from_records"]
+__all__ = ["Finding", "Result", "Table", "from_records"]
 
 
-class Check(NamedTuple):
-    """A check of a study's result: whether it holds, and the numbers that decide it."""
+class Finding(NamedTuple):
+    """A sentence about the data of a study, whether it holds, and numbers that decide it beyond the sentence."""
 
+    sentence: str
     holds: bool
-    detail: str
+    detail: str = ""
 
 
 class Table(NamedTuple):
@@ -52,7 +53,7 @@ class Result(NamedTuple):
 
     data: Dataset
     table: Table
-    checks: Mapping[str, Check]
+    findings: Mapping[str, Finding]
     metadata: Mapping[str, Any]
 
 

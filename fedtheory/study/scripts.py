@@ -1,7 +1,7 @@
-"""Common functions of study scripts: command line, progress, checks, table, and output files.
+"""Common functions of study scripts: command line, progress, findings, table, and output files.
 
-A study has a frozen configuration and a function that computes data. Figures, table rows and checks are computed from
-these data, so that stored results can be displayed again. A script ends with::
+A study has a frozen configuration and a function that computes data. Figures, table rows and findings are computed
+from these data, so that stored results can be displayed again. A script ends with::
 
     STUDY = study.Study(name="my_study", config=Config(), quick=Config(num_rounds=20), run=run, ...)
 
@@ -17,6 +17,7 @@ import inspect
 import io
 import os
 import sys
+import textwrap
 import time
 import traceback
 import types
@@ -35,13 +36,13 @@ from fedtheory._support.streams import check_stdout, flush_stdout, to_devnull
 from fedtheory._support.streams import sentence as of_system
 from fedtheory._support.wording import truncate
 from fedtheory.study._folder import Folder
-from fedtheory.study._results import Check, Result, Table, from_records
+from fedtheory.study._results import Finding, Result, Table, from_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-__all__ = ["Check", "Progress", "Study", "Table", "from_records", "load", "main", "produce", "silent"]
+__all__ = ["Finding", "Progress", "Study", "Table", "from_records", "load", "main", "produce", "silent"]
 
 _REPORTED = ("xarray", "matplotlib")
 
@@ -78,11 +79,6 @@ def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: 
     return iter(items)
 
 
-def nothing_said(data: Dataset) -> Sequence[str]:  # noqa: ARG001
-    """Return no phrases, for a page without numbers."""
-    return ()
-
-
 @dataclass(frozen=True)
 class Study:
     """A study: two configurations (full size and quick) and the functions that compute and display its results.
@@ -95,12 +91,14 @@ class Study:
         Frozen dataclasses of parameters: the full study, and one that takes seconds. A field ``seed`` is the entropy.
     run
         Function of a configuration and a `Progress` that returns an `xarray.Dataset` and prints nothing.
-    table, checks
-        Functions of the data that return a `Table`, and a `Check` for every name.
+    table
+        Function of the data that returns a `Table`.
+    findings
+        Function of the data that returns a `Finding` for every name. The first one is the title of the figures. A
+        finding that does not hold ends the study with exit code 1. If data of a small size cannot show something, the
+        function leaves it out.
     figures
-        Functions from the data to a matplotlib figure, by file name.
-    said
-        Function of the data of the full study that returns the phrases with numbers on the study's page.
+        Functions from the data to a matplotlib figure without a title, by file name.
     """
 
     name: str
@@ -108,17 +106,16 @@ class Study:
     quick: Any
     run: Callable[[Any, Progress], Dataset]
     table: Callable[[Dataset], Table]
-    checks: Callable[[Dataset], Mapping[str, Check]]
+    findings: Callable[[Dataset], Mapping[str, Finding]]
     figures: Mapping[str, Callable[[Dataset], Figure]] = field(default_factory=dict)
-    said: Callable[[Dataset], Sequence[str]] = nothing_said
 
 
 def main(study: Study, argv: Sequence[str] | None = None) -> None:
-    """Run a study from its command line, print its table, and write its files.
+    """Run a study from its command line, print its table and its findings, and write its files.
 
-    Exits with 1 if a check fails, with 2 and one line for wrong usage or bad input, and with 130 on Ctrl-C. ``--debug``
-    prints the traceback of an error. ``--from FOLDER`` runs the study of stored results again and compares the data.
-    ``--show FOLDER`` prints stored results and writes their figures, to ``--out`` or a separate folder.
+    Exits with 1 if a finding does not hold, with 2 and one line for wrong usage or bad input, and with 130 on Ctrl-C.
+    ``--debug`` prints the traceback of an error. ``--from FOLDER`` runs the study of stored results again and compares
+    the data. ``--show FOLDER`` prints stored results and writes their figures, to ``--out`` or a separate folder.
 
     Parameters
     ----------
@@ -143,12 +140,18 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     ...     return from_records([{"term": 7.0 * i} for i in progress(range(1, size.terms + 1), "terms")])
     >>> def table(data):
     ...     return Table([{"sum": float(data["term"].sum())}])
-    >>> sums = Study("sums", Size(), Size(2), sevens, table, lambda data: {"one": Check(data["term"][0] == 7, "")})
+    >>> def findings(data):
+    ...     first = float(data["term"][0])
+    ...     return {"first": Finding(f"The first term is {first:g}.", first == 7)}
+    >>> sums = Study("sums", Size(), Size(2), sevens, table, findings)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     main(sums, ["--quick", "--out", folder])  # doctest: +ELLIPSIS
     sum
      21
-    1 of 1 checks hold; results in ... s)
+    <BLANKLINE>
+    - The first term is 7.
+    <BLANKLINE>
+    1 of 1 findings hold; results in ... s)
     """
     words = sys.argv[1:] if argv is None else argv
     try:
@@ -187,7 +190,7 @@ def produce(
     config
         An instance of its configuration.
     folder
-        Folder for data, table, checks, figures and metadata.
+        Folder for data, table, findings, figures and metadata.
     progress
         Progress display.
     force
@@ -215,7 +218,7 @@ def produce(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = produce(Study("sums", Size(), Size(2), sevens, table, lambda data: {}), Size(4), folder)
     ...     load(folder).table.rows, sorted(found.metadata["files"])
-    ([{'sum': 70.0}], ['checks.json', 'data.nc', 'table.json'])
+    ([{'sum': 70.0}], ['data.nc', 'findings.json', 'table.json'])
     """
     wanted, place = plain_config(config), Folder(as_path("folder", folder))
     with place.reserved(wanted, source_digest(study.run), force=force):
@@ -233,7 +236,7 @@ def load(folder: str | os.PathLike[str]) -> Result:
     Returns
     -------
     Result
-        Data, table, checks and metadata.
+        Data, table, findings and metadata.
 
     Raises
     ------
@@ -261,7 +264,7 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
         "seconds": {"run": round(time.perf_counter() - start, 3)},
         "surroundings": provenance(*_REPORTED),
     }
-    return Result(data, study.table(data), study.checks(data), metadata)
+    return Result(data, study.table(data), study.findings(data), metadata)
 
 
 def plain_config(config: Any) -> dict[str, Any]:
@@ -331,6 +334,8 @@ def _do(study: Study, argv: Sequence[str]) -> int:
         say(f"{'other' if differences else 'the same'} data as in {folder}")
     else:
         say(f"figures in {folder}")
+    if not options.again:
+        say(*(f"figure: {folder / name}.png" for name in study.figures))
     return 1 if failed or differences else 0
 
 
@@ -411,17 +416,19 @@ def _stored(study: Study, options: Any) -> Result | None:
 
 
 def _drawn_again(study: Study, stored: Result, folder: Path) -> Result:
-    """Return stored results with a new table and new checks; new figures are written and remain open."""
-    Folder(folder).draw(study.figures, stored.data)
-    return stored._replace(table=study.table(stored.data), checks=study.checks(stored.data))
+    """Return stored results with a new table and new findings; new figures are written and remain open."""
+    shown = stored._replace(table=study.table(stored.data), findings=study.findings(stored.data))
+    Folder(folder).draw(study.figures, shown)
+    return shown
 
 
 def _show(study: Study, result: Result) -> int:
-    """Print the table and the number of checks that hold; return the number of failed checks."""
+    """Print the table and the findings; return the number of findings that do not hold."""
     show_table(*result.table)
-    failed = {name: check for name, check in result.checks.items() if not check.holds}
-    _complain(study, *(f"check failed: {name}: {check.detail}" for name, check in failed.items()))
-    say(f"{len(result.checks) - len(failed)} of {len(result.checks)} checks hold", end="; ")
+    found, failed = result.findings.values(), [one for one in result.findings.values() if not one.holds]
+    say("", *(line for one in found for line in textwrap.wrap(f"- {one.sentence}", 80, subsequent_indent="  ")), "")
+    _complain(study, *(f"does not hold: {one.sentence} {one.detail}".rstrip() for one in failed))
+    say(f"{len(found) - len(failed)} of {len(found)} findings hold", end="; ")
     return len(failed)
 
 

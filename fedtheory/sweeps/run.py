@@ -151,7 +151,7 @@ def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> 
             if name not in known:
                 message = f"the grid must set parameters of {study.name} ({', '.join(known)}), got {name}"
                 raise ValueError(message)
-        function = partial(_study_at, study.run, study.checks, config)
+        function = partial(_study_at, study.run, study.findings, config)
         return (function if path is None else partial(_file_at, path, quick=quick)), function
     if not callable(function_or_study):
         message = f"what is swept must be a function or a study, got {truncate(function_or_study)}"
@@ -167,18 +167,18 @@ def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> 
 def _file_at(path: str, *, quick: bool, **settings: Any) -> dict[str, Variable]:
     """Run the study in a file, which each process reads once."""
     study = read_study(path)
-    return _study_at(study.run, study.checks, study.quick if quick else study.config, **settings)
+    return _study_at(study.run, study.findings, study.quick if quick else study.config, **settings)
 
 
-def _study_at(run: Any, checks: Any, config: Any, /, **settings: Any) -> dict[str, Variable]:
-    """Return the data of a study, whether each check (``check``) ``holds``, and the number of failed checks."""
+def _study_at(run: Any, findings: Any, config: Any, /, **settings: Any) -> dict[str, Variable]:
+    """Return the data of a study, whether each ``finding`` ``holds``, and the number of those that do not."""
     data = run(replace(config, **settings), silent)
-    held = {name: check.holds for name, check in checks(data).items()}
+    held = {name: found.holds for name, found in findings(data).items()}
     found = {
-        "check": Variable(("check",), np.array(list(held))),
-        "holds": Variable(("check",), np.array([*held.values()])),
+        "finding": Variable(("finding",), np.array(list(held))),
+        "holds": Variable(("finding",), np.array([*held.values()])),
     }
-    return {**variables_of(data), **found, "checks_failed": variable("checks_failed", list(held.values()).count(False))}
+    return {**variables_of(data), **found, "not_holding": variable("not_holding", list(held.values()).count(False))}
 
 
 def _outcomes(

@@ -164,14 +164,14 @@ def test_words_of_pandas_are_words():
     assert variables_of({"w": words})["w"].values.dtype == np.dtype("<U5")
 
 
-def test_a_study_is_swept_with_its_checks():
+def test_a_study_is_swept_with_its_findings():
     walks = swept(toy.STUDY, {"drift": [-5.0, 5.0]}, seeds=[0, 1], quick=True)
     assert walks.data["way"].dims == ("drift", "seed", "when")
     assert walks.data["way"].sel(when="late").values.tolist() == walks.data["end"].values.tolist()
-    assert walks.data["checks_failed"].values.tolist() == [[1, 1], [0, 0]]
+    assert walks.data["not_holding"].values.tolist() == [[1, 1], [0, 0]]
     assert walks.data["holds"].sel(drift=-5.0, seed=1).to_series().to_dict() == {
-        "it is a number": True,
-        "it went up": False,
+        "number": True,
+        "up": False,
     }
     wanted = toy.run(toy.Config(num_steps=10, drift=5.0, seed=1), None)
     assert float(walks.data["end"].sel(drift=5.0, seed=1)) == float(wanted["end"])

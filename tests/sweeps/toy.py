@@ -141,12 +141,12 @@ def table(data):
     return study.Table([{"end": float(data["end"])}])
 
 
-def checks(data):
+def findings(data):
     """One that holds, and one that depends."""
     return {
-        "it is a number": study.Check(bool(np.isfinite(data["end"])), ""),
-        "it went up": study.Check(bool(data["end"] > 0), f"{float(data['end']):.3f}"),
+        "number": study.Finding("It is a number.", bool(np.isfinite(data["end"]))),
+        "up": study.Finding("It went up.", bool(data["end"] > 0), f"{float(data['end']):.3f}"),
     }
 
 
-STUDY = study.Study("walk", Config(), Config(num_steps=10), run, table, checks)
+STUDY = study.Study("walk", Config(), Config(num_steps=10), run, table, findings)
