@@ -28,6 +28,7 @@ from fedtheory._storage.identity import UnidentifiedError, identities
 from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory._support import validate
 from fedtheory._support.progress import reported, unannounced
+from fedtheory._support.streams import block_sigint
 from fedtheory._support.wording import plain, truncate
 from fedtheory.study import Study, read_study, silent
 from fedtheory.sweeps._grid import Grid, Point, gridded
@@ -38,6 +39,8 @@ __all__ = ["sweep"]
 _DATA, _PART = "fedtheory sweep 1", "fedtheory part 1"
 # Compilers need deep stacks, and threads have small stacks on some platforms.
 _STACK = 64 * 2**20
+# Processes end after so many seconds without work, so also after their parent was killed.
+_IDLE = 10
 
 
 def sweep(
@@ -189,13 +192,16 @@ def _outcomes(
 
     options: dict[str, Any] = {"n_jobs": 1 if backend == "sequential" else workers}
     if backend == "loky":
-        options["inner_max_num_threads"] = 1
+        options |= {"inner_max_num_threads": 1, "idle_worker_timeout": _IDLE}
     first = next(iter(missing), None)  # compilation is announced once, not by each worker
     tasks = (delayed(_attempt)(function, i, one.arguments, announces=i == first) for i, one in missing.items())
     with _one_thread(), contextlib.ExitStack() as stack:
         try:
             with parallel_config(backend, **options):
-                found = Parallel(return_as="generator_unordered")(tasks)
+                # Processes inherit that they do not receive Ctrl-C: if one is interrupted while it waits for the next
+                # configuration, joblib reports a lost worker.
+                with block_sigint() if backend == "loky" else contextlib.nullcontext():
+                    found = Parallel(return_as="generator_unordered")(tasks)
                 stack.callback(_closed, found)
                 for outcome in found:  # noqa: UP028 -- `yield from` would close it with a warning
                     yield outcome
