@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -9,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._storage.files import OtherFileError, place, read_bytes, writable
-from fedtheory._storage.identity import UnidentifiedError, identity
-from fedtheory._storage.netcdf import Content, Variable, netcdf_bytes, netcdf_content
+from fedtheory._storage.files import OtherFileError, place
+from fedtheory._storage.identity import UnidentifiedError, identities
+from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory._storage.provenance import code_version
 from fedtheory.engine._replicates import Job, Replicate
 
 __all__ = ["Checkpoint"]
 
-_FORM = "fedtheory checkpoint 2"
-# These attributes do not affect the result beyond the rules.
-_NAMES_ONLY = ("strategy", "method")
+_FORM = "fedtheory checkpoint 3"
+# These follow from the strategy and the method.
+_DERIVED = ("rules", "method_rules")
 
 
 class Checkpoint:
@@ -36,7 +39,10 @@ class Checkpoint:
         self.shapes = {name: shape for name, shape in job.recorded_shapes.items() if np.prod(shape)}
         self.empty = {name: np.empty(shape) for name, shape in job.recorded_shapes.items() if not np.prod(shape)}
         try:
-            writable(path)
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
         except OSError as error:
             message = f"checkpoint must be a file that can be written, got {path} ({error.strerror or error})"
             raise ValueError(message) from error
@@ -46,12 +52,9 @@ class Checkpoint:
         if not self.path.exists():
             return {}
         try:
-            found = netcdf_content(read_bytes(self.path))
-            if found.attrs.get("form") != _FORM:
-                message = "which a run did not write as a checkpoint"
-                raise OtherFileError(message)
+            found = read_file(self.path, _FORM)
             self._refuse_other(found.attrs)
-            return self._replicates(found)
+            return self._replicates({str(name): one.values for name, one in found.variables.items()})
         except OtherFileError as error:
             message = f"checkpoint must be one that a run wrote, got {self.path}, {error}: remove it"
             raise ValueError(message) from error
@@ -60,6 +63,8 @@ class Checkpoint:
         """Write the replicates atomically; nothing is written if there are none."""
         if not finished:
             return
+        import xarray
+
         ones = [finished[i] for i in sorted(finished)]
         arrays = {name: np.stack([one.recording[name] for one in ones]) for name in self.shapes}
         arrays |= {
@@ -68,12 +73,11 @@ class Checkpoint:
             "diverged_at": np.array([one.diverged_at for one in ones]),
         }
         variables = {
-            name: Variable(("replicate", *(f"{name}_{axis}" for axis in range(1, values.ndim))), values)
+            name: (("replicate", *(f"{name}_{axis}" for axis in range(1, values.ndim))), values)
             for name, values in arrays.items()
         }
-        place(
-            self.path, netcdf_bytes(variables, {"form": _FORM, "identity": self.identity, "fedtheory": code_version()})
-        )
+        attrs = {"identity": self.identity, "fedtheory": code_version()}
+        place(self.path, file_bytes(xarray.Dataset(variables, attrs=attrs), _FORM))
 
     def _refuse_other(self, attrs: Mapping[str, Any]) -> None:
         if attrs.get("identity") == self.identity:
@@ -85,8 +89,7 @@ class Checkpoint:
         message = f"checkpoint must be {wanted}, got {got} in {self.path}: remove it, or name another file"
         raise ValueError(message)
 
-    def _replicates(self, found: Content) -> dict[int, Replicate]:
-        arrays = {name: one.values for name, one in found.variables.items()}
+    def _replicates(self, arrays: Mapping[str, Any]) -> dict[int, Replicate]:
         places = arrays.get("replicate", np.empty(0))
         shapes = {**self.shapes, "counts": arrays.get("counts", places).shape[1:], "diverged_at": ()}
         is_whole = places.ndim == 1 and places.dtype.kind == "i" and len(set(places.tolist())) == places.size
@@ -107,9 +110,10 @@ class Checkpoint:
 
 def _identity(job: Job, seeds: Sequence[np.random.SeedSequence]) -> str:
     """Return a digest of everything that determines the replicates; their seeds are spawned from one sequence."""
-    parts = {field.name: getattr(job, field.name) for field in fields(job) if field.name not in _NAMES_ONLY}
+    parts = {field.name: getattr(job, field.name) for field in fields(job) if field.name not in _DERIVED}
     try:
-        return identity(parts, seeds[0].entropy, seeds[0].spawn_key, seeds[0].pool_size)
+        [found] = identities([[parts, seeds[0].entropy, seeds[0].spawn_key, seeds[0].pool_size]])
     except UnidentifiedError as error:
         message = f"checkpoint must be None for a run that cannot be identified: {error}"
         raise ValueError(message) from error
+    return found
