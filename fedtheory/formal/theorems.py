@@ -23,7 +23,7 @@ class Theorem(NamedTuple):
 
 
 FOLDER = Path(__file__).parent
-FOUNDATION = ("Space", "Functions", "Operators", "Certificate", "Conditions", "Calls", "Laws", "Families")
+FOUNDATION = ("Space", "Functions", "Certificate", "Conditions", "Calls", "Laws", "Families")
 """The files that an exported theorem needs, in the order in which they are compiled."""
 AXIOMS = frozenset(
     {

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from fedtheory.worst_case._certificate_files import Writer, problem_document
 from fedtheory.worst_case._constants import Combination, Constant, Domain, Sign
-from fedtheory.worst_case._coq_names import NotStated
 from fedtheory.worst_case._coq_statement import Statement
 from fedtheory.worst_case._coq_terms import Num, constant, less, named, polynomial, real
 from fedtheory.worst_case.checker._problem import Problem
@@ -68,9 +67,6 @@ class _Parts(NamedTuple):
 
 def _collected(one: Any) -> _Parts:
     domain, program = one.domain, one.program
-    if any(getattr(each.of, "quadratic", False) or getattr(each.of, "linear", False) for each in one.record.declared):
-        part = "quadratic functions or linear operators with named constants"
-        raise NotStated(part)
     constants = [named(x) for x in domain.names]
     written = problem_document(one.record, [one.objective], Writer(one.record, lambda c: c))
     stated, value = Statement(Problem(written), constants), one.constant(one.value)

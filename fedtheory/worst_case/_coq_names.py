@@ -18,15 +18,12 @@ _DEFINED = re.compile(
 )
 
 
-_HYPOTHESES = """
-    mu L lipschitz diameter quadratic_growth polyak indicator quadratic strongly_monotone cocoercive linear
-    least most skew restricted_secant error_bound"""
 _OPERATIONS = """
-    point,gradient,proximal,resolvent,minimizer,local minimizer,stationary point,fixed point,zero,line search,
-    linear minimizer,inexact gradient,epsilon-subgradient,deviation,compressed,root,noise"""
-CLASSES = frozenset(_HYPOTHESES.split())
+    point,gradient,proximal,minimizer,local minimizer,stationary point,line search,linear minimizer,inexact gradient,
+    deviation,compressed,root,noise"""
+CLASSES = frozenset(("mu", "L", "lipschitz", "indicator", "diameter", "polyak"))
 VERBS = frozenset(one.strip() for one in _OPERATIONS.split(","))
-"""Hypotheses about functions and operators, and operations, that have a formal statement or are rejected below."""
+"""Hypotheses about functions, and operations, that have a formal statement or are rejected below."""
 
 
 @cache
