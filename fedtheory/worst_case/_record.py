@@ -78,8 +78,6 @@ class Declared(NamedTuple):
         Whether the conditions are sufficient at these points.
     least
         The least value, if it is given.
-    adjoint_of
-        Name of the linear operator whose adjoint this is.
     """
 
     name: str
@@ -90,7 +88,6 @@ class Declared(NamedTuple):
     num_clients: int = 1
     exact: bool = True
     least: Value | None = None
-    adjoint_of: str = ""
 
 
 @final

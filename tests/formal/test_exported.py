@@ -103,9 +103,7 @@ STATED = [
     one
     for one in GALLERY
     if all(
-        isinstance(declared.of, FunctionClass)
-        and not (declared.of.quadratic or declared.of.quadratic_growth or declared.of.restricted_secant)
-        and not any(call.epsilon for call in declared.calls)
+        isinstance(declared.of, FunctionClass) and not declared.of.quadratic
         for declared in one.problem().record.declared
     )
 ]
