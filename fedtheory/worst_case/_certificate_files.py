@@ -97,10 +97,10 @@ class Writer:
         found: list[list[Any]] = []
         for number, own in sorted(parts.items()):
             whole = {block for block, _ in self.record.steps[number].made.coordinates}
-            same = own.keys() == whole and len({*own.values()}) == 1
+            c = next(iter(own.values()))
             found += (
-                [[self.number(next(iter(own.values()))), number]]
-                if same
+                [[self.number(c), number]]
+                if own.keys() == whole and all(other == c for other in own.values())
                 else [[self.number(c), number, block] for block, c in sorted(own.items())]
             )
         return found

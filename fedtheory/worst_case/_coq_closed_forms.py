@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fedtheory.worst_case._certificate_files import Writer, problem_document
-from fedtheory.worst_case._constants import Combination, Constant, Domain, Sign
+from fedtheory.worst_case._constants import Constant
 from fedtheory.worst_case._coq_statement import Statement
 from fedtheory.worst_case._coq_terms import Num, constant, less, named, polynomial, real
+from fedtheory.worst_case._domains import Combination, Domain, Sign
 from fedtheory.worst_case.checker._problem import Problem
 from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, checked_names, folded, weighted
 

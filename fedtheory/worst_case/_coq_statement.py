@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from fedtheory.worst_case._constants import key_of
 from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated, reserved
 from fedtheory.worst_case._coq_terms import (
     ONE,
@@ -247,13 +248,13 @@ class Statement:
     def vector(self, vector: Vector) -> Vec:
         """Return a vector as a combination of named vectors."""
         at = self.coordinates(vector)
-        known = self._points.get(frozenset(at.items()))
+        known = self._points.get(key_of(at))
         return known or expressed(at, [*self._points.values()], self.atoms)
 
     def point(self, vector: Vector, name: str) -> Vec:
         """Return a point by its name; a point without a name gets one."""
         at = self.coordinates(vector)
-        key = frozenset(at.items())
+        key = key_of(at)
         known = ZERO if not at else self._points.get(key) or next((one for one in self.atoms if one.at == at), None)
         if known is not None:
             return known
@@ -380,7 +381,7 @@ class Statement:
             word = self.identifier(named[0] if named else f"{letter}{len(self.atoms)}")
             made = self._variable(vector, word)
             if named:
-                self._points[frozenset(made.at.items())] = made
+                self._points[key_of(made.at)] = made
 
     def _deviate(self, place: tuple[int, int]) -> None:
         """Make a part of a vector that differs among clients: of gradients with a known mean, or of a free vector."""
@@ -410,7 +411,7 @@ class Statement:
         call, x = one.of.calls[n], self.vector(start)
         word, step = self.identifier(call.name), start.get(place, Fraction(0)) - call.at[place]
         y = self._variable(call.gradient, word)
-        self._points[frozenset(y.at.items())] = y
+        self._points[key_of(y.at)] = y
         gradient = scaled(1 / step, minus(x, y))
         for other in call.gradient:
             # The part in each block is that of x minus that of y.

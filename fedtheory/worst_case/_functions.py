@@ -10,7 +10,8 @@ from operator import add, sub
 from typing import Any, overload
 
 from fedtheory._support import validate
-from fedtheory._support.wording import format_number, truncate
+from fedtheory._support.wording import truncate
+from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
@@ -193,8 +194,8 @@ class Term(ABC):
         if c < 0 or length * part.of.mu < -1:
             message = (
                 "proximal must minimize a convex function, f + |. - x|^2 / (2 step), got the factor "
-                f"{format_number(c)} and the step {format_number(length / c)} for {part.name} with "
-                f"mu = {format_number(part.of.mu)}"
+                f"{written(c)} and the step {written(length / c)} for {part.name} with "
+                f"mu = {written(part.of.mu)}"
             )
             raise ValueError(message)
         slope = part.slope(x, "proximal", [length])
@@ -358,7 +359,7 @@ class Function(_Called, Term):
         if not self.of.has_minimizer:
             message = (
                 "minimizer() must be asked of a function that is convex, or smooth and not quadratic, got "
-                f"{self.name} with mu = {format_number(self.of.mu)} (stationary_point())"
+                f"{self.name} with mu = {written(self.of.mu)} (stationary_point())"
             )
             raise ValueError(message)
         if self.declared.minimum is None:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
+from fedtheory.worst_case._constants import vanishes
 from fedtheory.worst_case._vectors import Form, Value, Vector
 
 __all__: list[str] = []
@@ -83,8 +84,8 @@ class FunctionClass:
         if self.quadratic:
             return not num_others
         if self.L is not None:
-            return not num_others and (self.mu >= 0 or self.mu == -self.L)
-        return self.polyak is None and num_others <= (1 if self.mu == 0 else 0)
+            return not num_others and (self.mu >= 0 or vanishes(self.mu + self.L))
+        return self.polyak is None and num_others <= (1 if vanishes(self.mu) else 0)
 
     @property
     def is_convex(self) -> bool:
@@ -128,7 +129,7 @@ class FunctionClass:
                 below = other.gradient @ (one.at - other.at)
                 if not self.indicator:
                     below = below + other.value - one.value
-                if self.mu:
+                if not vanishes(self.mu):
                     below = below + self.mu / 2 * (one.at - other.at).square
                 yield Condition((i, j), below)
             if self.diameter is not None and i < j:

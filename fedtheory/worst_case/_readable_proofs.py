@@ -237,8 +237,8 @@ class Names:
         left, terms = dict(coordinates), list[tuple[Any, str]]()
         for name, whole in self.defined.items():
             places = whole.coordinates
-            if len(places) > 1 and _is_free(whole) and len({left.get(place, 0) for place in places}) == 1:
-                c = next(left.get(place, 0) for place in places)
+            c, *others = (left.get(place, 0) for place in places)
+            if others and _is_free(whole) and all(other == c for other in others):
                 terms += [(c, name)] * bool(c)
                 left = {place: entry for place, entry in left.items() if place not in places}
         terms += [(c, self.basis.get(place) or self._slack(place)) for place, c in left.items()]

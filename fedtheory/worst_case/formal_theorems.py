@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._support.wording import truncate
+from fedtheory.worst_case._constants import hashable, key_of
 from fedtheory.worst_case._coq_names import NotStated, reserved
 from fedtheory.worst_case._coq_statement import At, Declared, Fact, Statement, claim_text, minimum
 from fedtheory.worst_case._coq_terms import (
@@ -226,8 +227,8 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
 def _key(stated: Statement, says: Num) -> Any:
     """Return a key that equal numbers have in common, given the function values that are 0."""
     zeros = {number for fact in stated.zeros for number in fact.says.values}
-    values = frozenset((number, c) for number, c in says.values.items() if number not in zeros)
-    return frozenset(says.products.items()), values, says.constant
+    values = key_of({number: c for number, c in says.values.items() if number not in zeros})
+    return says.key[0], values, hashable(says.constant)
 
 
 def _facts(one: Declared) -> Iterator[Fact]:

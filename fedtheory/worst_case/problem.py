@@ -38,6 +38,7 @@ from fedtheory._support import validate
 from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._arguments import listed, spelled
+from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._readable_proofs import Names, class_text
@@ -567,7 +568,7 @@ class Problem:
             message = f"minimum must be 0 or None, got {truncate(minimum)}"
             raise ValueError(message)
         if not of.has_minimizer:
-            message = f"minimum must be None for functions without a least value, got 0 for mu={format_number(of.mu)}"
+            message = f"minimum must be None for functions without a least value, got 0 for mu={written(of.mu)}"
             raise ValueError(message)
         return self.record.zero()
 
@@ -632,16 +633,16 @@ def _function_class(mu: Any, L: Any, lipschitz: Any, quadratic: bool, polyak: An
         quadratic=validate.boolean("quadratic", quadratic),
     )
     if high is not None and low >= high:
-        message = f"mu must be below L, got mu={format_number(mu)} and L={format_number(L)}"
+        message = f"mu must be below L, got mu={written(mu)} and L={written(L)}"
         raise ValueError(message)
     if high is None and (of.quadratic or of.polyak is not None):
         message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
         raise ValueError(message)
     if high is not None and of.polyak is not None and of.polyak > high:
-        message = f"polyak must be at most {format_number(high)}, the value of L, got {format_number(of.polyak)}"
+        message = f"polyak must be at most {written(high)}, the value of L, got {written(of.polyak)}"
         raise ValueError(message)
     if low < 0 and of.polyak is not None and of.quadratic:
-        message = f"mu must be at least 0 for quadratics of Polyak's class, got {format_number(low)}"
+        message = f"mu must be at least 0 for quadratics of Polyak's class, got {written(low)}"
         raise ValueError(message)
     return of
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from ._conditions import of_function, of_operator
@@ -290,7 +291,7 @@ class Problem:
             raise Refused("the least curvature is not below the largest")
         if one.of.get("quadratic") and high is None:
             raise Refused("a quadratic function has no largest curvature")
-        if len({frozenset(call.at.items()) for call in one.calls}) < len(one.calls):
+        if any(call.at == other.at for call, other in combinations(one.calls, 2)):
             raise Refused(f"{one.name} is called twice at a point")
         for place, call in enumerate(one.calls):
             is_zero = bool(one.of.get("indicator")) or (one.least and place == one.minimum)
