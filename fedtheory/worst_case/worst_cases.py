@@ -19,7 +19,6 @@ from fedtheory.worst_case._readable_proofs import Names, proof_of, shortened
 from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
-from fedtheory.worst_case.formal_theorems import file_of
 from fedtheory.worst_case.instances import Instance, instance_of
 from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
@@ -336,6 +335,8 @@ class WorstCase:
             If the upper side has no proof, a part of the problem has no formal statement, the file exists or does not
             end in ``.v``, or the name is not a Coq identifier.
         """
+        from fedtheory.worst_case.formal_theorems import file_of
+
         self._refuse_composed("a formal theorem")
         target = as_path("path", path)
         if target.suffix != ".v" or target.exists():
