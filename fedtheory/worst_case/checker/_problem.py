@@ -6,18 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from ._conditions import of_function, of_operator
-from ._forms import (
-    FLAGS,
-    NUMBERS,
-    Call,
-    Constraint,
-    Form,
-    Function,
-    Vector,
-    blocks_of,
-    says_nothing,
-    within,
-)
+from ._forms import FLAGS, NUMBERS, Call, Constraint, Form, Function, Vector, blocks_of, says_nothing, within
 from ._reading import (
     LARGEST_BLOCK,
     MOST_CALLS,
