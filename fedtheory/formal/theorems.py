@@ -58,9 +58,7 @@ class PrintedForm(NamedTuple):
 
 
 FOLDER = Path(__file__).parent
-FOUNDATION = (
-    "Space", "Functions", "Operators", "Certificate", "Conditions", "Calls", "Laws", "Averages", "Draws", "Families",
-)  # fmt: skip
+FOUNDATION = ("Space", "Functions", "Certificate", "Conditions", "Calls", "Laws", "Averages", "Draws", "Families")
 """The files that an exported theorem needs, in the order in which they are compiled."""
 AXIOMS = frozenset(
     {

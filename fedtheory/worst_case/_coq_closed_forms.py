@@ -12,10 +12,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fedtheory.worst_case._certificate_files import Writer, problem_document
-from fedtheory.worst_case._constants import Combination, Constant, Domain, Sign
-from fedtheory.worst_case._coq_names import NotStated, constants, theorem_names
+from fedtheory.worst_case._constants import Constant
+from fedtheory.worst_case._coq_names import constants, theorem_names
 from fedtheory.worst_case._coq_statement import Statement
 from fedtheory.worst_case._coq_terms import Num, constant, less, polynomial, real
+from fedtheory.worst_case._domains import Combination, Domain, Sign
 from fedtheory.worst_case.checker._problem import Problem
 from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, folded, weighted
 
@@ -57,9 +58,6 @@ class _Parts(NamedTuple):
 
 def _collected(one: Any, name: str) -> _Parts:
     domain, program = one.domain, one.program
-    if any(getattr(each.of, "quadratic", False) or getattr(each.of, "linear", False) for each in one.record.declared):
-        part = "quadratic functions or linear operators with named constants"
-        raise NotStated(part)
     names = constants(domain.names).values()
     written = problem_document(one.record, [one.objective], Writer(one.record, lambda c: c))
     stated, value = Statement(Problem(written), [*names, f"{name}_sum"]), one.constant(one.value)

@@ -30,20 +30,16 @@ _DEFINED = re.compile(
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}", re.ASCII)
 
 OF_FUNCTION = (
-    "{}", "grad_{}", "hess_{}", "dom_{}", "{}_above", "{}_along", "{}_class", "{}_cocoercive", "{}_growth", "{}_linear",
-    "{}_lipschitz", "{}_monotone", "{}_norm", "{}_pairs", "{}_polyak", "{}_secant", "{}_skew", "{}_upper",
+    "{}", "grad_{}", "dom_{}", "{}_above", "{}_class", "{}_lipschitz", "{}_pairs", "{}_polyak", "{}_upper",
 )  # fmt: skip
-"""Names that statements and proofs make from the name of a function or an operator."""
+"""Names that statements and proofs make from the name of a function."""
 
-_HYPOTHESES = """
-    mu L lipschitz diameter quadratic_growth polyak indicator quadratic strongly_monotone cocoercive linear
-    least most skew restricted_secant error_bound"""
 _OPERATIONS = """
-    point,gradient,proximal,resolvent,minimizer,local minimizer,stationary point,fixed point,zero,line search,
-    linear minimizer,inexact gradient,epsilon-subgradient,deviation,compressed,root,noise"""
-CLASSES = frozenset(_HYPOTHESES.split())
+    point,gradient,proximal,minimizer,local minimizer,stationary point,line search,linear minimizer,inexact gradient,
+    deviation,compressed,root,noise"""
+CLASSES = frozenset(("mu", "L", "lipschitz", "indicator", "diameter", "polyak"))
 VERBS = frozenset(one.strip() for one in _OPERATIONS.split(","))
-"""Hypotheses about functions and operators, and operations, that have a formal statement or are rejected below."""
+"""Hypotheses about functions, and operations, that have a formal statement or are rejected below."""
 
 
 @cache

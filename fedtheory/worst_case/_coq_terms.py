@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedtheory.worst_case._constants import Constant
+from fedtheory.worst_case._constants import Constant, key_of
 from fedtheory.worst_case._coq_names import constants
 
 __all__: list[str] = []
@@ -44,9 +44,9 @@ class Num(NamedTuple):
     is_sum: bool = False
 
     @property
-    def key(self) -> tuple[frozenset[tuple[object, Fraction]], ...]:
+    def key(self) -> tuple[frozenset[tuple[object, Hashable]], ...]:
         """The number as coefficients, without its constant term."""
-        return frozenset(self.products.items()), frozenset(self.values.items())
+        return key_of(self.products), key_of(self.values)
 
 
 def polynomial(p: Any) -> str:

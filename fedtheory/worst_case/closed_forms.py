@@ -21,8 +21,9 @@ from fedtheory._storage import files
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._constants import Constant, Domain, evaluate, function_of, number_of
+from fedtheory.worst_case._constants import Constant, evaluate, function_of, number_of
 from fedtheory.worst_case._coq_names import new_file
+from fedtheory.worst_case._domains import Domain
 from fedtheory.worst_case._exact_multipliers import Family, Point
 from fedtheory.worst_case._interpolated_multipliers import Samples
 from fedtheory.worst_case._readable_proofs import LATEX, TEXT, Names, Written, statement_of, text_of

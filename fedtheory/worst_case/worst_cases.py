@@ -20,7 +20,6 @@ from fedtheory.worst_case._readable_proofs import Names, proof_of, shortened
 from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
-from fedtheory.worst_case.formal_theorems import file_of
 from fedtheory.worst_case.instances import Instance, instance_of
 from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
@@ -338,6 +337,8 @@ class WorstCase:
             end in ``.v``, its name is one that Coq cannot load or that a module of Coq's standard library or of
             ``fedtheory/formal`` has, or the name of the theorem is not an identifier of Coq.
         """
+        from fedtheory.worst_case.formal_theorems import file_of
+
         self._refuse_composed("a formal theorem")
         target = new_file(path)
         text = file_of([case.in_short_numbers().document() for case in self.cases], name)
