@@ -1,4 +1,4 @@
-"""Federated averaging: the bounds of Li et al. and those without bounded gradients, by runs, proofs and worst cases."""
+"""Federated averaging: the bounds of Li et al. and those without bounded gradients, by runs and worst cases."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedavg, power_of_choice
-from fedtheory.claims._closed_forms import prove_gap_after_step, prove_one_round, prove_sampled_step
 from fedtheory.claims._comparisons import Chain, as_texts, expected_gaps, horizon_constants, one_step_distances, step
 from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
@@ -227,7 +226,6 @@ theorem_3 = claim(
 
 
 _MANY = (20, 1000)
-_PROOF = "closed-form multipliers, found from certified worst cases, are checked against the semidefinite program"
 
 
 def _class(rng: np.random.Generator) -> dict[str, Any]:
@@ -242,49 +240,6 @@ def _class(rng: np.random.Generator) -> dict[str, Any]:
         "L": L,
         "step_size": share / L,
     }
-
-
-def _proved(bound: Bound, prove: Callable[..., Fraction], given: dict[str, Any], **counts: int) -> Finding:
-    constants = {name: value for name, value in given.items() if name in bound.domains}
-    return equal_to(prove(**counts, **given), bound(**counts, **constants), instance=as_texts(given | counts))
-
-
-@claim(
-    "fedavg:one-round-proof",
-    "Multipliers 2 eta c^(2 tau - 1 - 2 s) prove the bound on a round of all clients without bounded gradients",
-    fedavg.one_round,
-    "identity",
-    instances=_MANY,
-    remark=_PROOF,
-)
-def one_round_proof(rng: np.random.Generator) -> Finding:
-    return _proved(fedavg.one_round, prove_one_round, _class(rng), local_steps=whole(rng, 1, 5))
-
-
-@claim(
-    "fedavg:sampled-step-proof",
-    "The multiplier 2 eta c proves the bound on a step of m of N clients without bounded gradients",
-    fedavg.sampled_step,
-    "identity",
-    instances=_MANY,
-    remark=_PROOF,
-)
-def sampled_step_proof(rng: np.random.Generator) -> Finding:
-    given, num_clients = _class(rng), whole(rng, 2, 30)
-    counts = {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
-    return _proved(fedavg.sampled_step, prove_sampled_step, given, **counts)
-
-
-@claim(
-    "fedavg:gap-after-step-proof",
-    "Multipliers 1, c and c prove the bound on the loss after a step of all clients",
-    fedavg.gap_after_step,
-    "identity",
-    instances=_MANY,
-    remark=_PROOF,
-)
-def gap_after_step_proof(rng: np.random.Generator) -> Finding:
-    return _proved(fedavg.gap_after_step, prove_gap_after_step, _class(rng))
 
 
 @claim(

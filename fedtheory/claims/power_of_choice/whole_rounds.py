@@ -228,27 +228,6 @@ def _class(rng: np.random.Generator) -> dict[str, Any]:
 
 
 @claim(
-    "power-of-choice:one-round-proof",
-    "Multipliers that use Lemma F at the round's start prove the bound on a round, any step sizes up to 1/L",
-    _A_ROUND,
-    "identity",
-    hypotheses=_ASSUMED,
-    instances=_MANY,
-    remark="the multipliers are checked against the semidefinite program of the class without a solver",
-)
-def one_round_proof(rng: np.random.Generator) -> Finding:
-    from fedtheory.claims._closed_forms import prove_skewed_round
-
-    known, distance2, Gamma = _class(rng), tenths(rng, 1, 90), tenths(rng, 1, 30)
-    sizes = [pick(rng, [Fraction(1), tenths(rng, 1, 9)]) / known["L"] for _ in range(whole(rng, 1, 4))]
-    by = poc.round_coefficients(sizes, num_selected=1, **known)
-    bound = Fraction(by.distance2 * distance2 + by.objective_gap * Gamma)
-    proved = prove_skewed_round(sizes, distance2=distance2, objective_gap=Gamma, **known)
-    instance = known | {"sizes": Vector(sizes), "distance2": distance2, "objective_gap": Gamma}
-    return equal_to(proved, bound, instance=as_texts(instance))
-
-
-@claim(
     "power-of-choice:decaying-steps-distance-induction",
     "From psi/s + delta a round of steps 1/(mu (t + gamma)) leads to at most psi/(s + tau) + delta",
     poc.decaying_steps_distance,
