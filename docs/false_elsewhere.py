@@ -6,8 +6,8 @@ from typing import NamedTuple
 from reference import anchor
 from verdicts import verdict_on
 
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.renderings import escaped
 
 THEOREM = "**false theorem**"

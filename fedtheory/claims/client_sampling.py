@@ -20,9 +20,9 @@ from fedtheory.sampling.aggregation_weights import (
 )
 from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 CLUSTERED = Paper(
     key="clustered-sampling",

@@ -14,9 +14,9 @@ from fedtheory.instances._format import format_federation
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.worst_case.compression import compressed_gradients
 
 

@@ -19,9 +19,9 @@ from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.worst_case import federated_averaging
 
 

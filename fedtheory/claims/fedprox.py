@@ -13,9 +13,9 @@ from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, not_applicable
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
 
 
 def _root_above(square: Fraction) -> Fraction:

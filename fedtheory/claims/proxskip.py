@@ -11,9 +11,9 @@ from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.control_variates import ScaffnewState, mean_potentials, potential, scaffnew_step
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.vectors import combination, norm2
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 _STEP = Statement(FEDTHEORY, "a step of Scaffnew", related=(ps.PAPER, "Theorem 3.6"), form="derived")
 

@@ -22,9 +22,9 @@ from fedtheory.instances.control_variates import (
 from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
 from fedtheory.instances.vectors import Vector, combination, norm2
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 
 _ALGORITHM = Statement(FEDTHEORY, "", related=(sc.PAPER, "Algorithm 1"), form="derived")
 

@@ -12,9 +12,9 @@ from fedtheory.instances.observed import observed_gradient_bound
 from fedtheory.instances.runs import RationalRun
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import power_of_choice
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 
 def draw_crossing(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]:

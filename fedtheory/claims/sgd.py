@@ -12,9 +12,9 @@ from fedtheory.claims._quadratics import Start
 from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import average, combination
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 
 @claim(

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.claims._comparisons import as_texts
 from fedtheory.errors import OracleError
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import Claim, claim
+from fedtheory.theorem.findings import Finding, at_most, not_applicable
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-from fedtheory.verification.catalogue import known_bounds
-from fedtheory.verification.claims import Claim, claim
-from fedtheory.verification.findings import Finding, at_most, not_applicable
 from fedtheory.worst_case import comparisons
 
 __all__ = ["worst_case_claims"]

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.claims.catalogue import select_claims
 from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, many_rounds, probabilities
 from fedtheory.claims.optimal_client_sampling._situations import Norms
 from fedtheory.instances.sampled_rounds import optimal_law
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
-from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.theorem.claims import Claim
 from tests.claims.refutation import broken
 
 CLAIMS = select_claims("optimal-client-sampling:")

@@ -11,14 +11,14 @@ import pytest
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims import _comparisons
 from fedtheory.claims import fedavg as fedavg_claims
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.optimal_client_sampling import _situations, dsgd, fedavg, lemma1, many_rounds
 from fedtheory.claims.optimal_client_sampling._situations import QuadraticRound
 from fedtheory.instances.federations import RationalQuadratics, Wells, opposite_clients
 from fedtheory.instances.sampled_rounds import SampledRound, draw_quadratic_round, uniform_law
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import with_replacement
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import at_most, equal_to
+from fedtheory.theorem.findings import at_most, equal_to
 from tests.claims.refutation import multiply, refuted
 
 LESS, MORE = Q(99, 100), Q(101, 100)

@@ -16,6 +16,7 @@ import pytest
 import fedtheory.claims.power_of_choice as folder
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import step
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice import appendix_b, appendix_e, availability
 from fedtheory.claims.power_of_choice._situations import Copies, Recursion, short_step, weighted_step
 from fedtheory.engine.simulation import fedavg
@@ -23,8 +24,7 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.instances.vectors import vector
 from fedtheory.selection.availability import AlternatingGroups, Available
 from fedtheory.selection.uniform import Uniform
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import _comparisons
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice import whole_rounds
 from fedtheory.errors import OracleError
 from fedtheory.instances.observed import Skews
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.instances import replay
 from fedtheory.worst_case import comparisons
 

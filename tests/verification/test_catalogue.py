@@ -7,9 +7,10 @@ import pytest
 from fedtheory import bounds, claims
 from fedtheory._support.wording import suggest
 from fedtheory.bounds import power_of_choice
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims import catalogue
+from fedtheory.claims.catalogue import known_claims, select_claims
 from fedtheory.claims.power_of_choice import appendix_b
-from fedtheory.verification import catalogue
-from fedtheory.verification.catalogue import known_bounds, known_claims, select_claims
 
 
 def test_a_key_names_one_claim_even_if_it_begins_other_keys() -> None:

@@ -15,9 +15,9 @@ from fedtheory.instances.run_draws import draw_alignment
 from fedtheory.instances.runs import AlignedRun, gap
 from fedtheory.instances.step_sizes import delay
 from fedtheory.instances.vectors import Vector, combination, norm2
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 _AFTER_THEOREM_1 = "Section 3.2"
 

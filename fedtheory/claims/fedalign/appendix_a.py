@@ -23,9 +23,9 @@ from fedtheory.instances.runs import (
     two_parabolas,
 )
 from fedtheory.instances.vectors import Vector, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 line = partial(Statement, fa.PAPER, "Appendix A.2")
 _CONSISTENCY = partial(Statement, fa.PAPER, "Section 3.2", "Consistency of our result")

@@ -18,9 +18,9 @@ from fedtheory.instances.run_draws import draw_alignment
 from fedtheory.instances.runs import AlignedRun, Snapshot, distance2, two_parabolas
 from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 line = partial(Statement, fa.PAPER, "Appendix A.3")
 _SHORT = ("step_size <= 1/(4 L)",)

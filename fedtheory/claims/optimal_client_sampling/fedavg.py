@@ -25,9 +25,9 @@ from fedtheory.instances.sampled_rounds import LocalUpdate, SampledRound, full_l
 from fedtheory.instances.vectors import Vector, inner, norm2, vector
 from fedtheory.sampling.cohorts import independent
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
 
 source = partial(Statement, ocs.PAPER)
 

@@ -26,9 +26,9 @@ from fedtheory.sampling.probability_matrices import (
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 source = partial(Statement, PAPER)
 _LEMMA_1 = source("Lemma 1", "eqs. (4), (5)")

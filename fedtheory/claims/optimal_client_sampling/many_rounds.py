@@ -15,9 +15,9 @@ from fedtheory.instances.federations import RationalQuadratics, Wells, opposite_
 from fedtheory.instances.sampled_rounds import SampledRound, full_law, optimal_law, uniform_law
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _SERVER = Fraction(2)
 

@@ -8,9 +8,9 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds._worst_cases import draw_class, step_size
 from fedtheory.claims._comparisons import as_texts
 from fedtheory.instances.draws import whole
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 
 

@@ -10,9 +10,9 @@ from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 SSDM = Paper(
     "ssdm",

@@ -9,9 +9,9 @@ from fedtheory.arithmetic.matrices import product
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, pick
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 ADMM = Paper(
     "admm",

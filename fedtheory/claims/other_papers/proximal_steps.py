@@ -9,9 +9,9 @@ from fedtheory.bounds.fedexp.paper import FEDEXPROX
 from fedtheory.instances._format import format_vectors
 from fedtheory.instances.draws import draw_model, whole
 from fedtheory.instances.vectors import Vector, average, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 FEDDYN = Paper(
     "feddyn",

@@ -22,9 +22,9 @@ from fedtheory.instances.runs import RationalRun, Snapshot, mean_weights
 from fedtheory.instances.vectors import Vector, average, norm2, vector
 from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 lemma = partial(Statement, poc.PAPER)
 

@@ -40,9 +40,9 @@ from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
 from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, equal_to
 
 line = partial(Statement, poc.PAPER, "Appendix C")
 

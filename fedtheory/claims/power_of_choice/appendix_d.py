@@ -14,9 +14,9 @@ from fedtheory.instances.federations import opposite_clients
 from fedtheory.instances.observed import initial_distance2
 from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.step_sizes import fixed_step
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 _APPENDIX_D = "Appendix D"
 

@@ -39,9 +39,9 @@ from fedtheory.instances.step_sizes import weighted_steps
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
 from fedtheory.sampling.cohorts import Selection, uniform_subsets
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 
 line = partial(Statement, poc.PAPER, "Appendix E")
 _SUM_TO_ONE = "q_k >= 0 with sum 1"

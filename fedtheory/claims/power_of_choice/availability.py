@@ -22,9 +22,9 @@ from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 _STATEMENT = Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix G.3"), form="derived")
 _WITHOUT_THE_THIRD = tuple(

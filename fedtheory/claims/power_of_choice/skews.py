@@ -18,9 +18,9 @@ from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.runs import RationalRun, constant_law, distance2
 from fedtheory.instances.vectors import Vector, vector
 from fedtheory.sampling.cohorts import frequencies, power_of_choice
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 if TYPE_CHECKING:
     from fedtheory.exact.skew_intervals import SelectionSkew

@@ -17,9 +17,9 @@ from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.runs import distance2, gap
 from fedtheory.instances.step_sizes import StepSizes
 from fedtheory.instances.vectors import Vector, average, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _A_ROUND = Statement(
     FEDTHEORY, "a whole round, without Assumption 3.4", related=(poc.PAPER, "Appendix C"), form="derived"

@@ -1,4 +1,4 @@
-"""Claims by key and bounds by name."""
+"""Claims by key."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from fedtheory import bounds, claims
+from fedtheory import claims
 from fedtheory._support import validate
 from fedtheory._support.discover import members, modules
 from fedtheory._support.wording import suggest
 from fedtheory.theorem.bound import Bound, is_bound
-from fedtheory.verification.claims import KINDS, Claim, Kind
+from fedtheory.theorem.claims import KINDS, Claim, Kind
 
-__all__ = ["known_bounds", "known_claims"]
+__all__ = ["known_claims"]
 
 _GROUP = "fedtheory.claims"
 """The group of entry points in which installed packages declare their claims."""
@@ -47,12 +47,8 @@ def known_claims() -> dict[str, Claim]:
     >>> known_claims()["power-of-choice:lemma-b1"].kind
     'inequality'
     """
-    return _claims_in(claims)
-
-
-def _claims_in(package: ModuleType) -> dict[str, Claim]:
     found: dict[str, Claim] = {}
-    for _, claim in members(package, lambda value: isinstance(value, Claim)):
+    for _, claim in members(claims, _is_claim):
         if found.setdefault(claim.key, claim) is not claim:
             message = f"claim keys must be unique, got {claim.key!r} twice"
             raise ValueError(message)
@@ -60,33 +56,18 @@ def _claims_in(package: ModuleType) -> dict[str, Claim]:
 
 
 def _with_that_key(key: str) -> Claim | None:
-    """Return the claim of a full key if it is in its paper's package; other packages are not imported."""
+    """Return the claim of a full key if a module of its paper defines it; modules after that one are not imported."""
     paper, colon, _ = key.partition(":")
-    module = paper.replace("-", "_")
-    if not colon or not module.isidentifier() or importlib.util.find_spec(f"{claims.__name__}.{module}") is None:
+    name = paper.replace("-", "_")
+    if not colon or not name.isidentifier() or importlib.util.find_spec(f"{claims.__name__}.{name}") is None:
         return None
-    package = importlib.import_module(f"{claims.__name__}.{module}")
-    return _claims_in(package).get(key) if hasattr(package, "__path__") else None
+    of_paper = importlib.import_module(f"{claims.__name__}.{name}")
+    values = members(of_paper, _is_claim) if hasattr(of_paper, "__path__") else vars(of_paper).items()
+    return next((value for _, value in values if _is_claim(value) and value.key == key), None)
 
 
-def known_bounds() -> dict[str, Bound]:
-    """Return all bounds by ``paper.function``.
-
-    Returns
-    -------
-    dict[str, Bound]
-        Sorted by name.
-
-    Examples
-    --------
-    >>> known_bounds()["power_of_choice.one_step"].statement.number
-    'Appendix C'
-    """
-    found: dict[str, Bound] = {}
-    for name, bound in members(bounds, is_bound):
-        paper, *_, function = name.removeprefix(f"{bounds.__name__}.").split(".")
-        found[f"{paper}.{function}"] = bound
-    return dict(sorted(found.items()))
+def _is_claim(value: Any) -> bool:
+    return isinstance(value, Claim)
 
 
 def select_claims(
