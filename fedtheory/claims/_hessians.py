@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import Vector, inner, vector
+from fedtheory.theorem.draws import pick, whole
 
 
 def _turned(diagonal: Vector, turns: bool) -> tuple[Vector, ...]:

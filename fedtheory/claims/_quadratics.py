@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.vectors import Vector, inner, norm2
+from fedtheory.theorem.draws import whole
 
 
 class Start:

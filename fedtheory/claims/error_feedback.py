@@ -10,11 +10,12 @@ import numpy as np
 
 from fedtheory.bounds import error_feedback
 from fedtheory.claims._comparisons import Chain, as_texts, step
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.worst_case.compression import compressed_gradients

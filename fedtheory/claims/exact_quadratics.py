@@ -16,8 +16,8 @@ from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.noise import no_noise, two_point_noise
 from fedtheory.instances.runs import RationalRun, constant_law, gap, mean_weights
 from fedtheory.instances.step_sizes import decaying
@@ -39,6 +39,7 @@ from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import scaffold as sc
-from fedtheory.bounds._worst_cases import curvatures, step_size
 from fedtheory.claims._comparisons import Chain, as_texts, step
 from fedtheory.errors import OracleError
-from fedtheory.instances._format import format_federation, format_vectors
 from fedtheory.instances.control_variates import (
     Controlled,
     ScaffnewState,
@@ -19,10 +17,12 @@ from fedtheory.instances.control_variates import (
     scaffold_limit,
     scaffold_round,
 )
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.vectors import Vector, combination, norm2
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import curvatures, pick, step_size, whole
 from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -9,10 +9,10 @@ import numpy as np
 from fedtheory.bounds import fedavg, sgd
 from fedtheory.claims._comparisons import as_texts
 from fedtheory.claims._quadratics import Start
-from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import average, combination
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

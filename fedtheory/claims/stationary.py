@@ -7,10 +7,10 @@ import numpy as np
 from fedtheory.bounds import stationary as st
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.claims._hessians import Case
-from fedtheory.instances.draws import whole
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import norm2, vector
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._situations import distance2_after
-from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
+from fedtheory.instances.draws import draw_model, draw_shares
 from fedtheory.instances.federations import RationalQuadratics, Wells, opposite_clients
 from fedtheory.instances.sampled_rounds import SampledRound, full_law, optimal_law, uniform_law
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
 from fedtheory.theorem.findings import Finding, at_most, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.vectors import Vector
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
 from fedtheory.theorem.findings import Finding, at_least, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.instances.draws import pick, whole
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
 from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 

@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.arithmetic.matrices import product
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_model, pick
+from fedtheory.instances.draws import draw_model
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick
 from fedtheory.theorem.findings import Finding, at_most, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 

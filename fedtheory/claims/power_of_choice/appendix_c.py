@@ -29,9 +29,9 @@ from fedtheory.claims.power_of_choice._situations import (
     short_step,
     stopped,
 )
-from fedtheory.instances._format import format_federation, format_vectors
-from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.noise import two_point_noise, variance_of
 from fedtheory.instances.observed import observed_skews
 from fedtheory.instances.run_draws import MEAN_LAWS, WEIGHTED_LAWS, draw_run
@@ -41,6 +41,7 @@ from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
 from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_least, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -28,9 +28,9 @@ from fedtheory.claims.power_of_choice._situations import (
     weighted_step,
     weighted_step_of_several,
 )
-from fedtheory.instances._format import format_federation, format_run, format_vectors
-from fedtheory.instances.draws import draw_model, draw_shares, whole
+from fedtheory.instances.draws import draw_model, draw_shares
 from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.formatting import format_federation, format_run, format_vectors
 from fedtheory.instances.noise import no_noise
 from fedtheory.instances.observed import skew
 from fedtheory.instances.run_draws import WEIGHTED_LAWS, Drawn, draw_run
@@ -40,6 +40,7 @@ from fedtheory.instances.vectors import Vector, combination, inner, norm2, vecto
 from fedtheory.sampling.cohorts import Selection, uniform_subsets
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds._worst_cases import tenths
 from fedtheory.claims._comparisons import Chain, as_texts, step
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.observed import initial_distance2, observed_skews
 from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.runs import distance2, gap
 from fedtheory.instances.step_sizes import StepSizes
 from fedtheory.instances.vectors import Vector, average, norm2, vector
 from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, tenths, whole
 from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 
