@@ -7,17 +7,20 @@ import fnmatch
 import importlib
 import importlib.util
 import runpy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from fedtheory import claims
+from fedtheory import bounds, claims
 from fedtheory._support import validate
 from fedtheory._support.discover import members, modules
 from fedtheory._support.wording import suggest
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims._worst_cases import worst_case_claim
 from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.theorem.claims import KINDS, Claim, Kind
 
@@ -47,8 +50,9 @@ def known_claims() -> dict[str, Claim]:
     >>> known_claims()["power-of-choice:lemma-b1"].kind
     'inequality'
     """
+    written = (claim for _, claim in members(claims, _is_claim))
     found: dict[str, Claim] = {}
-    for _, claim in members(claims, _is_claim):
+    for claim in (*written, *map(worst_case_claim, filter(_has_worst_case, known_bounds().values()))):
         if found.setdefault(claim.key, claim) is not claim:
             message = f"claim keys must be unique, got {claim.key!r} twice"
             raise ValueError(message)
@@ -56,18 +60,30 @@ def known_claims() -> dict[str, Claim]:
 
 
 def _with_that_key(key: str) -> Claim | None:
-    """Return the claim of a full key if a module of its paper defines it; modules after that one are not imported."""
+    """Return the claim of a full key if its paper has it; modules after the one that defines it are not imported."""
     paper, colon, _ = key.partition(":")
     name = paper.replace("-", "_")
-    if not colon or not name.isidentifier() or importlib.util.find_spec(f"{claims.__name__}.{name}") is None:
+    if not colon or not name.isidentifier():
         return None
-    of_paper = importlib.import_module(f"{claims.__name__}.{name}")
-    values = members(of_paper, _is_claim) if hasattr(of_paper, "__path__") else vars(of_paper).items()
-    return next((value for _, value in values if _is_claim(value) and value.key == key), None)
+    worst_cases = map(worst_case_claim, _of_paper(bounds, name, _has_worst_case))
+    return next((claim for claim in chain(_of_paper(claims, name, _is_claim), worst_cases) if claim.key == key), None)
+
+
+def _of_paper(package: ModuleType, name: str, accept: Callable[[Any], bool]) -> Iterator[Any]:
+    """Yield the accepted values in the module or package of a paper, one module after the other."""
+    if importlib.util.find_spec(f"{package.__name__}.{name}") is None:
+        return
+    of_paper = importlib.import_module(f"{package.__name__}.{name}")
+    values = members(of_paper, accept) if hasattr(of_paper, "__path__") else vars(of_paper).items()
+    yield from (value for _, value in values if accept(value))
 
 
 def _is_claim(value: Any) -> bool:
     return isinstance(value, Claim)
+
+
+def _has_worst_case(value: Any) -> bool:
+    return is_bound(value) and value.worst_case is not None
 
 
 def select_claims(
@@ -156,8 +172,8 @@ def contents_of(source: str | Path) -> tuple[dict[str, Claim], dict[str, Bound]]
     The source may contain bounds only.
     """
     what, values = _read(source)
-    bounds = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
-    own = {bound.__name__: bound for bound in bounds if not bound.__name__.startswith("_")}
+    new = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
+    own = {bound.__name__: bound for bound in new if not bound.__name__.startswith("_")}
     has_claims = any(isinstance(value, Claim) for value in values)
     return (_own_claims(what, values, source) if has_claims or not own else {}), own
 
