@@ -144,7 +144,7 @@ ENTRIES = {
         BELIEF,
         "A single client converges, and several do with error feedback",
         "the abstract of Beznosikov et al. (2020), arXiv 2002.12410",
-        "error-feedback:cgd-gap",
+        "error-feedback:cgd-gap-worst-case",
     ),
     "clipping:short-steps": Entry(BELIEF, "It holds for exact gradients of the mean loss", "the abstract"),
     "fedsplit:fedprox-limit": Entry(

@@ -293,22 +293,6 @@ def ef21_gradient2(rng: np.random.Generator) -> Finding:
     return at_most(end, bound, instance=drawn.instance | {"num_rounds": num_rounds})
 
 
-@claim(
-    "error-feedback:cgd-gap",
-    "Up to four compressed gradient steps of one quadratic client, any compressor",
-    error_feedback.cgd_gap,
-    looseness=1.01,
-)
-def cgd_gap(rng: np.random.Generator) -> Finding:
-    drawn, num_rounds = draw_run(rng, common=True), whole(rng, 1, 4)
-    fed, c, w = drawn.fed, drawn.constants, drawn.w
-    eta = 2 * Fraction(whole(rng, 1, 20), 20) / ((1 + c.compression_error) * c.L)
-    for _ in range(num_rounds):
-        w -= eta * compressed(rng, combination(fed.weights, fed.gradients(w)), c.compression_error)
-    bound = error_feedback.cgd_gap(num_rounds, initial_gap=fed.gap(drawn.w), **c.known | {"step_size": eta})
-    return at_most(fed.gap(w), bound, instance=drawn.instance | {"step_size": str(eta), "num_rounds": num_rounds})
-
-
 class Parabola(NamedTuple):
     """Constants, the number of rounds, and ``1 - Z``, the share of the error that one round removes."""
 

@@ -319,62 +319,8 @@ class Start:
         return combination(self.fed.weights, round_of_all(self.fed, w, [self.eta] * num_steps)[0])
 
 
-@claim(
-    "fedavg:one-round-without-gradients",
-    "A round of all clients without bounded gradients, fixed step size up to 1/L",
-    fedavg.one_round,
-    looseness=1.01,
-)
-def one_round(rng: np.random.Generator) -> Finding:
-    s, tau = Start(rng), whole(rng, 1, 5)
-    bound = fedavg.one_round(s.away2(s.w), local_steps=tau, **s.known)
-    return at_most(s.away2(s.after(s.w, tau)), bound, instance=s.instance | {"local_steps": tau})
-
-
-@claim(
-    "fedavg:fixed-step-distance",
-    "Rounds of all clients without bounded gradients, fixed step size up to 1/L",
-    fedavg.fixed_step_distance,
-    looseness=1.01,
-)
-def fixed_step_distance(rng: np.random.Generator) -> Finding:
-    s, tau, num_rounds = Start(rng), whole(rng, 1, 4), whole(rng, 1, 4)
-    w = s.w
-    for _ in range(num_rounds):
-        w = s.after(w, tau)
-    bound = fedavg.fixed_step_distance(num_rounds, local_steps=tau, initial_distance2=s.away2(s.w), **s.known)
-    return at_most(s.away2(w), bound, instance=s.instance | {"local_steps": tau, "rounds": num_rounds})
-
-
-@claim(
-    "fedavg:sampled-step",
-    "A local step of m of N clients without bounded gradients, equal weights, step size up to 1/L",
-    fedavg.sampled_step,
-    looseness=1.01,
-)
-def sampled_step(rng: np.random.Generator) -> Finding:
-    s = Start(rng)
-    N = s.fed.num_clients
-    m = whole(rng, 1, N)
-    s.fed = fed = replace(s.fed, weights=equal_weights(N))
-    away = [w - fed.minimizer for w in round_of_all(fed, s.w, [s.eta])[0]]
-    spread = sum(norm2(w - average(away)) for w in away) / N
-    counts = {"num_clients": N, "num_selected": m, "objective_gap": fed.objective_gap}
-    return at_most(
-        norm2(average(away)) + spread * Fraction(N - m, m * (N - 1)),
-        fedavg.sampled_step(s.away2(s.w), **s.of_class, **counts),
-        instance={**s.instance, **format_federation(fed), "num_selected": m},
-    )
-
-
 def start(rng: np.random.Generator) -> list[Start]:
     return [Start(rng)]
-
-
-@step("fedavg:gap-after-step", fedavg.gap_after_step, start)
-def gap_after_step(s: Start) -> Chain:
-    """The loss after a local step of all clients, step size up to 1/L"""
-    return s.fed.gap(s.after(s.w, 1)), "<=", fedavg.gap_after_step(s.away2(s.w), **s.of_class)
 
 
 def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fraction, step_size: Fraction) -> Fraction:

@@ -82,17 +82,6 @@ def theorem(rng: np.random.Generator) -> Finding:
 
 
 @claim(
-    "proxskip:refined",
-    "A step of Scaffnew over both outcomes of the coin, with any step size",
-    ps.refined_fixed_step_potential,
-    looseness=1.01,
-)
-def refined(rng: np.random.Generator) -> Finding:
-    s = Start(rng, together=True, longest=Fraction(5, 2))
-    return _bounded(s, ps.refined_fixed_step_potential, whole(rng, 1, 3))
-
-
-@claim(
     "proxskip:mean-stays",
     "The mean of the control variates of Scaffnew never changes",
     _STEP,

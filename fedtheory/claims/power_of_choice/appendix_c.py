@@ -160,20 +160,6 @@ def equation_36(s: Copies) -> Chain:
 
 
 @step(
-    "power-of-choice:equation-37-refined",
-    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix C, eqs. (31)-(37)"), form="refined"),
-    any_models,
-    hypotheses=(CURVATURE,),
-    remark="all steps at once for any models, with the drift in place of 16 eta^2 tau^2 G2",
-)
-def equation_37_refined(s: Copies) -> Chain:
-    """A_1 plus the subtrahends of eq. (37) <= 1/m sum_k |w_bar - w_k|^2 + 2 L eta^2/m sum_k (F_k(w_k) - F_k*)"""
-    relative = s.mean(lambda k, w: s.excess(k, w) - s.excess(k, s.best))
-    taken_away = s.eta * s.mu * s.at.spread(s.best) + 2 * s.eta * relative
-    return s.A_1() + taken_away, "<=", s.at.drift + s.eta**2 * poc.gradient_norm(s.mean(s.excess), L=s.L)
-
-
-@step(
     "power-of-choice:equation-37",
     line("eq. (37)"),
     decaying_step,
