@@ -66,11 +66,6 @@ def step(
     return claimed
 
 
-def as_texts(given: Mapping[str, Any]) -> dict[str, str]:
-    """Format constants without loss of digits."""
-    return {name: str(value) for name, value in given.items()}
-
-
 def theorem_constants(drawn: Drawn, skew: str = "") -> dict[str, Any]:
     """Return the constants of all forms of the theorems; G2 is the smallest one that the run satisfies.
 

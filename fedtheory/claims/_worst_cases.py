@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory import worst_case
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.errors import OracleError
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import Claim, claim
+from fedtheory.theorem.draws import as_texts
 from fedtheory.theorem.findings import Finding, at_most, not_applicable
 
 

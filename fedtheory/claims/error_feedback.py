@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import error_feedback
-from fedtheory.claims._comparisons import Chain, as_texts, step
+from fedtheory.claims._comparisons import Chain, step
 from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.draws import as_texts, pick, whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.worst_case.compression import compressed_gradients

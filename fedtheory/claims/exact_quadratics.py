@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
 from fedtheory.exact.floor import ErrorFloor, error_floor
@@ -39,7 +38,7 @@ from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import whole
+from fedtheory.theorem.draws import as_texts, whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

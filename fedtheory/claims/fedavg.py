@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedavg, power_of_choice
-from fedtheory.claims._comparisons import Chain, as_texts, expected_gaps, horizon_constants, one_step_distances, step
+from fedtheory.claims._comparisons import Chain, expected_gaps, horizon_constants, one_step_distances, step
 from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.formatting import format_federation, format_vectors
@@ -20,7 +20,7 @@ from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacem
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.draws import as_texts, pick, whole
 from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.worst_case import federated_averaging

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import proxskip as ps
-from fedtheory.claims._comparisons import Chain, as_texts, step
+from fedtheory.claims._comparisons import Chain, step
 from fedtheory.instances.control_variates import ScaffnewState, mean_potentials, potential, scaffnew_step
 from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.vectors import combination, norm2
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.draws import as_texts, pick, whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import scaffold as sc
-from fedtheory.claims._comparisons import Chain, as_texts, step
+from fedtheory.claims._comparisons import Chain, step
 from fedtheory.instances.control_variates import (
     Controlled,
     ScaffnewState,
@@ -21,7 +21,7 @@ from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.vectors import Vector, combination, norm2
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.draws import as_texts, pick, whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedavg, sgd
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.claims._quadratics import Start
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import whole
+from fedtheory.theorem.draws import as_texts, whole
 from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -1,5 +1,6 @@
-"""Random constants of theorems, as integers and fractions."""
+"""Random constants of theorems, as integers and fractions, and their texts."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -38,3 +39,8 @@ def step_size(rng: np.random.Generator, longest: Fraction) -> Fraction:
     """Draw a step size; a third of the draws are the longest one."""
     share: Fraction = pick(rng, [Fraction(1), tenths(rng, 1, 9), tenths(rng, 1, 9)])
     return share * longest
+
+
+def as_texts(given: Mapping[str, Any]) -> dict[str, str]:
+    """Format constants without loss of digits."""
+    return {name: str(value) for name, value in given.items()}

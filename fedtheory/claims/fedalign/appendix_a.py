@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
-from fedtheory.claims._comparisons import Chain, as_texts, compared, step
+from fedtheory.claims._comparisons import Chain, compared, step
 from fedtheory.claims._quadratics import Model, any_model
 from fedtheory.instances.observed import active_gradient_bound, client_gradient_bound
 from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
@@ -23,7 +23,7 @@ from fedtheory.instances.runs import (
 )
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.draws import as_texts, pick, whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 

@@ -5,9 +5,8 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import draw_class, step_size, whole
+from fedtheory.theorem.draws import as_texts, draw_class, step_size, whole
 from fedtheory.theorem.findings import Finding, at_least
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling

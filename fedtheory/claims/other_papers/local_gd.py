@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import tenths, whole
+from fedtheory.theorem.draws import as_texts, tenths, whole
 from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 
