@@ -380,3 +380,16 @@ Proof. lra. Qed.
 Lemma call_equal (a b : R) : a = b -> a - b = 0.
 Proof. lra. Qed.
 End Calls.
+
+(** ** Sums of closed forms, whose constants are variables: conditions on constants may be linear, nonlinear, or
+    identities with denominators that are not 0. *)
+
+Ltac differs := repeat split; let h := fresh in intro h; first [lra | nra].
+Ltac side := first [lra | field; differs | nra].
+
+Lemma term_at_most y c r : 0 <= y -> c <= 0 -> r <= 0 -> y * c + r <= 0.
+Proof. intros. nra. Qed.
+Lemma term_zero y c r : c = 0 -> r <= 0 -> y * c + r <= 0.
+Proof. intros -> h. lra. Qed.
+Lemma term_square {V : space} d (x : V) r : 0 <= d -> r <= 0 -> r - d * sq x <= 0.
+Proof. intros h k. pose proof (Rmult_le_pos _ _ h (sq_pos x)). lra. Qed.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import Any, NamedTuple
 
-from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated, reserved
+from fedtheory.worst_case._constants import Constant
+from fedtheory.worst_case._coq_names import CLASSES, OF_FUNCTION, VERBS, NotStated, identifier
 from fedtheory.worst_case._coq_terms import (
     ONE,
     ZERO,
     Num,
     Vec,
+    add,
     constant,
     expressed,
     less,
@@ -20,7 +22,9 @@ from fedtheory.worst_case._coq_terms import (
     product,
     real,
     scaled,
+    square,
     tight,
+    times,
     total,
     value,
 )
@@ -29,10 +33,9 @@ from fedtheory.worst_case.checker._problem import Problem
 
 __all__: list[str] = []
 
-_OF_PROOFS = re.compile(
-    r"[ehk]\d+|(?:grad|dom|hess)_\w*|"
-    r"\w*_(?:above|along|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|secant|skew|upper)"
-)
+LARGEST_SAMPLE = 1000
+"""Largest number of clients of which samples are stated, so that Coq reads it quickly as a natural number."""
+Term = tuple[Fraction, Vector, Vector]
 
 
 class Fact(NamedTuple):
@@ -126,7 +129,7 @@ class Statement:
 
     def __init__(self, problem: Problem, taken: Sequence[str] = ()) -> None:
         self.problem = problem
-        self.taken = {*reserved(), *taken}
+        self.taken = {*taken}
         self.atoms: list[Vec] = []
         self.values: list[str] = []
         self.binders: list[str] = []
@@ -138,6 +141,7 @@ class Statement:
         self.zeros: list[Fact] = []
         self.links: dict[str, Fact] = {}
         self.apart: list[Apart] = []
+        self._draws: dict[tuple[str, int], tuple[str, str, str]] = {}
         self._numbers: dict[int, Num] = {}
         self._points: dict[frozenset[Any], Vec] = {}
         self._basis: dict[tuple[int, int], Mapping[int, Fraction]] = {}
@@ -198,13 +202,7 @@ class Statement:
 
     def identifier(self, name: str) -> str:
         """Return a new Coq identifier that resembles a name."""
-        plain = re.sub(r"\W", "_", name.replace("*", "s").replace("'", "p"), flags=re.ASCII)
-        plain = f"{plain}_" if _OF_PROOFS.fullmatch(plain) else plain
-        found, number = plain, 2
-        while found in self.taken:
-            found, number = f"{plain}_{number}", number + 1
-        self.taken.add(found)
-        return found
+        return identifier(name, self.taken)
 
     def hypothesis(self, text: str) -> str:
         """Add a hypothesis and return its name."""
@@ -288,10 +286,58 @@ class Statement:
                 self.binders.append(f"({text} : R)")
                 self.number(text, place)
             terms += [(c, self._numbers[place])] if place >= 0 else []
-        for c, u, v in form.terms:
+        left = [term for term in form.terms if term[1] and term[2]]
+        for mean, deviation in self._sampled(left) if stated and self.has_clients else ():
+            if (drawn := self._drawn(mean, deviation)) is not None:
+                terms.append((mean[0], drawn))
+                left = [term for term in left if term is not mean and term is not deviation]
+        for c, u, v in left:
             found = product(self.vector(u), self.vector(v))
-            terms += [(c, self._linked(found, u, v) if stated else found)] if u and v else []
+            terms.append((c, self._linked(found, u, v) if stated else found))
         return total(terms)
+
+    def _sampled(self, terms: Sequence[Term]) -> Iterator[tuple[Term, Term]]:
+        """Yield pairs of squares that are the mean of a vector of all clients, and its deviations from the mean."""
+        families = [(mean, deviation) for mean, *rest in map(sorted, self.problem.vectors) for deviation in rest[:1]]
+        among = {block for block, owner in enumerate(self.problem.owners) if owner}
+        squares = [term for term in terms if term[1] == term[2]]
+        for mean, deviation in permutations(squares, 2):
+            of_clients = [{block in among for block, _ in term[1]} for term in (mean, deviation)]
+            shares = {(mean[1].get(a), deviation[1].get(b)) for a, b in families} - {(None, None)}
+            if of_clients == [{False}, {True}] and shares and all(a == b for a, b in shares):
+                yield mean, deviation
+
+    def _drawn(self, mean: Term, deviation: Term) -> Num | None:
+        """Return the expected square of a sample's average as a number, if some sample has these shares of both."""
+        [(c, u, _), (d, v, _)] = mean, deviation
+        share, n = d / c, self.functions[0].of.num_clients
+        if isinstance(share, Constant) or share <= 0:
+            return None
+        kinds = [("draws_distinct", n / (1 + share * (n - 1))), ("draws_with_replacement", 1 / share)]
+        kinds = kinds[::-1] if share == 1 else kinds  # one client: by the weights, whatever they are
+        found = [(kind, m.numerator) for kind, m in kinds if m.denominator == 1 and m <= LARGEST_SAMPLE]
+        if not found or n > LARGEST_SAMPLE:
+            return None
+        kind, m = found[0]
+        if found[0] not in self._draws:
+            draw, of = self.identifier("draw"), self.identifier("c")
+            self.binders += [f"({draw} : law)", f"({of} : nat -> nat -> nat)"]
+            if kind == "draws_distinct":
+                self.hypothesis(f"size p = {n}%nat")
+            self._draws[kind, m] = draw, of, self.hypothesis(f"{kind} p {draw} {m} {of}")
+        draw, of, h = self._draws[kind, m]
+        x, middle = self.point({**u, **v}, "x"), self.vector(u)
+        family = self.term(x) if " " in x.text.removesuffix(" k") else x.text.removesuffix(" k")
+        is_mean = f"k{len(self.before)}"
+        self.before.append(f"assert ({is_mean} : same (vE p {family}) {middle.tight}) by averages.")
+        text = f"E {draw} (fun b => sq (sampled_mean {m} {of} {family} b))"
+        number = value(text, len(self.values))
+        self.values.append(text)
+        sum_of_both = add(square(middle), times(share, square(minus(x, middle))))
+        sides = ["ltac:(lia)", *["ltac:(lia)"] * 2 * (kind == "draws_distinct"), "ltac:(counted)", h]
+        proof = f"(call_{kind} p {draw} {m} {of} {family} {middle.tight} {tight(share)} {is_mean} {' '.join(sides)})"
+        self.links[text] = Fact(less(number, sum_of_both), proof, is_equality=True)
+        return number
 
     def _linked(self, found: Num, u: Vector, v: Vector) -> Num:
         """Return a product of shared vectors as a separate number; other products are returned unchanged."""
@@ -307,7 +353,7 @@ class Statement:
 
     def _declare(self, one: Function) -> Declared:
         """State the class of a function or an operator."""
-        name, c = self.identifier(one.name), one.number
+        name, c = identifier(one.name, self.taken, OF_FUNCTION), one.number
         found = Declared(one, name, name if one.kind == "operator" else f"grad_{name}", {})
         if one.kind == "operator":
             self._declare_operator(found)

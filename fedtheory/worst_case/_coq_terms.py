@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fedtheory.worst_case._constants import Constant
-from fedtheory.worst_case._coq_names import reserved
+from fedtheory.worst_case._coq_names import constants
 
 __all__: list[str] = []
 
@@ -49,21 +49,11 @@ class Num(NamedTuple):
         return frozenset(self.products.items()), frozenset(self.values.items())
 
 
-def named(name: str) -> str:
-    """Return a constant's name, which is no word of Coq, no lemma and no name that a proof gives."""
-    stem = name.rstrip("_")  # so that distinct names remain distinct
-    return f"{name}_" if stem in reserved() or re.fullmatch(r"[cdehkrst]\d*", stem) else name
-
-
 def polynomial(p: Any) -> str:
     """Return a polynomial as a real number of Coq."""
-    found = ""
+    found, names = "", constants(tuple(map(str, p.ring.symbols))).values()
     for exponents, c in p.terms():
-        powers = [
-            f"{named(str(x))}^{n}" if n > 1 else named(str(x))
-            for x, n in zip(p.ring.symbols, exponents, strict=True)
-            if n
-        ]
+        powers = [f"{name}^{n}" if n > 1 else name for name, n in zip(names, exponents, strict=True) if n]
         size = [real(Fraction(abs(int(c.numerator)), int(c.denominator)))] if abs(c) != 1 or not powers else []
         found += f"{' - ' if c < 0 else ' + '}{' * '.join([*size, *powers])}"
     return (f"- {found[3:]}" if found.startswith(" - ") else found[3:]) or "0"

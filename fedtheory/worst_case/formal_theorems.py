@@ -7,7 +7,6 @@ sound, verifies the sum.
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
@@ -17,8 +16,7 @@ from math import lcm
 from pathlib import Path
 from typing import Any
 
-from fedtheory._support.wording import truncate
-from fedtheory.worst_case._coq_names import NotStated, reserved
+from fedtheory.worst_case._coq_names import NotStated, theorem_names
 from fedtheory.worst_case._coq_statement import At, Declared, Fact, Statement, claim_text, minimum
 from fedtheory.worst_case._coq_terms import (
     ONE,
@@ -47,7 +45,6 @@ from fedtheory.worst_case.checker._reading import read
 __all__ = ["file_of", "file_of_certificate"]
 
 HALF = Fraction(1, 2)
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}", re.ASCII)
 LONGEST_FILE = 2_000_000
 """Largest number of characters of a file, which Coq reads within minutes."""
 LONGEST_BOUND = 24
@@ -72,19 +69,11 @@ def file_of(cases: Sequence[Any], name: str) -> str:
     ValueError
         If the name is not a Coq identifier.
     """
-    names = checked_names(name, len(cases))
+    names = theorem_names(name, len(cases))
     text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
     if len(text) > LONGEST_FILE:
         raise NotStated(f"a proof of {len(text)} characters, more than {LONGEST_FILE}")
     return text
-
-
-def checked_names(name: str, count: int) -> list[str]:
-    """Return names of theorems, numbered if there are several."""
-    if not NAME.fullmatch(str(name)) or name in reserved():
-        message = f"a theorem must be named by a letter, then letters, digits and _ (60 at most), got {truncate(name)}"
-        raise ValueError(message)
-    return [name] if count == 1 else [f"{name}_{number}" for number in range(1, count + 1)]
 
 
 def file_of_certificate(path: Path, name: str) -> str:

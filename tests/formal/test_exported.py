@@ -12,7 +12,7 @@ import pytest
 from fedtheory.__main__ import main
 from fedtheory.formal import FOLDER, FOUNDATION
 from fedtheory.worst_case import Problem, WorstCase, fedprox, scaffold
-from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated, reserved
+from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated
 from fedtheory.worst_case.formal_theorems import file_of, file_of_certificate
 from fedtheory.worst_case.worst_cases import largest
 from tests.environment import ROOT
@@ -109,6 +109,17 @@ def averaging(*, gap: int | None = None) -> Problem:
     return p
 
 
+def drawn_step(num_selected: int) -> Problem:
+    """Write a step of clients that are drawn with replacement."""
+    p = Problem()
+    c = p.clients(5, mu=Q(1, 10), L=1)
+    best, x = c.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    c.heterogeneity(zeta2=1)
+    p.maximize(c.sample(num_selected, "independent").square(c.step(x, Q(1, 2)) - best))
+    return p
+
+
 def enlarged_steps(lipschitz: Any = None) -> Problem:
     """Steps along epsilon-subgradients, no longer than a Lipschitz constant."""
     p = Problem()
@@ -153,7 +164,7 @@ def distance_of_a_restricted_secant() -> Problem:
 
 
 SOME: list[Any] = [
-    averaging, lambda: averaging(gap=1), lambda: scaffold(2, Q(1, 8), mu=1, L=4),
+    averaging, lambda: averaging(gap=1), lambda: drawn_step(2), lambda: scaffold(2, Q(1, 8), mu=1, L=4),
     lambda: fedprox(4, L=1, negative_curvature=0, gradient_dissimilarity=1),
     gradient_step, quadratic_step, linear_steps, symmetric_and_skew, several_hypotheses,
     proximal_gradient, past_extragradients, polyak_and_lojasiewicz, lambda: steps_of_a_nonconvex_function(2),
@@ -200,12 +211,25 @@ def test_a_statement_is_the_method_as_a_person_writes_it() -> None:
         (averaging, "let x1 := (fun k => start - 1 / 2 * grad_f0 k start)%V in"),
         (averaging, "- 1 / 2 * vE p (fun k => grad_f0 k (x1 k)))%V <="),
         (lambda: averaging(gap=1), "E p (fun k => f0 k xs2) - E p (fun k => f0 k (xs k)) <= 1 ->"),
+        (lambda: averaging(gap=1), "size p = 10%nat ->\n  draws_distinct p draw 3 c ->"),
+        (lambda: averaging(gap=1), "let x := (fun k => start - xs2 - 1 / 2 * grad_f0 k start)%V in"),
+        (lambda: averaging(gap=1), "E draw (fun b => sq (sampled_mean 3 c x b)) <= "),
+        (lambda: drawn_step(2), "draws_with_replacement p draw 2 c ->"),
+        (lambda: drawn_step(1), "draws_with_replacement p draw 1 c ->"),
         (lambda: steps_of_a_nonconvex_function(1), "  Rmin (sq (grad_f0 x1)) (sq (grad_f0 x2)) <= "),
     ],
 )
 @pytest.mark.slow
 def test_steps_and_classes_have_their_names(problem: Callable[[], Problem], says: str) -> None:
     assert says in statement(exported(worst_of(problem)))
+
+
+@pytest.mark.slow
+def test_squares_that_are_those_of_no_sample_stay_as_they_are() -> None:
+    """The mean model and the control variates of a potential are parts of no vector of the clients."""
+    said = statement(exported(scaffold(2, Q(1, 8), mu=1, L=4)))
+    assert "E p (fun k => sq" in said
+    assert "draw" not in said
 
 
 def test_a_long_bound_is_rounded_up() -> None:
@@ -225,9 +249,6 @@ def test_names_of_a_problem_shadow_no_word_of_a_statement() -> None:
     p.maximize(f.value(x) - f.value(best))
     said = statement(exported(p.solve()))
     assert "(smooth_2 : V -> R) (grad_smooth_2 : V -> V) (convex_2 Rminp_s : V)" in said
-    # Names that a statement binds itself.
-    assert {"k", "p", "z"} <= reserved()
-    assert {"smooth", "convex", "ip", "sq", "Rmin", "forall", "call_convex", "quadratic_with"} <= reserved()
 
 
 def certificate(tmp_path: Path, worst: WorstCase) -> Path:

