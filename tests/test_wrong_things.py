@@ -53,7 +53,7 @@ ANYTHING = {
 # Whole numbers and bounds beyond doubles beside floats.
 TOO_LARGE = {
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", word) for word in ("10^400", "1e308")
-} | {("fedtheory.verification.findings.equal_to", "10^400")}
+} | {("fedtheory.theorem.findings.equal_to", "10^400")}
 TOO_LARGE |= {
     (f"fedtheory.arithmetic.functions.{name}", word) for name in ("logarithm", "short_of_one") for word in PERHAPS
 }

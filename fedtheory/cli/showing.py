@@ -8,6 +8,7 @@ from typing import Any
 
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import suggest
+from fedtheory.claims import catalogue
 from fedtheory.cli.documents import document, print_json, write_pairs
 from fedtheory.cli.evaluating import needed
 from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
@@ -15,11 +16,10 @@ from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
 from fedtheory.formal import PRINTED
 from fedtheory.theorem._letters import formula, inequality
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import BASES
 from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
-from fedtheory.verification import catalogue
-from fedtheory.verification.claims import Claim
 from fedtheory.verification.instances import reproduce
 from fedtheory.verification.records import numeric, rows
 from fedtheory.verification.renderings import description

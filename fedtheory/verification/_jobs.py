@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from fedtheory._support import validate
 from fedtheory._support.streams import block_sigint
-from fedtheory.verification.catalogue import known_claims, one_claim
-from fedtheory.verification.claims import Claim
+from fedtheory.claims.catalogue import known_claims, one_claim
+from fedtheory.theorem.claims import Claim
 
 __all__ = ["in_order", "number_of_jobs", "pool", "received", "sent"]
 

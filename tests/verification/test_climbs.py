@@ -3,12 +3,12 @@
 import signal
 from dataclasses import replace
 
+from fedtheory.claims.catalogue import one_claim
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import at_most, equal_to
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _jobs
 from fedtheory.verification._search import score
-from fedtheory.verification.catalogue import one_claim
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import at_most, equal_to
 
 
 def test_of_two_identities_the_one_that_is_off_by_more_of_its_slack_is_higher() -> None:

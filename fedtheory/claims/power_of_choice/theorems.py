@@ -17,8 +17,8 @@ from fedtheory.claims._comparisons import (
     theorem_constants,
 )
 from fedtheory.claims.power_of_choice._situations import opposite_run
-from fedtheory.instances._format import format_run
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_run
 from fedtheory.instances.noise import two_point_noise
 from fedtheory.instances.observed import constants_of, initial_distance2, observed_gradient_bound, observed_skews
 from fedtheory.instances.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
@@ -29,9 +29,9 @@ from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacem
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 
 def repaired_steps(drawn: Drawn, bound: Bound = poc.one_step, weights: str = "num_selected") -> Finding:
