@@ -11,6 +11,8 @@ from tests.environment import ROOT
 
 SCRIPT = """
 # pyright: strict, reportUnnecessaryTypeIgnoreComment=true
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# (arguments of bounds have names, but no types)
 from fractions import Fraction
 
 import numpy as np
@@ -38,6 +40,8 @@ poc.client_drift(0.5, local_steps=3)  # type: ignore[call-overload]
 poc.client_drift.terms(0.5, local_steps=3)  # type: ignore[call-overload]
 ft.fedavg(quadratic, strategy, num_rounds=1)  # type: ignore[call-arg]
 ft.bounds.power_of_choice.no_such_bound  # type: ignore[attr-defined]
+ft.theorem.no_such_name  # type: ignore[attr-defined]
+ft.verification.no_such_name  # type: ignore[attr-defined]
 ft.fedavgg  # type: ignore[attr-defined]
 loss: float = quadratic.loss([0.0] * 5)
 losses: list[float] = quadratic.loss(np.zeros((3, 5))).tolist()

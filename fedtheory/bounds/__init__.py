@@ -7,27 +7,6 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submodules=[
-        "average_drift",
-        "client_sampling",
-        "error_feedback",
-        "fedalign",
-        "fedavg",
-        "fedexp",
-        "fedprox",
-        "optimal_client_sampling",
-        "participation",
-        "power_of_choice",
-        "proxskip",
-        "recursion",
-        "scaffold",
-        "sgd",
-        "stationary",
-    ],
-)
-
 if TYPE_CHECKING:
     from fedtheory.bounds import average_drift as average_drift
     from fedtheory.bounds import client_sampling as client_sampling
@@ -44,3 +23,24 @@ if TYPE_CHECKING:
     from fedtheory.bounds import scaffold as scaffold
     from fedtheory.bounds import sgd as sgd
     from fedtheory.bounds import stationary as stationary
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submodules=[
+            "average_drift",
+            "client_sampling",
+            "error_feedback",
+            "fedalign",
+            "fedavg",
+            "fedexp",
+            "fedprox",
+            "optimal_client_sampling",
+            "participation",
+            "power_of_choice",
+            "proxskip",
+            "recursion",
+            "scaffold",
+            "sgd",
+            "stationary",
+        ],
+    )

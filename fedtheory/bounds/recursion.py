@@ -178,12 +178,7 @@ def unrolled_gap(
     array([4.        , 6.125     , 9.34912109])
     """
     distances2 = unroll(
-        recursion,
-        initial_distance2=initial_distance2,
-        step_sizes=step_sizes,
-        local_steps=local_steps,
-        L=L,
-        **constants,
+        recursion, initial_distance2=initial_distance2, step_sizes=step_sizes, local_steps=local_steps, L=L, **constants
     )
     gaps: Array = validate.double("L", L) / 2 * distances2
     return gaps

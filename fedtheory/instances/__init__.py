@@ -7,17 +7,6 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "control_variates": ["ScaffnewState", "disagreement_map", "disagreement_radius", "mean_potentials"],
-        "draws": ["draw_federation", "draw_model"],
-        "federations": ["RationalQuadratics"],
-        "stationary_points": ["StationaryPoints"],
-        "vectors": ["Vector", "combination", "vector"],
-    },
-)
-
 if TYPE_CHECKING:
     from fedtheory.instances.control_variates import ScaffnewState as ScaffnewState
     from fedtheory.instances.control_variates import disagreement_map as disagreement_map
@@ -30,3 +19,14 @@ if TYPE_CHECKING:
     from fedtheory.instances.vectors import Vector as Vector
     from fedtheory.instances.vectors import combination as combination
     from fedtheory.instances.vectors import vector as vector
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submod_attrs={
+            "control_variates": ["ScaffnewState", "disagreement_map", "disagreement_radius", "mean_potentials"],
+            "draws": ["draw_federation", "draw_model"],
+            "federations": ["RationalQuadratics"],
+            "stationary_points": ["StationaryPoints"],
+            "vectors": ["Vector", "combination", "vector"],
+        },
+    )

@@ -7,16 +7,6 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "evidence": ["against_equality", "against_law", "against_mean", "rejects"],
-        "interval": ["Interval"],
-        "law": ["Law"],
-        "limits": ["bounded_mean", "student_mean", "subgaussian_mean"],
-    },
-)
-
 if TYPE_CHECKING:
     from fedtheory.statistics.evidence import against_equality as against_equality
     from fedtheory.statistics.evidence import against_law as against_law
@@ -27,3 +17,13 @@ if TYPE_CHECKING:
     from fedtheory.statistics.limits import bounded_mean as bounded_mean
     from fedtheory.statistics.limits import student_mean as student_mean
     from fedtheory.statistics.limits import subgaussian_mean as subgaussian_mean
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submod_attrs={
+            "evidence": ["against_equality", "against_law", "against_mean", "rejects"],
+            "interval": ["Interval"],
+            "law": ["Law"],
+            "limits": ["bounded_mean", "student_mean", "subgaussian_mean"],
+        },
+    )

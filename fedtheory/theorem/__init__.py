@@ -7,37 +7,6 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "assumptions": [
-            "EXACT_GRADIENTS",
-            "AggregationWeights",
-            "Assumption",
-            "BoundedGradients",
-            "Convex",
-            "HalvingSteps",
-            "Hypothesis",
-            "Noise",
-            "Smooth",
-            "StronglyConvex",
-            "knows",
-            "method_is",
-            "selected_by",
-        ],
-        "bound": ["Bound", "Scalar", "Summands", "states"],
-        "claims": ["Claim", "claim"],
-        "domains": ["COUNT", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"],
-        "findings": ["Finding", "at_least", "at_most", "equal_to", "mean_at_most", "not_applicable", "worst_of"],
-        "left_side": ["LeftSide"],
-        "paper": ["FEDTHEORY", "Paper", "Statement"],
-        "scheme": ["Scheme"],
-        "setting": ["SETTINGS", "Setting", "obstacle", "setting_of"],
-        "step_sizes": ["largest_step_size"],
-        "symbols": ["SYMBOLS", "Symbol"],
-    },
-)
-
 if TYPE_CHECKING:
     from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
     from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights
@@ -53,7 +22,6 @@ if TYPE_CHECKING:
     from fedtheory.theorem.assumptions import method_is as method_is
     from fedtheory.theorem.assumptions import selected_by as selected_by
     from fedtheory.theorem.bound import Bound as Bound
-    from fedtheory.theorem.bound import Scalar as Scalar
     from fedtheory.theorem.bound import Summands as Summands
     from fedtheory.theorem.bound import states as states
     from fedtheory.theorem.claims import Claim as Claim
@@ -83,3 +51,34 @@ if TYPE_CHECKING:
     from fedtheory.theorem.step_sizes import largest_step_size as largest_step_size
     from fedtheory.theorem.symbols import SYMBOLS as SYMBOLS
     from fedtheory.theorem.symbols import Symbol as Symbol
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submod_attrs={
+            "assumptions": [
+                "EXACT_GRADIENTS",
+                "AggregationWeights",
+                "Assumption",
+                "BoundedGradients",
+                "Convex",
+                "HalvingSteps",
+                "Hypothesis",
+                "Noise",
+                "Smooth",
+                "StronglyConvex",
+                "knows",
+                "method_is",
+                "selected_by",
+            ],
+            "bound": ["Bound", "Summands", "states"],
+            "claims": ["Claim", "claim"],
+            "domains": ["COUNT", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"],
+            "findings": ["Finding", "at_least", "at_most", "equal_to", "mean_at_most", "not_applicable", "worst_of"],
+            "left_side": ["LeftSide"],
+            "paper": ["FEDTHEORY", "Paper", "Statement"],
+            "scheme": ["Scheme"],
+            "setting": ["SETTINGS", "Setting", "obstacle", "setting_of"],
+            "step_sizes": ["largest_step_size"],
+            "symbols": ["SYMBOLS", "Symbol"],
+        },
+    )

@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, final, overload
 
 from fedtheory._support.validate import Array, choice
 from fedtheory.formal import PRINTED, PROVED, Theorem
@@ -31,8 +31,6 @@ from fedtheory.theorem.symbols import Symbol
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 Summands = dict[str, Any]
-Scalar: TypeAlias = Any
-"""An argument of a bound: a float, int, Fraction, array or sequence, or a SymPy symbol within the formula."""
 
 if TYPE_CHECKING:  # with a default, so that ``Bound`` alone stands for a bound with any arguments
     from typing_extensions import ParamSpec

@@ -19,16 +19,29 @@ from fedtheory.theorem.findings import mean_at_most as mean_at_most
 from fedtheory.theorem.findings import not_applicable as not_applicable
 from fedtheory.theorem.findings import worst_of as worst_of
 
-__getattr__, _, _ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "hunts": ["hunt"],
-        "instances": ["regression_examples", "replay", "reproduce"],
-        "records": ["rows"],
-        "renderings": ["false_alarms", "markdown_table"],
-        "verdicts": ["Verdict", "examine", "verify"],
-    },
-)
+if TYPE_CHECKING:
+    from fedtheory.verification.hunts import hunt as hunt
+    from fedtheory.verification.instances import regression_examples as regression_examples
+    from fedtheory.verification.instances import replay as replay
+    from fedtheory.verification.instances import reproduce as reproduce
+    from fedtheory.verification.records import rows as rows
+    from fedtheory.verification.renderings import false_alarms as false_alarms
+    from fedtheory.verification.renderings import markdown_table as markdown_table
+    from fedtheory.verification.verdicts import Verdict as Verdict
+    from fedtheory.verification.verdicts import examine as examine
+    from fedtheory.verification.verdicts import verify as verify
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, _, _ = lazy_loader.attach(
+        __name__,
+        submod_attrs={
+            "hunts": ["hunt"],
+            "instances": ["regression_examples", "replay", "reproduce"],
+            "records": ["rows"],
+            "renderings": ["false_alarms", "markdown_table"],
+            "verdicts": ["Verdict", "examine", "verify"],
+        },
+    )
+
 __all__ = [
     "Claim",
     "Finding",
@@ -56,16 +69,3 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
-
-
-if TYPE_CHECKING:
-    from fedtheory.verification.hunts import hunt as hunt
-    from fedtheory.verification.instances import regression_examples as regression_examples
-    from fedtheory.verification.instances import replay as replay
-    from fedtheory.verification.instances import reproduce as reproduce
-    from fedtheory.verification.records import rows as rows
-    from fedtheory.verification.renderings import false_alarms as false_alarms
-    from fedtheory.verification.renderings import markdown_table as markdown_table
-    from fedtheory.verification.verdicts import Verdict as Verdict
-    from fedtheory.verification.verdicts import examine as examine
-    from fedtheory.verification.verdicts import verify as verify

@@ -5,7 +5,7 @@ from fedtheory.bounds.average_drift.paper import PAPER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -21,16 +21,7 @@ __all__ = ["fixed_step_distance"]
     assumes=(*ASSUMES, STABLE),
     schemes=FULL_PARTICIPATION,
 )
-def fixed_step_distance(
-    num_rounds: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    drift2: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, drift2, initial_distance2):
     r"""Bound on ``|w_R - w*|^2`` after R rounds of all clients.
 
     .. math::

@@ -6,7 +6,7 @@ from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.one_step import step_with_noise
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -35,7 +35,7 @@ _UNBIASED = Hypothesis(
     schemes=(*WITH_REPLACEMENT, *SUBSETS),
     worst_case=_worst_cases.ANY_SAMPLING,
 )
-def one_step(distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, sampling_variance: Scalar) -> Summands:
+def one_step(distance2, *, step_size, mu, L, sampling_variance):
     r"""Bound on ``E |w_+ - w*|^2`` after a step of clients that any unbiased sampling selects.
 
     .. math::

@@ -5,7 +5,7 @@ from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -34,9 +34,7 @@ _SHORT = Hypothesis(
     options=("method",),
     worst_case=_worst_cases.GAP,
 )
-def cgd_gap(
-    num_rounds: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar, initial_gap: Scalar
-) -> Summands:
+def cgd_gap(num_rounds, *, step_size, mu, L, compression_error, initial_gap):
     r"""Bound on ``F(w_R) - F*`` after R compressed gradient steps of one client; a parabola attains it for every R.
 
     .. math::

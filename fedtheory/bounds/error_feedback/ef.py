@@ -5,7 +5,7 @@ from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -36,7 +36,7 @@ COMMON_MINIMIZER = Hypothesis("w* minimizes every F_k", of_run=_apart)
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )
-def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
+def ef_round(potential, *, step_size, mu, L, compression_error):
     r"""Bound on ``sum_k p_k |w_+ - w* - e_k|^2 + |sum_k p_k e_k|^2/s`` after a round of error feedback.
 
     It is the potential V at the next round. A parabola attains the bound in every round.
@@ -84,15 +84,7 @@ def ef_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, com
     schemes=FULL_PARTICIPATION,
     options=("method",),
 )
-def ef_distance(
-    num_rounds: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    compression_error: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_distance2):
     r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback with initial memories of zero.
 
     .. math::

@@ -5,7 +5,7 @@ from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -25,7 +25,7 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )
-def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, compression_error: Scalar) -> Summands:
+def ef21_round(potential, *, step_size, mu, L, compression_error):
     r"""Bound on ``s |grad F(w_+)|^2 + sum_k p_k |grad F_k(w_+) - d_k|^2`` after a round of EF21.
 
     It is the potential V of EF21 at the next round. A parabola attains the bound in every round.
@@ -73,15 +73,7 @@ def ef21_round(potential: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, c
     schemes=FULL_PARTICIPATION,
     options=("method",),
 )
-def ef21_gradient2(
-    num_rounds: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    compression_error: Scalar,
-    initial_potential: Scalar,
-) -> Summands:
+def ef21_gradient2(num_rounds, *, step_size, mu, L, compression_error, initial_potential):
     r"""Bound on ``|grad F(w_R)|^2`` after R rounds of EF21.
 
     .. math::

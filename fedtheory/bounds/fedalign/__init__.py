@@ -19,18 +19,6 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "alignment": ["included_gaps", "priority_weights", "rho", "theta"],
-        "full_participation": ["decaying_step_sizes", "full_participation_gap"],
-        "lemmas": ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"],
-        "paper": ["PAPER"],
-        "partial_participation": ["partial_participation_gap"],
-        "recursions": ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"],
-    },
-)
-
 if TYPE_CHECKING:
     from fedtheory.bounds.fedalign.alignment import included_gaps as included_gaps
     from fedtheory.bounds.fedalign.alignment import priority_weights as priority_weights
@@ -49,3 +37,21 @@ if TYPE_CHECKING:
     from fedtheory.bounds.fedalign.recursions import partial_one_step as partial_one_step
     from fedtheory.bounds.fedalign.recursions import recursion_gap as recursion_gap
     from fedtheory.bounds.fedalign.recursions import refined_one_step as refined_one_step
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submod_attrs={
+            "alignment": ["included_gaps", "priority_weights", "rho", "theta"],
+            "full_participation": ["decaying_step_sizes", "full_participation_gap"],
+            "lemmas": [
+                "aggregated_distance",
+                "client_drift",
+                "gradient_norm",
+                "gradient_variance",
+                "sampling_variance",
+            ],
+            "paper": ["PAPER"],
+            "partial_participation": ["partial_participation_gap"],
+            "recursions": ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"],
+        },
+    )

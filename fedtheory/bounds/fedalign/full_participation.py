@@ -8,7 +8,7 @@ from fedtheory.bounds.fedalign.paper import (
     delay,
 )
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
@@ -24,18 +24,8 @@ __all__ = ["decaying_step_sizes", "full_participation_gap"]
     step_sizes=decaying_step_sizes,
 )
 def _printed_full_participation_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-    theta: Scalar,
-    rho: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
+):
     r"""Bound on ``E F(w_T) - F*``, eq. (6) as printed: the sums of theta and rho begin at i = 1.
 
     .. math::
@@ -76,19 +66,7 @@ def _printed_full_participation_gap(
     printed=_printed_full_participation_gap,
     worst_case=_worst_cases.THEOREM,
 )
-def full_participation_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-    theta: Scalar,
-    rho: Scalar,
-) -> Summands:
+def full_participation_gap(num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho):
     r"""Bound on ``E F(w_T) - F*`` when all priority clients take part, for every number of local steps.
 
     .. math::

@@ -17,7 +17,7 @@ from fedtheory.bounds.fedalign.paper import (
     summed,
 )
 from fedtheory.theorem.assumptions import Smooth
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -33,7 +33,7 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
     options=("any",),
     worst_case=_worst_cases.GRADIENT_NORM,
 )
-def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
+def gradient_norm(excess, *, L):
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
     .. math::
@@ -69,7 +69,7 @@ def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     schemes=PARTIAL,
     options=("any",),
 )
-def aggregated_distance(distances2: Scalar, *, weights: Scalar) -> Summands:
+def aggregated_distance(distances2, *, weights):
     r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
 
     .. math::
@@ -104,7 +104,7 @@ def aggregated_distance(distances2: Scalar, *, weights: Scalar) -> Summands:
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
     schemes=PARTIAL,
 )
-def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
+def client_drift(step_size, *, local_steps, G2):
     r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
 
     .. math::
@@ -133,7 +133,7 @@ def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summa
     schemes=PARTIAL,
     options=ANY_STEP,
 )
-def _printed_gradient_variance(sigma2: Scalar) -> Summands:
+def _printed_gradient_variance(sigma2):
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
 
     Examples
@@ -155,7 +155,7 @@ def _printed_gradient_variance(sigma2: Scalar) -> Summands:
     printed=_printed_gradient_variance,
     options=ANY_STEP,
 )
-def gradient_variance(sigma2: Scalar, *, squared_weights: Scalar) -> Summands:
+def gradient_variance(sigma2, *, squared_weights):
     r"""Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
 
     .. math::
@@ -179,7 +179,7 @@ def gradient_variance(sigma2: Scalar, *, squared_weights: Scalar) -> Summands:
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING, PRIORITY_DRAWS),
     schemes=PARTIAL,
 )
-def _printed_sampling_variance(step_size: Scalar, *, local_steps: Scalar, num_draws: Scalar, G2: Scalar) -> Summands:
+def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2):
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
 
     Examples
@@ -203,7 +203,7 @@ def _printed_sampling_variance(step_size: Scalar, *, local_steps: Scalar, num_dr
     printed=_printed_sampling_variance,
     options=ANY_STEP,
 )
-def sampling_variance(elapsed_step_size: Scalar, *, num_draws: Scalar, priority_weight: Scalar, G2: Scalar) -> Summands:
+def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2):
     r"""Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.
 
     .. math::

@@ -2,7 +2,7 @@
 
 from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["partial_participation_gap"]
@@ -18,19 +18,8 @@ __all__ = ["partial_participation_gap"]
     step_sizes=decaying_step_sizes,
 )
 def _printed_partial_participation_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_draws: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-    theta: Scalar,
-    rho: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
+):
     r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, eq. (60) as printed; sums from i = 1.
 
     .. math::
@@ -71,19 +60,8 @@ def _printed_partial_participation_gap(
     printed=_printed_partial_participation_gap,
 )
 def partial_participation_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_draws: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-    theta: Scalar,
-    rho: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
+):
     r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, for every number of local steps.
 
     .. math::

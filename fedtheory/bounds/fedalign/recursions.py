@@ -24,7 +24,7 @@ from fedtheory.bounds.fedalign.paper import (
 )
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem.assumptions import BoundedGradients
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -45,19 +45,7 @@ _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
     schemes=FULL,
     worst_case=_worst_cases.ONE_STEP,
 )
-def one_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    priority_weight: Scalar,
-    included_gap: Scalar,
-) -> Summands:
+def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap):
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``.
 
     .. math::
@@ -97,19 +85,19 @@ def one_step(
     worst_case=_worst_cases.REFINED_ONE_STEP,
 )
 def refined_one_step(
-    distance2: Scalar,
+    distance2,
     *,
-    step_size: Scalar,
-    elapsed_step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    priority_weight: Scalar,
-    included_gap: Scalar,
-    squared_weights: Scalar = 1,
-) -> Summands:
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    priority_weight,
+    included_gap,
+    squared_weights=1,
+):
     r"""Bound on ``E |w_{t+1} - w*|^2`` like ``one_step``, for any step sizes up to 1/(4 L).
 
     S is the sum of the round's earlier step sizes.
@@ -149,19 +137,8 @@ def refined_one_step(
     schemes=PARTIAL,
 )
 def partial_one_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_draws: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    priority_weight: Scalar,
-    included_gap: Scalar,
-) -> Summands:
+    distance2, *, step_size, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, priority_weight, included_gap
+):
     r"""Bound on ``E |w'_{t+1} - w*|^2`` with K priority clients drawn: ``one_step`` plus ``4 eta^2 E^2 G2/K``.
 
     .. math::
@@ -201,18 +178,8 @@ def partial_one_step(
     worst_case=_worst_cases.RECURSION,
 )
 def recursion_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-    priority_weights: Scalar,
-    included_gaps: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, priority_weights, included_gaps
+):
     r"""Bound on ``E F(w_T) - F*``: L/2 times the exact solution of ``one_step`` with step sizes ``2/(mu (t + gamma))``.
 
     .. math::

@@ -7,22 +7,6 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "convergence": ["decaying_steps_gap"],
-        "lemmas": ["one_step", "with_replacement_variance", "without_replacement_variance"],
-        "paper": ["PAPER"],
-        "theorems": [
-            "decaying_step_sizes",
-            "full_participation_gap",
-            "with_replacement_gap",
-            "without_replacement_gap",
-        ],
-        "without_gradient_bounds": ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"],
-    },
-)
-
 if TYPE_CHECKING:
     from fedtheory.bounds.fedavg.convergence import decaying_steps_gap as decaying_steps_gap
     from fedtheory.bounds.fedavg.lemmas import one_step as one_step
@@ -37,3 +21,19 @@ if TYPE_CHECKING:
     from fedtheory.bounds.fedavg.without_gradient_bounds import gap_after_step as gap_after_step
     from fedtheory.bounds.fedavg.without_gradient_bounds import one_round as one_round
     from fedtheory.bounds.fedavg.without_gradient_bounds import sampled_step as sampled_step
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submod_attrs={
+            "convergence": ["decaying_steps_gap"],
+            "lemmas": ["one_step", "with_replacement_variance", "without_replacement_variance"],
+            "paper": ["PAPER"],
+            "theorems": [
+                "decaying_step_sizes",
+                "full_participation_gap",
+                "with_replacement_gap",
+                "without_replacement_gap",
+            ],
+            "without_gradient_bounds": ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"],
+        },
+    )

@@ -8,7 +8,7 @@ from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -38,18 +38,7 @@ _ASSUMES = (
     step_sizes=power_of_choice_steps,
     worst_case=_worst_cases.DECAYING_STEPS,
 )
-def decaying_steps_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+def decaying_steps_gap(num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2):
     r"""Bound on ``E F(w_T) - F*`` for unbiased selection and step sizes ``1 / (mu (t + gamma))``, ``gamma = 4 L / mu``.
 
     .. math::

@@ -16,7 +16,7 @@ from fedtheory.bounds.fedavg.paper import (
     WITH_REPLACEMENT,
 )
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["one_step", "with_replacement_variance", "without_replacement_variance"]
@@ -34,17 +34,7 @@ _SHORT_STEPS = Hypothesis(
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ONE_STEP,
 )
-def one_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    G2: Scalar,
-    weighted_sigma2: Scalar,
-    objective_gap: Scalar,
-) -> Summands:
+def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, objective_gap):
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``; w_t is the mean of all models (weights p_k).
 
     .. math::
@@ -75,7 +65,7 @@ def one_step(
     assumes=(GRADIENTS, HALVING, DRAWS),
     schemes=WITH_REPLACEMENT,
 )
-def with_replacement_variance(step_size: Scalar, *, local_steps: Scalar, num_selected: Scalar, G2: Scalar) -> Summands:
+def with_replacement_variance(step_size, *, local_steps, num_selected, G2):
     r"""Bound on ``E |1/K sum_{k in S} w_k - sum_k p_k w_k|^2`` after a round.
 
     .. math::
@@ -101,9 +91,7 @@ def with_replacement_variance(step_size: Scalar, *, local_steps: Scalar, num_sel
     assumes=(GRADIENTS, HALVING, SUBSET, MEAN, SEVERAL_CLIENTS),
     schemes=SUBSETS,
 )
-def without_replacement_variance(
-    step_size: Scalar, *, local_steps: Scalar, num_clients: Scalar, num_selected: Scalar, G2: Scalar
-) -> Summands:
+def without_replacement_variance(step_size, *, local_steps, num_clients, num_selected, G2):
     r"""Bound on ``E |1/K sum_{k in S} w_k - 1/N sum_k w_k|^2`` after a round.
 
     .. math::

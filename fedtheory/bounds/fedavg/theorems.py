@@ -24,7 +24,7 @@ from fedtheory.bounds.fedavg.paper import (
     WITH_REPLACEMENT,
     delay,
 )
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
@@ -79,17 +79,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     step_sizes=decaying_step_sizes,
     worst_case=_worst_cases.FULL_PARTICIPATION,
 )
-def full_participation_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    G2: Scalar,
-    weighted_sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+def full_participation_gap(num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2):
     r"""Bound on ``E F(w_T) - F*`` when all clients take part and their models are averaged with the weights p_k.
 
     .. math::
@@ -128,17 +118,8 @@ def full_participation_gap(
     worst_case=_worst_cases.WITH_REPLACEMENT,
 )
 def with_replacement_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    weighted_sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+):
     r"""Bound on ``E F(w_T) - F*`` when K clients are drawn with replacement, with probabilities p_k, and averaged.
 
     .. math::
@@ -177,18 +158,8 @@ def with_replacement_gap(
     worst_case=_worst_cases.WITHOUT_REPLACEMENT,
 )
 def without_replacement_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_clients: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    weighted_sigma2: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+):
     r"""Bound on ``E F(w_T) - F*`` when K of N equally weighted clients are drawn without replacement and averaged.
 
     .. math::
@@ -218,9 +189,7 @@ def without_replacement_gap(
     return {**with_all, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
 
 
-def _with_all_clients(
-    num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
-) -> Summands:
+def _with_all_clients(num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2):
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / (mu**2 * (num_steps + gamma))
     return {

@@ -20,7 +20,7 @@ from fedtheory.bounds.fedavg.paper import (
 )
 from fedtheory.bounds.scaffold.paper import drift_of_a_round
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -46,9 +46,7 @@ def _per_round(step_size, *, mu, L, local_steps):
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ONE_ROUND,
 )
-def one_round(
-    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, objective_gap: Scalar
-) -> Summands:
+def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
     r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``, without bounded gradients.
 
     .. math::
@@ -95,16 +93,7 @@ def one_round(
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.FIXED_ROUNDS,
 )
-def fixed_step_distance(
-    num_rounds: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    objective_gap: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_gap, initial_distance2):
     r"""Bound on ``|w_T - w*|^2`` after R rounds of all clients with a fixed step size, without bounded gradients.
 
     .. math::
@@ -145,16 +134,7 @@ def fixed_step_distance(
     schemes=SUBSETS,
     worst_case=_worst_cases.SAMPLED_STEP,
 )
-def sampled_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    num_clients: Scalar,
-    num_selected: Scalar,
-    objective_gap: Scalar,
-) -> Summands:
+def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, objective_gap):
     r"""Bound on ``E |w_+ - w*|^2`` after a local step of m of N equally weighted clients, without bounded gradients.
 
     .. math::
@@ -204,7 +184,7 @@ def sampled_step(
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.GAP_AFTER_STEP,
 )
-def gap_after_step(distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar) -> Summands:
+def gap_after_step(distance2, *, step_size, mu, L):
     r"""Bound on ``F(w_+) - F*`` after one local step of all clients from ``Delta = |w - w*|^2``; some F attains it.
 
     .. math::

@@ -6,7 +6,7 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.fedexp.paper import PAPER
 from fedtheory.bounds.sgd.paper import CONVERGENT_STEPS
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -34,16 +34,7 @@ _NEAR = Hypothesis(
     assumes=(Smooth(), Convex(of="F_k"), EXACT_GRADIENTS, COMMON_MINIMIZER, CONVERGENT_STEPS, _JENSEN, _NEAR),
     schemes=FULL_PARTICIPATION,
 )
-def one_round(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    server_step_size: Scalar,
-    update2: Scalar,
-    mean_update2: Scalar,
-) -> Summands:
+def one_round(distance2, *, step_size, L, local_steps, server_step_size, update2, mean_update2):
     r"""Bound on ``|w_+ - w*|^2`` after a round whose server moves by alpha times the mean update.
 
     .. math::

@@ -4,7 +4,7 @@ from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.fedprox import _worst_cases
 from fedtheory.bounds.fedprox.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -19,15 +19,8 @@ __all__ = ["loss_change"]
     schemes=WITH_REPLACEMENT,
 )
 def _printed_loss_change(
-    gradient2: Scalar,
-    *,
-    L: Scalar,
-    negative_curvature: Scalar,
-    proximal_weight: Scalar,
-    gradient_dissimilarity: Scalar,
-    inexactness: Scalar,
-    num_selected: Scalar,
-) -> Summands:
+    gradient2, *, L, negative_curvature, proximal_weight, gradient_dissimilarity, inexactness, num_selected
+):
     r"""Bound on ``E F(w_+) - F(w)`` as printed, ``-rho |grad F(w)|^2``.
 
     .. math::
@@ -79,15 +72,7 @@ def _printed_loss_change(
     printed=_printed_loss_change,
     worst_case=_worst_cases.LOSS_CHANGE,
 )
-def loss_change(
-    gradient2: Scalar,
-    *,
-    L: Scalar,
-    negative_curvature: Scalar,
-    proximal_weight: Scalar,
-    gradient_dissimilarity: Scalar,
-    inexactness: Scalar,
-) -> Summands:
+def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_dissimilarity, inexactness):
     r"""Bound on ``E F(w_+) - F(w)`` after a round of FedProx with any number of sampled clients.
 
     .. math::

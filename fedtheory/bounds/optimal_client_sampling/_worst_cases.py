@@ -90,7 +90,7 @@ def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Any:
     start = given.get("distance2", given.get("initial_distance2"))
     return worst_case.fedavg(
         1, given["step_size"], mu=given["mu"], L=given["L"], distance2=start, objective_gap=0, num_rounds=num_rounds,
-        gradient_noise=given["sigma2"], num_clients=share.denominator,
+        gradient_noise=given["sigma2"], num_clients=share.denominator
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
     STRONGLY_CONVEX,
     WEIGHTS,
 )
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -32,19 +32,8 @@ __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "
     worst_case=_worst_cases.STEP,
 )
 def dsgd_strongly_convex(
-    distance2: Scalar,
-    *,
-    gap: Scalar,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-) -> Summands:
+    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` for every step size; the f_i need not be convex.
 
     .. math::
@@ -83,19 +72,8 @@ def dsgd_strongly_convex(
     schemes=SCHEMES,
 )
 def dsgd_per_client_variant(
-    distance2: Scalar,
-    *,
-    gap: Scalar,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    per_client_gap: Scalar,
-) -> Summands:
+    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` that is FALSE for unequal weights.
 
     It is Theorem 13 with ``sum_i w_i^2 Z_i`` in place of ``W sum_i w_i Z_i``.
@@ -135,19 +113,19 @@ def dsgd_per_client_variant(
     worst_case=_worst_cases.CONVEX_STEP,
 )
 def dsgd_convex_clients(
-    distance2: Scalar,
+    distance2,
     *,
-    gap: Scalar,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    squared_weight_optimum_gradient2: Scalar,
-) -> Summands:
+    gap,
+    step_size,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    squared_weight_optimum_gradient2,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` with the squared weights and without the minima f_i*.
 
     .. math::
@@ -188,18 +166,8 @@ def dsgd_convex_clients(
     schemes=SCHEMES,
 )
 def dsgd_nonconvex(
-    value: Scalar,
-    *,
-    gradient2: Scalar,
-    step_size: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    dissimilarity: Scalar,
-) -> Summands:
+    value, *, gradient2, step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity
+):
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``, for every step size.
 
     .. math::

@@ -20,7 +20,7 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
     WHOLE_MOVE,
 )
 from fedtheory.theorem.assumptions import StronglyConvex
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -47,21 +47,21 @@ _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG
     worst_case=_worst_cases.ROUND,
 )
 def fedavg_strongly_convex(
-    distance2: Scalar,
+    distance2,
     *,
-    gap: Scalar,
-    step_size: Scalar,
-    server_step_size: Scalar,
-    local_steps: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-) -> Summands:
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round.
 
     .. math::
@@ -106,22 +106,22 @@ def fedavg_strongly_convex(
     worst_case=_worst_cases.ROUND_PER_CLIENT,
 )
 def fedavg_strongly_convex_per_client(
-    distance2: Scalar,
+    distance2,
     *,
-    gap: Scalar,
-    step_size: Scalar,
-    server_step_size: Scalar,
-    local_steps: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    per_client_gap: Scalar,
-) -> Summands:
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+    per_client_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round, with ``per_client_gap = sum_i w_i^2 (f_i(x*) - f_i*)``.
 
     .. math::
@@ -166,21 +166,21 @@ def fedavg_strongly_convex_per_client(
     worst_case=_worst_cases.ROUND,
 )
 def fedavg_convex_clients(
-    distance2: Scalar,
+    distance2,
     *,
-    gap: Scalar,
-    step_size: Scalar,
-    server_step_size: Scalar,
-    local_steps: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-) -> Summands:
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round if f is strongly convex and the f_i are convex.
 
     .. math::
@@ -223,20 +223,20 @@ def fedavg_convex_clients(
     domains=WHOLE_MOVE,
 )
 def fedavg_nonconvex(
-    value: Scalar,
+    value,
     *,
-    gradient2: Scalar,
-    step_size: Scalar,
-    server_step_size: Scalar,
-    local_steps: Scalar,
-    L: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    dissimilarity: Scalar,
-) -> Summands:
+    gradient2,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+):
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``.
 
     .. math::

@@ -18,7 +18,7 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
     WHOLE_MOVE,
 )
 from fedtheory.theorem.assumptions import Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import NONNEGATIVE
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
@@ -50,7 +50,7 @@ _UNBIASED = Hypothesis(
     schemes=SCHEMES,
     options=("gradient_noise", "relative_noise"),
 )
-def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands:
+def estimator_error(*, sampling_error, update_error):
     r"""Return ``E |G - grad f|^2``: sampling variance plus variance of the average over all clients.
 
     .. math::
@@ -74,7 +74,7 @@ def estimator_error(*, sampling_error: Scalar, update_error: Scalar) -> Summands
     schemes=SCHEMES,
     options=("any",),
 )
-def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Scalar, gamma: Scalar) -> Summands:
+def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma):
     r"""Return ``E |G|^2`` for independent sampling: identity (6) in terms of gamma.
 
     .. math::
@@ -101,15 +101,8 @@ def estimator_second_moment(*, squared_weight_update2: Scalar, mean_update2: Sca
     schemes=SCHEMES,
 )
 def dsgd_second_moment(
-    *,
-    squared_weight_gradient2: Scalar,
-    gradient2: Scalar,
-    gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-) -> Summands:
+    *, squared_weight_gradient2, gradient2, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
+):
     r"""Bound on ``E |G|^2`` for DSGD; an equality if Assumption 7 is an equality.
 
     .. math::
@@ -141,9 +134,7 @@ def dsgd_second_moment(
     domains={"mu": NONNEGATIVE},
     side="lower",
 )
-def perturbed_inner_product(
-    value_difference: Scalar, *, distance2: Scalar, displacement2: Scalar, mu: Scalar, L: Scalar
-) -> Summands:
+def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L):
     r"""Lower bound on ``<grad h(x), z - y>`` with ``value_difference = h(z) - h(y)``.
 
     .. math::
@@ -180,16 +171,7 @@ def perturbed_inner_product(
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
 )
-def client_drift(
-    mean_gradient2: Scalar,
-    *,
-    step_size: Scalar,
-    server_step_size: Scalar,
-    local_steps: Scalar,
-    L: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-) -> Summands:
+def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L, relative_noise, sigma2):
     r"""Bound on the drift, ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``.
 
     .. math::
@@ -226,18 +208,18 @@ def client_drift(
     schemes=SCHEMES,
 )
 def fedavg_second_moment(
-    drift: Scalar,
+    drift,
     *,
-    squared_weight_gradient2: Scalar,
-    gradient2: Scalar,
-    gamma: Scalar,
-    local_steps: Scalar,
-    L: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-) -> Summands:
+    squared_weight_gradient2,
+    gradient2,
+    gamma,
+    local_steps,
+    L,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+):
     r"""Bound on ``E |G|^2`` for FedAvg with R local steps, where local noise and local gradients are correlated.
 
     .. math::

@@ -26,7 +26,7 @@ from fedtheory.bounds.optimal_client_sampling.paper import (
     WHOLE_MOVE,
 )
 from fedtheory.theorem.assumptions import Hypothesis, Noise
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 from fedtheory.theorem.scheme import Scheme
@@ -62,19 +62,19 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
     worst_case=_worst_cases.CONTRACTION,
 )
 def dsgd_contraction(
-    distance2: Scalar,
+    distance2,
     *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    smallest_gamma: Scalar,
-    mean_inverse_gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-) -> Summands:
+    step_size,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
@@ -109,19 +109,19 @@ def dsgd_contraction(
     schemes=SCHEMES,
 )
 def dsgd_average_gradient(
-    num_rounds: Scalar,
+    num_rounds,
     *,
-    initial_gap: Scalar,
-    step_size: Scalar,
-    L: Scalar,
-    smallest_gamma: Scalar,
-    mean_inverse_gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    dissimilarity: Scalar,
-) -> Summands:
+    initial_gap,
+    step_size,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+):
     r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::
@@ -162,21 +162,21 @@ def dsgd_average_gradient(
     worst_case=_worst_cases.ROUND_CONTRACTION,
 )
 def fedavg_contraction(
-    distance2: Scalar,
+    distance2,
     *,
-    step_size: Scalar,
-    server_step_size: Scalar,
-    local_steps: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    smallest_gamma: Scalar,
-    mean_inverse_gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-) -> Summands:
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
@@ -221,21 +221,21 @@ def fedavg_contraction(
     domains=WHOLE_MOVE,
 )
 def fedavg_average_gradient(
-    num_rounds: Scalar,
+    num_rounds,
     *,
-    initial_gap: Scalar,
-    step_size: Scalar,
-    server_step_size: Scalar,
-    local_steps: Scalar,
-    L: Scalar,
-    smallest_gamma: Scalar,
-    mean_inverse_gamma: Scalar,
-    max_weight: Scalar,
-    sum_squared_weights: Scalar,
-    relative_noise: Scalar,
-    sigma2: Scalar,
-    dissimilarity: Scalar,
-) -> Summands:
+    initial_gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+):
     r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::
@@ -279,9 +279,7 @@ def fedavg_average_gradient(
     schemes=_FULL_PARTICIPATION,
     worst_case=_worst_cases.ALL_CLIENTS,
 )
-def full_participation(
-    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, sum_squared_weights: Scalar, sigma2: Scalar
-) -> Summands:
+def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigma2):
     r"""Bound on ``E |x^{k+1} - x*|^2`` with all clients and M = 0.
 
     .. math::
@@ -309,16 +307,7 @@ def full_participation(
     schemes=_FULL_PARTICIPATION,
     worst_case=_worst_cases.ALL_CLIENTS_ROUNDS,
 )
-def full_participation_distance(
-    num_rounds: Scalar,
-    *,
-    initial_distance2: Scalar,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    sum_squared_weights: Scalar,
-    sigma2: Scalar,
-) -> Summands:
+def full_participation_distance(num_rounds, *, initial_distance2, step_size, mu, L, sum_squared_weights, sigma2):
     r"""Bound on ``E |x^K - x*|^2`` with all clients, M = 0 and a constant step size.
 
     .. math::

@@ -5,7 +5,7 @@ from fedtheory.bounds.fedavg.paper import MEAN, SHORT_STEPS
 from fedtheory.bounds.participation import _worst_cases
 from fedtheory.bounds.participation.paper import PAPER
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -22,16 +22,7 @@ __all__ = ["fixed_step_distance"]
     options=("strategy",),
     worst_case=_worst_cases.TURNS,
 )
-def fixed_step_distance(
-    num_rounds: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    imbalance2: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, imbalance2, initial_distance2):
     r"""Bound on ``|w_R - w*|^2`` after R rounds with arbitrary clients and aggregation weights.
 
     .. math::

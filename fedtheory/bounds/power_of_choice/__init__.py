@@ -20,26 +20,6 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "decaying_steps": ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"],
-        "exact_lemmas": ["exact_client_drift", "loss_after_step"],
-        "fixed_step": ["fixed_step_gap", "refined_fixed_step_gap"],
-        "lemmas": ["averaged_distance", "client_drift", "gradient_norm"],
-        "paper": ["PAPER"],
-        "recursions": ["one_step", "weighted_one_step"],
-        "weighted": ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"],
-        "whole_rounds": ["one_round", "round_coefficients"],
-        "without_gradient_bounds": [
-            "averaged_rounds_gap",
-            "decaying_steps_distance",
-            "delayed_step_sizes",
-            "fixed_step_distance",
-        ],
-    },
-)
-
 if TYPE_CHECKING:
     from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
     from fedtheory.bounds.power_of_choice.decaying_steps import decaying_steps_gap as decaying_steps_gap
@@ -65,3 +45,23 @@ if TYPE_CHECKING:
     )
     from fedtheory.bounds.power_of_choice.without_gradient_bounds import delayed_step_sizes as delayed_step_sizes
     from fedtheory.bounds.power_of_choice.without_gradient_bounds import fixed_step_distance as fixed_step_distance
+else:  # a type checker would accept any name if it saw __getattr__
+    __getattr__, __dir__, __all__ = lazy_loader.attach(
+        __name__,
+        submod_attrs={
+            "decaying_steps": ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"],
+            "exact_lemmas": ["exact_client_drift", "loss_after_step"],
+            "fixed_step": ["fixed_step_gap", "refined_fixed_step_gap"],
+            "lemmas": ["averaged_distance", "client_drift", "gradient_norm"],
+            "paper": ["PAPER"],
+            "recursions": ["one_step", "weighted_one_step"],
+            "weighted": ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"],
+            "whole_rounds": ["one_round", "round_coefficients"],
+            "without_gradient_bounds": [
+                "averaged_rounds_gap",
+                "decaying_steps_distance",
+                "delayed_step_sizes",
+                "fixed_step_distance",
+            ],
+        },
+    )

@@ -14,7 +14,7 @@ from fedtheory.bounds.power_of_choice.paper import (
     ROUNDING,
 )
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -66,19 +66,8 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     step_sizes=decaying_step_sizes,
 )
 def _printed_decaying_steps_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_bar: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+):
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
 
     Its proof has a gap; under the hypotheses of ``decaying_steps_gap`` the bound is true.
@@ -120,19 +109,19 @@ def _printed_decaying_steps_gap(
     worst_case=_worst_cases.DECAYING_STEPS,
 )
 def decaying_steps_gap(
-    num_steps: Scalar,
+    num_steps,
     *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+):
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, any selection law and the plain mean.
 
     .. math::
@@ -187,19 +176,19 @@ def decaying_steps_gap(
     worst_case=_worst_cases.REFINED_DECAYING_STEPS,
 )
 def refined_decaying_steps_gap(
-    num_steps: Scalar,
+    num_steps,
     *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+):
     r"""Bound on ``E F(w_T) - F*`` like ``decaying_steps_gap``, with the exact drift of its proof.
 
     Step sizes may at most halve within a round.

@@ -4,7 +4,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -33,7 +33,7 @@ _STARTING_GRADIENTS = Hypothesis(
     options=("strategy", *ANY_STEP),
     worst_case=_worst_cases.LOSS_AFTER_STEP,
 )
-def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands:
+def loss_after_step(excess, *, step_size, L):
     r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``; a step keeps ``(1 - step_size L)^2`` of the excess.
 
     .. math::
@@ -74,7 +74,7 @@ def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands
     schemes=ANY_MEAN,
     worst_case=_worst_cases.DRIFT,
 )
-def exact_client_drift(step_size: Scalar, *, mu: Scalar, L: Scalar, local_steps: Scalar, G2: Scalar) -> Summands:
+def exact_client_drift(step_size, *, mu, L, local_steps, G2):
     r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the end of the round; two equal groups of clients attain it.
 
     .. math::

@@ -12,7 +12,7 @@ from fedtheory.bounds.power_of_choice.paper import (
     short_steps,
 )
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -35,20 +35,20 @@ _CONTRACTION = Hypothesis(
     schemes=MEAN,
 )
 def _printed_fixed_step_gap(
-    num_steps: Scalar,
+    num_steps,
     *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_bar: Scalar,
-    rho_tilde: Scalar,
-    initial_gap: Scalar,
-) -> Summands:
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_bar,
+    rho_tilde,
+    initial_gap,
+):
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
     The paper omits the expectation. With unbounded noise no bound can hold for every realization, so that the
@@ -93,20 +93,20 @@ def _printed_fixed_step_gap(
     worst_case=_worst_cases.FIXED_STEPS,
 )
 def fixed_step_gap(
-    num_steps: Scalar,
+    num_steps,
     *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_gap: Scalar,
-) -> Summands:
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_gap,
+):
     r"""Bound on ``E F(w_T) - F*`` for a fixed step size up to ``1/(4L)``, any selection law and the plain mean.
 
     .. math::
@@ -157,20 +157,20 @@ def fixed_step_gap(
     worst_case=_worst_cases.REFINED_FIXED_STEPS,
 )
 def refined_fixed_step_gap(
-    num_steps: Scalar,
+    num_steps,
     *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+):
     r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, from the initial squared distance.
 
     It has the exact drift of the proof.

@@ -4,7 +4,7 @@ from fedtheory.arithmetic.functions import mean
 from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.theorem.assumptions import BoundedGradients, Smooth
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -22,7 +22,7 @@ _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
     options=("any",),
     worst_case=_worst_cases.GRADIENT_NORM,
 )
-def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
+def gradient_norm(excess, *, L):
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
     .. math::
@@ -53,7 +53,7 @@ def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     assumes=(MARGINAL_GRADIENTS, HALVING),
     schemes=ANY_MEAN,
 )
-def _printed_client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
+def _printed_client_drift(step_size, *, local_steps, G2):
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
     The statement needs step sizes that at most halve within a round: with steps 1/4 and 1/1000 two opposite clients
@@ -81,7 +81,7 @@ def _printed_client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar)
     schemes=ANY_MEAN,
     printed=_printed_client_drift,
 )
-def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summands:
+def client_drift(step_size, *, local_steps, G2):
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2`` over the active clients, ``4 eta_t^2 (tau - 1)^2 G2``.
 
     .. math::
@@ -120,7 +120,7 @@ def client_drift(step_size: Scalar, *, local_steps: Scalar, G2: Scalar) -> Summa
     schemes=ANY_MEAN,
     options=("any",),
 )
-def averaged_distance(distances2: Scalar) -> Summands:
+def averaged_distance(distances2):
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
 
     .. math::

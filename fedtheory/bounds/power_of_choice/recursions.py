@@ -18,7 +18,7 @@ from fedtheory.bounds.power_of_choice.paper import (
     short_steps,
 )
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["one_step", "weighted_one_step"]
@@ -48,19 +48,8 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
     schemes=MEAN,
 )
 def _printed_one_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_bar: Scalar,
-    rho_tilde: Scalar,
-) -> Summands:
+    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
+):
     r"""Bound on ``E |w_{t+1} - w*|^2``, eqs. (64)-(65) as printed, with the first rho_bar of ``D`` read as rho_tilde.
 
     The paper does not say that step sizes must at most halve within a round, but this is needed: two opposite clients,
@@ -101,19 +90,8 @@ def _printed_one_step(
     worst_case=_worst_cases.ONE_STEP,
 )
 def one_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    elapsed_step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-) -> Summands:
+    distance2, *, step_size, elapsed_step_size, mu, L, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
+):
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, for any step sizes up to ``1/(4L)``.
 
     .. math::
@@ -172,19 +150,8 @@ def one_step(
     schemes=WEIGHTED_AS_PRINTED,
 )
 def _printed_weighted_one_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_bar: Scalar,
-    rho_tilde: Scalar,
-) -> Summands:
+    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
+):
     r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed; false for m = 1, where it has no drift term.
 
     Two clients ``(w -+ 1)^2 / 2``, one drawn uniformly, steps 1/100 from w = 0 in a round of ten: the third step leads
@@ -228,19 +195,19 @@ def _printed_weighted_one_step(
     worst_case=_worst_cases.WEIGHTED_STEP,
 )
 def weighted_one_step(
-    distance2: Scalar,
+    distance2,
     *,
-    step_size: Scalar,
-    elapsed_step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    squared_weights: Scalar = 1,
-) -> Summands:
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    squared_weights=1,
+):
     r"""Bound on ``E |w_{t+1} - w*|^2`` for any step sizes up to ``1/(4L)`` and weights of sum one.
 
     .. math::

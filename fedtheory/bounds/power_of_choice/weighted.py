@@ -29,7 +29,7 @@ from fedtheory.bounds.power_of_choice.paper import (
     WEIGHTED_REPAIRED,
 )
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -89,19 +89,8 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     step_sizes=weighted_step_sizes,
 )
 def _printed_weighted_average_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_bar: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+):
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))``, eq. (85) as printed (false for m = 1).
 
     .. math::
@@ -142,19 +131,8 @@ def _printed_weighted_average_gap(
     worst_case=_worst_cases.DERIVED_WEIGHTED_AVERAGE,
 )
 def derived_weighted_average_gap(
-    num_steps: Scalar,
-    *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_bar: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+):
     r"""Bound on ``E F(w_T) - F*`` from the recursion (82)-(84).
 
     It is (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
@@ -210,20 +188,20 @@ def derived_weighted_average_gap(
     worst_case=_worst_cases.WEIGHTED_AVERAGE,
 )
 def weighted_average_gap(
-    num_steps: Scalar,
+    num_steps,
     *,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    G2: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-    squared_weights: Scalar = 1,
-) -> Summands:
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+    squared_weights=1,
+):
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))`` and weights of sum one, for every m.
 
     .. math::

@@ -10,7 +10,7 @@ from fedtheory._support import validate
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -90,18 +90,8 @@ def round_coefficients(
     worst_case=_worst_cases.ONE_ROUND,
 )
 def one_round(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-) -> Summands:
+    distance2, *, step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
+):
     r"""Bound on ``E |w_{t+tau} - w*|^2`` after a round from ``Delta = E |w_t - w*|^2``, without bounded gradients.
 
     .. math::

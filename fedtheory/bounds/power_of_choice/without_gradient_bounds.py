@@ -26,7 +26,7 @@ from fedtheory.bounds.power_of_choice.paper import (
 )
 from fedtheory.bounds.power_of_choice.whole_rounds import of_a_round
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -51,19 +51,19 @@ _LATE = Hypothesis(
     worst_case=_worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
-    num_rounds: Scalar,
+    num_rounds,
     *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+):
     r"""Bound on ``E |w_T - w*|^2`` after R rounds of a fixed step size up to 1/L, without bounded gradients.
 
     .. math::
@@ -139,19 +139,19 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     worst_case=_worst_cases.DECAYING_ROUNDS,
 )
 def decaying_steps_distance(
-    num_rounds: Scalar,
+    num_rounds,
     *,
-    gamma: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    num_selected: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    gamma,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+):
     r"""Bound on ``E |w_T - w*|^2`` for steps ``1 / (mu (t + gamma))`` and ``T = tau R``, without bounded gradients.
 
     .. math::
@@ -214,19 +214,19 @@ def decaying_steps_distance(
     worst_case=_worst_cases.AVERAGED_ROUNDS,
 )
 def averaged_rounds_gap(
-    num_rounds: Scalar,
+    num_rounds,
     *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    num_selected: Scalar,
-    local_steps: Scalar,
-    sigma2: Scalar,
-    objective_gap: Scalar,
-    rho_diagonal: Scalar,
-    rho_tilde: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+    step_size,
+    mu,
+    L,
+    num_selected,
+    local_steps,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+):
     r"""Bound on ``E F(w~) - F*`` of the mean of R >= 1 rounds' starting models with weights ``c^(-tau r)``.
 
     .. math::

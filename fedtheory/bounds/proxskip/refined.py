@@ -4,7 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -24,16 +24,7 @@ __all__ = ["refined_fixed_step_potential"]
     options=("method",),
     worst_case=_worst_cases.REFINED,
 )
-def refined_fixed_step_potential(
-    num_steps: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    probability: Scalar,
-    initial_distance2: Scalar,
-    control_error2: Scalar,
-) -> Summands:
+def refined_fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_distance2, control_error2):
     r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` with the rate ``q^2``.
 
     The rate takes the place of ``1 - gamma mu`` in ``fixed_step_potential``.

@@ -4,7 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 
 __all__ = ["fixed_step_potential"]
@@ -21,16 +21,7 @@ __all__ = ["fixed_step_potential"]
     options=("method",),
     worst_case=_worst_cases.THEOREM,
 )
-def fixed_step_potential(
-    num_steps: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    probability: Scalar,
-    initial_distance2: Scalar,
-    control_error2: Scalar,
-) -> Summands:
+def fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_distance2, control_error2):
     r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` after T steps, ``h_k* = grad F_k(w*)``.
 
     .. math::

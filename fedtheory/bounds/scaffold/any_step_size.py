@@ -7,7 +7,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -25,9 +25,7 @@ __all__ = ["one_round"]
     options=("method",),
     worst_case=_worst_cases.ROUND,
 )
-def one_round(
-    distance2: Scalar, *, control_error2: Scalar, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar
-) -> Summands:
+def one_round(distance2, *, control_error2, step_size, mu, L, local_steps):
     r"""Bound on ``|w_+ - w*|^2 + eta^2 tau^2 E_+`` after a round; E is ``control_error2``, and ``E_+`` its next value.
 
     .. math::

@@ -5,7 +5,7 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
 from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -29,16 +29,7 @@ SHORT_ROUNDS = Hypothesis(
     options=("method",),
     worst_case=_worst_cases.ROUNDS,
 )
-def fixed_step_potential(
-    num_rounds: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    local_steps: Scalar,
-    initial_distance2: Scalar,
-    control_error2: Scalar,
-) -> Summands:
+def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_distance2, control_error2):
     r"""Bound on ``|w_R - w*|^2`` and ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` times the initial potential.
 
     .. math::

@@ -5,7 +5,7 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -25,9 +25,7 @@ CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ROUND,
 )
-def option_one_round(
-    distance2: Scalar, *, control_error2: Scalar, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar
-) -> Summands:
+def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps):
     r"""Bound on ``|w_+ - w*|^2 + omega E_+`` after a round with ``c_k+ = grad F_k(w)``; E is ``control_error2``.
 
     .. math::

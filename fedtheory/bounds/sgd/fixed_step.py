@@ -3,7 +3,7 @@ r"""Stochastic gradients with a fixed step size: convergence rate and error floo
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS, PAPER
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -19,16 +19,7 @@ __all__ = ["fixed_step_distance"]
     assumes=(*ASSUMES, DRAWS, CONVERGENT_STEPS),
     schemes=WITH_REPLACEMENT,
 )
-def fixed_step_distance(
-    num_steps: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    num_selected: Scalar,
-    zeta2: Scalar,
-    initial_distance2: Scalar,
-) -> Summands:
+def fixed_step_distance(num_steps, *, step_size, mu, L, num_selected, zeta2, initial_distance2):
     r"""Bound on ``E |w_T - w*|^2`` after T steps of m clients drawn with replacement in proportion to p_k.
 
     .. math::

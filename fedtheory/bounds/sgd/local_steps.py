@@ -5,7 +5,7 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE, drift_of_a_round
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -22,9 +22,7 @@ __all__ = ["local_steps_round"]
     schemes=FULL_PARTICIPATION,
     worst_case=_worst_cases.ROUND,
 )
-def local_steps_round(
-    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, zeta2: Scalar
-) -> Summands:
+def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2):
     r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``.
 
     .. math::

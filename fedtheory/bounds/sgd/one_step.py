@@ -8,14 +8,14 @@ from fedtheory.arithmetic.functions import short_of_one, square_root
 from fedtheory.bounds.fedavg.paper import BALANCED, DRAWS, SEVERAL_CLIENTS, SUBSET, SUBSETS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
 __all__ = ["drawn_step", "subset_step"]
 
 
-def step_with_noise(distance2, noise2, *, step_size, mu, L) -> Summands:
+def step_with_noise(distance2, noise2, *, step_size, mu, L):
     """Return ``(k |z| + (a^2 |z|^2 + noise2)^(1/2))^2``, expanded."""
     k, a = step_size * (L - mu) / 2, (short_of_one(step_size, mu) + short_of_one(step_size, L)) / 2
     noisy = a**2 * distance2 + noise2
@@ -37,9 +37,7 @@ def step_with_noise(distance2, noise2, *, step_size, mu, L) -> Summands:
     schemes=WITH_REPLACEMENT,
     worst_case=_worst_cases.DRAWN_STEP,
 )
-def drawn_step(
-    distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, num_selected: Scalar, zeta2: Scalar
-) -> Summands:
+def drawn_step(distance2, *, step_size, mu, L, num_selected, zeta2):
     r"""Bound on ``E |w_+ - w*|^2`` after a step of m clients drawn with replacement in proportion to p_k.
 
     .. math::
@@ -82,16 +80,7 @@ def drawn_step(
     schemes=SUBSETS,
     worst_case=_worst_cases.SUBSET_STEP,
 )
-def subset_step(
-    distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    num_clients: Scalar,
-    num_selected: Scalar,
-    zeta2: Scalar,
-) -> Summands:
+def subset_step(distance2, *, step_size, mu, L, num_clients, num_selected, zeta2):
     r"""Bound on ``E |w_+ - w*|^2`` after a step of m of K equally weighted clients, drawn without replacement.
 
     .. math::

@@ -4,7 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS
 from fedtheory.bounds.stationary.paper import PAPER
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -20,9 +20,7 @@ __all__ = ["averaging_distance"]
     assumes=(*ASSUMES, CONVERGENT_STEPS),
     schemes=FULL_PARTICIPATION,
 )
-def averaging_distance(
-    num_rounds: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, stationary_distance2: Scalar
-) -> Summands:
+def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_distance2):
     r"""Bound on ``|w_R - w_inf|^2``, the squared distance from the stationary point of averaging all clients.
 
     .. math::

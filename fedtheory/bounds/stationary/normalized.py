@@ -5,7 +5,7 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem.assumptions import Hypothesis, knows, method_is
-from fedtheory.theorem.bound import Scalar, Summands, states
+from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
@@ -34,15 +34,7 @@ _MEAN = Hypothesis(
     schemes=FULL_PARTICIPATION,
     options=("method",),
 )
-def normalized_round(
-    stationary_distance2: Scalar,
-    *,
-    step_size: Scalar,
-    mu: Scalar,
-    L: Scalar,
-    effective_steps: Scalar,
-    local_steps: Scalar,
-) -> Summands:
+def normalized_round(stationary_distance2, *, step_size, mu, L, effective_steps, local_steps):
     r"""Bound on ``|w_+ - w_inf|^2`` after a round of normalized averaging, whose stationary point is w_inf.
 
     .. math::
