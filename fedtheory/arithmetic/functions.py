@@ -18,25 +18,8 @@ _SMALL = 2.0**-27
 
 
 def maximum(left: Any, right: Any) -> Any:
-    """Larger of two numbers, arrays, exact rationals or SymPy expressions.
+    """Larger of two numbers, arrays (entrywise), exact rationals or SymPy expressions; a Fraction if either is one.
 
-    Parameters
-    ----------
-    left, right
-        Numbers, arrays that broadcast, fractions or expressions.
-
-    Returns
-    -------
-    number or array
-        Entrywise for arrays; a Fraction if either is one.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is none of these, or is NaN.
-
-    Examples
-    --------
     >>> maximum(2.5, 2), maximum(Fraction(5, 2), 3)
     (2.5, Fraction(3, 1))
     """
@@ -59,25 +42,8 @@ def maximum(left: Any, right: Any) -> Any:
 
 
 def logarithm(value: Any) -> Any:
-    """Natural logarithm of a positive number, array or SymPy expression.
+    """Natural logarithm of a positive number, array or SymPy expression; a float for a fraction.
 
-    Parameters
-    ----------
-    value
-        Positive number, array or expression.
-
-    Returns
-    -------
-    number or array
-        Of the type of the argument; a float for a fraction.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is none of these, or is not positive and finite.
-
-    Examples
-    --------
     >>> logarithm(1.0)
     0.0
     """
@@ -93,23 +59,6 @@ def logarithm(value: Any) -> Any:
 def square_root(value: Any) -> Any:
     """Square root of a nonnegative number, an array or a SymPy expression.
 
-    Parameters
-    ----------
-    value
-        At least 0.
-
-    Returns
-    -------
-    number or array
-        Of the type of the argument; a Fraction for squares of rationals, a float for other rationals.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is none of these, is negative, or is not finite.
-
-    Examples
-    --------
     >>> square_root(Fraction(4, 9)), square_root(2.25)
     (Fraction(2, 3), 1.5)
     """
@@ -133,25 +82,8 @@ def square_root(value: Any) -> Any:
 
 
 def short_of_one(left: Any, right: Any) -> Any:
-    """One minus a product, accurate for products close to one.
+    """``1 - left right`` for numbers, arrays or fractions, accurate for products close to one.
 
-    Parameters
-    ----------
-    left, right
-        Factors: numbers, arrays or fractions.
-
-    Returns
-    -------
-    number or array
-        ``1 - left right``, of the type of the factors.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is none of these, or is not finite.
-
-    Examples
-    --------
     >>> short_of_one(Fraction(1, 3), 2)
     Fraction(1, 3)
     >>> f"{short_of_one(1 + 2**-30, 1 - 2**-30):.6g}"
@@ -175,6 +107,8 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
 
     Both are accurate for any size of x and n x.
 
+    The two shares have the sum 1 and are exact for rationals.
+
     Parameters
     ----------
     rate
@@ -184,15 +118,10 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     rest
         ``1 - x``, if it is known to more digits than follow from x.
 
-    Returns
-    -------
-    tuple
-        The two shares, of sum 1; exact for rationals.
-
     Raises
     ------
-    TypeError, ValueError
-        If a number is not finite, n is negative, or a rational's power would have more than 2^28 binary digits.
+    ValueError
+        If a rational's power would have more than 2^28 binary digits.
 
     Examples
     --------
@@ -243,25 +172,8 @@ def _power_of_two_parts(rate: Rounded, num_steps: Any) -> Rounded:
 
 
 def total(values: Any) -> Any:
-    """Sum of an array's entries over its last axis, or of a tuple of exact rationals.
+    """Sum of an array's entries over its last axis, or of a tuple of exact rationals (a Fraction).
 
-    Parameters
-    ----------
-    values
-        Shape (..., n), or a tuple of n rationals.
-
-    Returns
-    -------
-    number or array
-        Shape (...) for an array; a Fraction for a tuple.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is none of these, or is not finite.
-
-    Examples
-    --------
     >>> total(np.array([[1.0, 2.0], [3.0, 4.0]])), total((Fraction(1, 2), 3))
     (array([3., 7.]), Fraction(7, 2))
     """
@@ -280,25 +192,8 @@ def total(values: Any) -> Any:
 
 
 def mean(values: Any) -> Any:
-    """Mean of an array's entries over its last axis, of a tuple of exact rationals, or of a single number.
+    """Mean of an array's entries over its last axis, of a tuple of exact rationals (a Fraction), or of a single number.
 
-    Parameters
-    ----------
-    values
-        Shape (..., n), a tuple of n rationals, or one number.
-
-    Returns
-    -------
-    number or array
-        Shape (...) for an array; a Fraction for a tuple.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is none of these, or is not finite.
-
-    Examples
-    --------
     >>> mean(np.array([[1.0, 2.0], [3.0, 4.0]])), mean((Fraction(1, 2), 3)), mean(5)
     (array([1.5, 3.5]), Fraction(7, 4), 5)
     """

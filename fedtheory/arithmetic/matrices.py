@@ -110,13 +110,8 @@ def kernel(columns: Sequence[Sparse]) -> list[dict[int, Fraction]]:
 def solve_exactly(columns: Sequence[Sparse], target: Sparse) -> dict[int, Fraction]:
     """Coefficients, by column number, of a combination of columns that equals the target; early columns are preferred.
 
-    Raises
-    ------
-    ArithmeticError
-        If the target is not a combination of the columns.
+    ArithmeticError if there is none.
 
-    Examples
-    --------
     >>> one = Fraction(1)
     >>> solve_exactly([{0: one}, {0: 2 * one}, {0: one, 1: one}], {0: 3 * one, 1: one})
     {0: Fraction(2, 1), 2: Fraction(1, 1)}

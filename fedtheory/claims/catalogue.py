@@ -33,20 +33,8 @@ Found = TypeVar("Found")
 
 
 def known_claims() -> dict[str, Claim]:
-    """Return all claims by key.
+    """Return all claims by key, in the order of the modules.
 
-    Returns
-    -------
-    dict[str, Claim]
-        In the order of the modules.
-
-    Raises
-    ------
-    ValueError
-        If two claims have the same key.
-
-    Examples
-    --------
     >>> known_claims()["power-of-choice:lemma-b1"].kind
     'inequality'
     """

@@ -31,8 +31,6 @@ def digits(
 
     Parameters
     ----------
-    num_clients
-        Number K of clients.
     rng
         Seed, SeedSequence or Generator; the partition and the held-out share have separate streams.
     partition
@@ -41,13 +39,6 @@ def digits(
         Parameters of the chosen partition; the other one is ignored.
     min_samples
         Smallest number of samples of a client, including held-out ones (not for shards, whose sizes are nearly equal).
-    test_fraction
-        Share of each client's samples that is held out.
-
-    Returns
-    -------
-    FederatedData
-        Features of shape (n, 64) in [0, 1], labels 0 to 9.
 
     Raises
     ------
@@ -77,23 +68,6 @@ def breast_cancer(
 ) -> FederatedData:
     """Breast cancer: 569 tumors, 2 classes, 30 features with mean 0 and standard deviation 1; arguments as ``digits``.
 
-    Parameters
-    ----------
-    num_clients, rng, partition, concentration, shards_per_client, min_samples, test_fraction
-        As in ``digits``.
-
-    Returns
-    -------
-    FederatedData
-        Features of shape (n, 30), labels 0 and 1.
-
-    Raises
-    ------
-    ImportError
-        If scikit-learn is not installed.
-
-    Examples
-    --------
     >>> breast_cancer(num_clients=5, test_fraction=0.0)
     FederatedData(num_clients=5, num_samples=569, num_features=30, num_classes=2, num_test_samples=0)
     """
@@ -114,23 +88,6 @@ def wine(
 ) -> FederatedData:
     """Wine: 178 wines, 3 classes, 13 features with mean 0 and standard deviation 1; arguments as ``digits``.
 
-    Parameters
-    ----------
-    num_clients, rng, partition, concentration, shards_per_client, min_samples, test_fraction
-        As in ``digits``.
-
-    Returns
-    -------
-    FederatedData
-        Features of shape (n, 13), labels 0 to 2.
-
-    Raises
-    ------
-    ImportError
-        If scikit-learn is not installed.
-
-    Examples
-    --------
     >>> wine(num_clients=5, test_fraction=0.0)
     FederatedData(num_clients=5, num_samples=178, num_features=13, num_classes=3, num_test_samples=0)
     """
@@ -149,8 +106,6 @@ def diabetes(
 
     Parameters
     ----------
-    num_clients
-        Number K of clients.
     rng
         Seed, SeedSequence or Generator of the sizes (density 3x^2) and, without ``sorted_by``, of the assignment.
     l2
@@ -158,18 +113,6 @@ def diabetes(
     sorted_by
         One of age, sex, bmi, bp, s1..s6: patients with similar values go to the same client, so that clients differ.
         None assigns patients at random.
-    min_samples
-        Smallest number of samples of a client.
-
-    Returns
-    -------
-    QuadraticFederation
-        Curvatures of shape (K, 11, 11); weights are shares of the patients.
-
-    Raises
-    ------
-    ImportError
-        If scikit-learn is not installed.
 
     Examples
     --------

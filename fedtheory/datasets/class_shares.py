@@ -63,30 +63,23 @@ def class_shares_partition(
     client has ``min_samples``. ``power_law_partition`` assigns every sample, and a client gets other classes if one is
     exhausted. Here some samples are not assigned, and every client keeps its shares.
 
+    The result is K arrays of row numbers, increasing and disjoint.
+
     Parameters
     ----------
     labels
         Classes of the pooled samples, integers, shape (N,).
     num_clients, min_samples
         Number K of clients, and the smallest number of samples of a client.
-    concentration
-        Concentration of the Dirichlet law, positive.
     underflow
         Whether to draw the shares like libraries that normalize gamma variables of at least 2^-1022. This is an error
         that published tables contain: at the concentration 1e-4 about half of the clients get *equal shares of all
         classes* instead of one class. It is negligible for concentrations from 0.1.
-    rng
-        Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    list[Labels]
-        K arrays of row numbers, increasing and disjoint.
 
     Raises
     ------
     ValueError
-        If a number is not positive, there are too few samples, or 10,000 draws leave a client with too few samples.
+        If there are too few samples, or 10,000 draws leave a client with too few samples.
 
     Notes
     -----
@@ -142,21 +135,9 @@ def underflow_probability(concentration: float, num_shares: int, smallest: float
     ----------
     concentration
         Shape a, positive.
-    num_shares
-        Number C of variables.
     smallest
         Threshold x: by default 2^-1022, the smallest normal double; 2^-126 in single precision. Without this threshold,
         numbers below 2^-1075 are 0, and all shares are 0/0 nearly as often.
-
-    Returns
-    -------
-    float
-        The probability, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If the concentration is not positive, or x is not in (0, 2^-64].
 
     Examples
     --------

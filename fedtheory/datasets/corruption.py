@@ -30,27 +30,6 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     The shares are quantiles of the density ``skew x^(skew-1)`` on (0, 1), which has mean ``skew / (skew + 1)``: a
     larger skew puts more clients near the worst. A single client is the worst one.
 
-    Parameters
-    ----------
-    num_clients
-        Number n of clients.
-    factor
-        Noise of the worst client, at least 0.
-    skew
-        Skew factor, positive.
-
-    Returns
-    -------
-    Array
-        Noise of the clients, shape (n,), increasing.
-
-    Raises
-    ------
-    ValueError
-        If the factor is negative, the skew is not positive, or n is not an integer.
-
-    Examples
-    --------
     >>> noise_levels(3, factor=2.0, skew=1.0)
     array([0., 1., 2.])
     >>> noise_levels(3, factor=2.0, skew=0.5)
@@ -76,8 +55,6 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -
         The clients; held-out samples do not change.
     scales
         Standard deviations in classes, shape (K,), at least 0.
-    rng
-        Seed, SeedSequence or Generator.
 
     Examples
     --------
@@ -104,8 +81,6 @@ def add_irrelevant_samples(
         The clients; held-out samples do not change.
     fractions
         Number of irrelevant samples per given sample, shape (K,), at least 0.
-    scale
-        Standard deviation of the irrelevant features.
     rng
         Seed, SeedSequence or Generator.
 
@@ -147,26 +122,8 @@ def with_misaligned_clients(
 
     Parameters
     ----------
-    data
-        The priority clients.
-    num_clients
-        Number of new clients, at most the number of samples.
     rng
         Seed, SeedSequence or Generator; assignment, label noise and irrelevant samples have separate streams.
-    label_noise_factor, label_noise_skew
-        Factor and skew of the label noise, as in ``noise_levels``.
-    irrelevant_factor, irrelevant_skew
-        Factor and skew of the irrelevant samples, as in ``noise_levels``.
-
-    Returns
-    -------
-    FederatedData
-        The given clients, then the ``num_clients`` new ones.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer samples than new clients, or a factor or skew is out of its range.
 
     Notes
     -----

@@ -40,8 +40,6 @@ def fashion_mnist(path: str | Path | None = None) -> tuple[tuple[Features, Label
     ------
     FileNotFoundError
         If the files are missing; the message explains how to get them.
-    ValueError
-        If a file is damaged, images and labels do not match, or a label is above 9.
     MemoryError
         If 220 MB of memory are not available.
 

@@ -78,7 +78,7 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
 def read_idx_pair(
     images: str | Path, labels: str | Path, *, transposed: bool = False, max_bytes: int = _MAX_BYTES
 ) -> tuple[Features, Labels]:
-    """Pooled samples of two IDX files: features in [0, 1], shape (N, rows * columns), and labels, shape (N,).
+    """Pooled samples of two IDX files: features in [0, 1], (N, rows * columns), float32, and labels, (N,).
 
     Features have single precision and need half of the memory of a federation's samples.
 
@@ -92,18 +92,6 @@ def read_idx_pair(
         True for EMNIST, whose images are stored column by column; they are transposed to match MNIST.
     max_bytes
         Largest accepted content of a file, in bytes; the features take four times as much.
-
-    Returns
-    -------
-    tuple[Features, Labels]
-        Features, shape (N, v), float32, and labels, shape (N,).
-
-    Raises
-    ------
-    ValueError
-        If a file is invalid, or the shapes or types are not those of images and their labels.
-    MemoryError
-        If the features do not fit into memory.
 
     Examples
     --------

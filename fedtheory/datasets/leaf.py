@@ -51,8 +51,6 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
         If a file is no JSON of this layout, a user occurs twice or has no training sample, ``test`` mixes users of
         ``train`` with others, counts disagree, rows have unequal lengths, a value is not a finite number, or a label is
         not an integer. The message contains file and position.
-    FileNotFoundError
-        If the folder has no ``train/*.json``.
 
     Notes
     -----

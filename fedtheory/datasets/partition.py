@@ -41,6 +41,8 @@ def dirichlet_partition(
     A small concentration gives clients of unequal sizes with few classes each. Clients with fewer than ``min_samples``
     are filled up with random samples of the currently largest client.
 
+    The result is K arrays of row numbers, increasing, disjoint, covering 0..N-1.
+
     Parameters
     ----------
     labels
@@ -53,18 +55,6 @@ def dirichlet_partition(
     underflow
         Whether to draw like libraries that normalize gamma variables of at least 2^-1022, which is wrong: for a small
         concentration a class is shared equally with probability about exp(-1022 log(2) K concentration).
-    rng
-        Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    list
-        K arrays of row numbers, increasing, disjoint, covering 0..N-1.
-
-    Raises
-    ------
-    ValueError
-        If the concentration is not positive, or there are too few samples for all clients.
 
     Notes
     -----
@@ -101,19 +91,12 @@ def shard_partition(
     Every shard has a single class. A class gets a number of shards proportional to its number of samples, at least one,
     with sizes that differ by at most 1.
 
+    The result is K arrays of row numbers, disjoint, covering 0..N-1.
+
     Parameters
     ----------
     labels
         Classes of the pooled samples, integers, shape (N,).
-    num_clients, shards_per_client
-        Number K of clients, and the number of shards of each client.
-    rng
-        Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    list[Labels]
-        K arrays of row numbers, disjoint, covering 0..N-1.
 
     Raises
     ------
@@ -160,28 +143,16 @@ def power_law_partition(
     Each client first gets ``min_samples``; the rest of the N samples is shared in proportion to the draws, rounded by
     the largest remainders.
 
+    The result is K arrays of row numbers, disjoint, covering 0..N-1.
+
     Parameters
     ----------
     labels
         Classes of the pooled samples, integers, shape (N,).
-    num_clients, power, min_samples
-        Number K of clients, the power of the density, and the smallest number of samples of a client.
     concentration
         None assigns samples at random. Otherwise the class shares of a client are drawn from the symmetric Dirichlet
         law over the classes. The clients get their samples one after the other, in random order; samples of an
         exhausted class are replaced by samples of the client's other classes, or of any class.
-    rng
-        Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    list[Labels]
-        K arrays of row numbers, disjoint, covering 0..N-1.
-
-    Raises
-    ------
-    ValueError
-        If the power or the concentration is not positive, or there are too few samples for all clients.
 
     Notes
     -----
@@ -252,21 +223,8 @@ class Heterogeneity(NamedTuple):
 
 
 def heterogeneity(data: FederatedData) -> Heterogeneity:
-    """Label distributions of the clients and their total variation distance to the pooled one.
+    """Label distributions of the clients' training samples, and their total variation distance to the pooled one.
 
-    Parameters
-    ----------
-    data
-        The clients; held-out samples are ignored.
-
-    Returns
-    -------
-    Heterogeneity
-        ``sizes`` (K,), ``label_distributions`` (K, C), the ``pooled_distribution`` (C,), the distance
-        ``total_variation`` of each client from it (K,) and its weighted mean ``mean_total_variation``.
-
-    Examples
-    --------
     Two clients with one class each: the pooled law is (1/2, 1/2), at distance 1/2 from both.
 
     >>> data = FederatedData.from_clients([([[0.0]], [0]), ([[1.0]], [1])])
@@ -332,6 +290,8 @@ def capped_dirichlet_partition(
     the others rescaled to sum 1. Everything is drawn again until every client has ``min_samples``. The sizes differ
     less than those of ``dirichlet_partition``, which includes all clients and fills up small ones.
 
+    The result is K arrays of row numbers, increasing, disjoint, covering 0..N-1.
+
     Parameters
     ----------
     labels
@@ -339,21 +299,11 @@ def capped_dirichlet_partition(
     num_clients, min_samples
         Number K of clients, and the smallest number of samples of a client; ``num_clients * min_samples`` may not
         exceed N.
-    concentration
-        Concentration, positive.
-    rng
-        Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    list
-        K arrays of row numbers, increasing, disjoint, covering 0..N-1.
 
     Raises
     ------
     ValueError
-        If the concentration is not positive, there are too few samples for all clients, or a thousand draws leave a
-        client with fewer than ``min_samples``.
+        If a thousand draws leave a client with fewer than ``min_samples``.
 
     Notes
     -----

@@ -33,26 +33,10 @@ def power_of_choice_quadratics(
 
     Parameters
     ----------
-    num_clients, dim
-        Number K of clients and dimension v.
-    rng
-        Seed, SeedSequence or Generator.
     curvature_range
         Limits of h_k, positive and increasing.
     scale
         Standard deviation of the entries of e_k, at least 0.
-    power
-        Power of the density of the weights, positive.
-
-    Returns
-    -------
-    QuadraticFederation
-        Curvatures of shape (K,), centers of shape (K, v).
-
-    Raises
-    ------
-    ValueError
-        If the range is not positive and increasing, the scale is negative, or the power is not positive.
 
     Examples
     --------
@@ -78,13 +62,6 @@ def power_of_choice_quadratics(
 def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: float = 3.0) -> validate.Array:
     """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,).
 
-    Returns
-    -------
-    Array
-        Shape (K,), positive, sum 1.
-
-    Examples
-    --------
     >>> power_law_weights(4, rng=0).round(2)
     array([0.2 , 0.25, 0.27, 0.28])
     """
@@ -107,16 +84,6 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
         One pair (X_k, y_k) per client, of shapes (n_k, v) and (n_k,).
     l2
         Ridge coefficient, positive, so that clients with fewer samples than features are strongly convex as well.
-
-    Returns
-    -------
-    QuadraticFederation
-        Curvatures ``X_k' X_k / n_k + l2 I``, shape (K, v, v).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a client is no pair, shapes disagree, a client is empty, a number is not finite or l2 is not positive.
 
     Examples
     --------

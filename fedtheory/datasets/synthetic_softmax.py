@@ -73,8 +73,6 @@ def synthetic(
     ----------
     alpha, beta
         Spread of the models and of the features, at least 0; alpha does not affect the data.
-    num_clients
-        Number K of clients.
     rng
         Seed, SeedSequence or Generator. Each ingredient, and the entries and samples of each client, have separate
         streams: the first clients and samples do not depend on the number of clients and samples, nor on alpha and
@@ -91,16 +89,6 @@ def synthetic(
         unlimited and those of the power law are at most 500.
     test_fraction
         Share of held-out samples; a client with n samples keeps ``max(1, floor((1 - test_fraction) n))`` for training.
-
-    Returns
-    -------
-    FederatedData
-        Features of shape (n, f), labels 0 to C - 1, ordered by client.
-
-    Raises
-    ------
-    ValueError
-        If a spread is negative, there are fewer than 2 classes, or the limits of the sizes are not in order.
 
     Notes
     -----

@@ -30,9 +30,9 @@ class FederatedData:
     Parameters
     ----------
     features
-        Features, shape (N, f), finite.
+        Shape (N, f), finite.
     labels
-        Labels, shape (N,), integers in ``0..num_classes - 1``.
+        Shape (N,), integers in ``0..num_classes - 1``.
     offsets
         Row numbers, shape (K + 1,), from 0 to N and strictly increasing, so that no client is empty.
     num_classes
@@ -46,8 +46,6 @@ class FederatedData:
     ------
     ValueError
         If shapes disagree, a client is empty, a number is not finite or a label is not one of the classes.
-    TypeError
-        If an array does not hold real numbers.
 
     Examples
     --------

@@ -81,19 +81,10 @@ def gradient_bound(
     gradient_noise
         Total variance sigma2 of the noise added to each gradient.
 
-    Returns
-    -------
-    GradientBound
-        The squared bound G2, its region, and the variance of the accumulated noise.
-
     Raises
     ------
     AssumptionViolated
         If a step size is above 1/L.
-    TypeError
-        If the federation is not quadratic.
-    ValueError
-        If the model has another dimension, or a number is out of its range.
 
     Notes
     -----

@@ -36,12 +36,7 @@ class NonconvexFederation:
     tilts
         The b_k before their mean is subtracted, shape (K, v).
     weights
-        Objective weights p_k, shape (K,), non-negative and of sum 1.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a number is not finite or above 1e100, or an amplitude is negative.
+        Objective weights p_k, shape (K,), of sum 1.
 
     Examples
     --------

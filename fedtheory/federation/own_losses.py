@@ -44,18 +44,15 @@ class LossFederation:
         Argument of both functions: an array, a number, None, or a (nested, possibly named) tuple of these. The first
         axis usually has length K, but need not.
     weights
-        Objective weights p_k, shape (K,), non-negative and of sum 1.
-    dim
-        Number of model parameters v.
+        Objective weights p_k, shape (K,), of sum 1.
     minimizer
         Minimizer of F, shape (v,), if it is known. Without it runs record ``loss`` but not ``gap``.
 
     Raises
     ------
     TypeError, ValueError
-        If one of the two is no function, the data have another type, or a number is invalid. A run also raises them if
-        a function does not return finite numbers of the right shape, cannot be compiled, or ``client_gradient`` is not
-        the gradient of ``client_loss``.
+        In a run, if a function does not return finite numbers of the right shape, cannot be compiled, or
+        ``client_gradient`` is not the gradient of ``client_loss``.
 
     Examples
     --------

@@ -53,14 +53,6 @@ class PerceptronFederation:
     dropout
         Dropout rate of each hidden layer, in [0, 1); by default 0.
 
-    Raises
-    ------
-    ValueError
-        If l2 is negative, there is no hidden layer, the weights are not a probability vector, a rate is not in [0, 1),
-        there is not one rate per layer, or a feature is above 1e100 in absolute value.
-    TypeError
-        If ``data`` is no FederatedData, or a number of units is not an integer.
-
     Examples
     --------
     One feature, one hidden unit with weight 2 and bias 1, and two classes with weights 3 and -1 and biases 0 and 5. The
@@ -150,10 +142,7 @@ class PerceptronFederation:
     def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
         """Share of the samples whose largest logit is that of their label, at models of shape (..., v); shape (...).
 
-        Raises
-        ------
-        ValueError
-            If no sample is held out; ``held_out=False`` uses the training samples.
+        ValueError if no sample is held out; ``held_out=False`` uses the training samples.
         """
         return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 

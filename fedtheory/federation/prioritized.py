@@ -69,16 +69,10 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     priority
         True for priority clients, shape (K,).
 
-    Returns
-    -------
-    All clients, with the objective of the priority clients.
-
     Raises
     ------
-    TypeError
-        If ``priority`` does not contain booleans.
     ValueError
-        If its shape is not (K,), if there is no priority client, or if a priority client has no weight.
+        If there is no priority client, or a priority client has no weight.
 
     Notes
     -----
@@ -128,13 +122,7 @@ def unwrapped(fed: Any) -> Any:
 
 
 def federation_given(fed: Any) -> Federation:
-    """Return a federation; for a prioritized one, its federation of all clients.
-
-    Raises
-    ------
-    TypeError
-        If the argument is no federation.
-    """
+    """Return a federation; for a prioritized one, its federation of all clients. TypeError for anything else."""
     fed = unwrapped(fed)
     if isinstance(fed, type) or not all(hasattr(fed, attribute) for attribute in _NEEDED):
         got = f"the class {fed.__name__}" if isinstance(fed, type) else truncate(fed)

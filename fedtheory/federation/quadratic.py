@@ -33,7 +33,7 @@ class QuadraticFederation:
     centers
         The minimizers c_k, shape (K, v).
     weights
-        Objective weights p_k, shape (K,), non-negative and of sum 1.
+        Objective weights p_k, shape (K,), of sum 1.
     minima
         The minima F_k*, a scalar or shape (K,).
     normalize
@@ -42,10 +42,8 @@ class QuadraticFederation:
     Raises
     ------
     ValueError
-        If shapes disagree, a number is not finite, centers are above 1e50 or minima above 1e100 in absolute value, or a
-        curvature is not symmetric positive definite, below 1e-100 or above 1e200.
-    TypeError
-        If an array does not hold real numbers.
+        If centers are above 1e50 or minima above 1e100 in absolute value, or a curvature is not symmetric positive
+        definite, below 1e-100 or above 1e200.
 
     Examples
     --------

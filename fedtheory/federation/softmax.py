@@ -43,13 +43,6 @@ class SoftmaxFederation:
     weights
         Objective weights p_k, shape (K,), of sum 1; by default proportional to the sample counts.
 
-    Raises
-    ------
-    ValueError
-        If l2 is negative, the weights are not a probability vector, or a feature is above 1e100 in absolute value.
-    TypeError
-        If ``data`` is no FederatedData.
-
     Examples
     --------
     The zero model gives every class the same probability, so that its loss is log C.
@@ -122,10 +115,7 @@ class SoftmaxFederation:
     def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
         """Share of the samples whose largest logit is that of their label, at models of shape (..., v); shape (...).
 
-        Raises
-        ------
-        ValueError
-            If no sample is held out; ``held_out=False`` uses the training samples.
+        ValueError if no sample is held out; ``held_out=False`` uses the training samples.
         """
         return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 
@@ -293,10 +283,8 @@ def minimizer(objective: CrossEntropy, start: Array) -> Array:
     Steps are halved until the norm of the gradient decreases. Unlike the loss, this norm is not dominated by rounding
     near the minimizer, and with a positive definite Hessian its only stationary point is the minimizer.
 
-    Raises
-    ------
-    OracleError
-        If rounding keeps the gradient above the tolerance, or hides the ridge term (features of very large scale).
+    OracleError if rounding keeps the gradient above the tolerance, or hides the ridge term (features of very large
+    scale).
     """
     w = np.array(start)
     gradient = objective.gradient(w)

@@ -175,29 +175,8 @@ def potential(fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fract
 def mean_potentials(
     fed: RationalQuadratics, state: ScaffnewState, num_steps: int, *, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, ...]:
-    """Return the expected potentials after 0, 1, ..., T steps, over all 2^T outcomes of the coin.
+    """Return the expected potentials after 0, 1, ..., T steps (at most 16), over all 2^T outcomes of the coin.
 
-    Parameters
-    ----------
-    fed, state
-        The clients, and the initial state.
-    num_steps
-        Number T of steps, at most 16.
-    step_size, probability
-        gamma, and the probability p of a communication.
-
-    Returns
-    -------
-    tuple
-        T + 1 fractions.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If T is above 16, or an argument is invalid.
-
-    Examples
-    --------
     >>> from fedtheory.instances.federations import opposite_clients
     >>> start = ScaffnewState((vector(4), vector(4)), (vector(0), vector(0)))
     >>> known = {"step_size": Fraction(1), "probability": Fraction(1)}
@@ -218,25 +197,8 @@ def mean_potentials(
 def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, Vector, Vector]:
     """Return the linear map of the second moments (E u^2, E uv, E v^2) in one step, for clients of equal curvature.
 
-    Parameters
-    ----------
-    shrink
-        ``e = 1 - gamma a`` for the curvature a.
-    probability
-        Probability p of a communication.
+    For the curvature a, ``shrink`` is ``e = 1 - gamma a``; ``u = x_k - mean`` and ``v = (gamma/p)(h_k - h_k*)``.
 
-    Returns
-    -------
-    tuple
-        Three rows, for ``u = x_k - mean`` and ``v = (gamma/p)(h_k - h_k*)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not a finite number, or p is not in (0, 1].
-
-    Examples
-    --------
     With p = 1 all models are equal after a step, and e = 1/2 halves the error of a control variate:
 
     >>> disagreement_map(Fraction(1, 2), Fraction(1))[2]
@@ -254,23 +216,6 @@ def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, V
 def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
     """Return the spectral radius of ``disagreement_map``, which is the asymptotic rate of the mean potential.
 
-    Parameters
-    ----------
-    shrink, probability
-        As in ``disagreement_map``.
-
-    Returns
-    -------
-    float
-        The radius in floating point.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is invalid, or the square of e exceeds the range of floats.
-
-    Examples
-    --------
     >>> disagreement_radius(Fraction(0), Fraction(1, 4)) == 57 / 64
     True
     """

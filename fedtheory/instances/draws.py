@@ -26,25 +26,6 @@ def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vecto
 def draw_model(rng: np.random.Generator, dim: int) -> Vector:
     """Draw a model whose entries are multiples of 1/4 between -4 and 4.
 
-    Parameters
-    ----------
-    rng
-        Random number generator.
-    dim
-        Number of model parameters v.
-
-    Returns
-    -------
-    Vector
-        The model, shape (v,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``dim`` is not a positive integer.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> len(draw_model(np.random.default_rng(0), 3))
     3
@@ -73,31 +54,9 @@ def draw_federation(
     In a quarter of the draws all clients have the same minimizer, so that the objective gap is 0. Options are applied
     after the draw, so that they do not change later draws.
 
-    Parameters
-    ----------
-    rng
-        Random number generator.
-    common_minimizer
-        Whether all clients have the minimizer of the first.
-    equal_weights
-        Whether all clients have the same weight.
-    equal_minima
-        Whether the minimum of all clients is 0.
-    flat
-        Whether the first client has no curvature along the first coordinate.
+    Curvatures are diagonal powers of two from 1/4 to 4. With ``flat`` the first client has no curvature along the first
+    coordinate; with ``equal_minima`` the minimum of every client is 0.
 
-    Returns
-    -------
-    RationalQuadratics
-        The federation, whose curvatures are diagonal powers of two from 1/4 to 4.
-
-    Raises
-    ------
-    TypeError
-        If an option is neither True nor False.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> draw_federation(np.random.default_rng(0)).num_clients in (2, 3)
     True

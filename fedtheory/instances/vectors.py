@@ -68,25 +68,8 @@ class Vector(tuple[Fraction, ...]):
 
 
 def vector(*numbers: Fraction | int | str) -> Vector:
-    """Make a vector of exact rationals.
+    """Make a vector of exact rationals from integers, fractions, or text such as ``"1/2"``.
 
-    Parameters
-    ----------
-    numbers
-        Integers, fractions, or text such as ``"1/2"``.
-
-    Returns
-    -------
-    Vector
-        The vector of these numbers.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not rational.
-
-    Examples
-    --------
     >>> vector(1, "1/2")
     (Fraction(1, 1), Fraction(1, 2))
     """
@@ -125,25 +108,6 @@ def norm2(x: Sequence[Fraction]) -> Fraction:
 def combination(coefficients: Sequence[Fraction], vectors: Sequence[Vector]) -> Vector:
     """Linear combination of at least one vector.
 
-    Parameters
-    ----------
-    coefficients
-        Coefficients, as many as vectors.
-    vectors
-        Vectors of shape (v,).
-
-    Returns
-    -------
-    Vector
-        The sum, shape (v,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no vector of rationals, or the sizes differ.
-
-    Examples
-    --------
     >>> combination(vector("1/2", 3), [vector(2, 4), vector(5, 7)])
     (Fraction(16, 1), Fraction(23, 1))
     """

@@ -37,23 +37,11 @@ def measured(
 
     Parameters
     ----------
-    axes
-        Axes to plot on.
     x, mean, lower, upper
         Increasing positions, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of
         zero or less is drawn at a hundredth of the mean.
     label, color, marker
         Label, color and marker of the mean; the band has no legend entry.
-
-    Returns
-    -------
-    Axes
-        The given Axes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no array of numbers, or the shapes differ.
 
     Examples
     --------
@@ -81,24 +69,10 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
 
     Parameters
     ----------
-    axes
-        Axes to plot on.
     x, values
         Horizons and values, shape (n,).
-    label
-        Legend entry.
     rank
         0 for the tightest bound; each rank has another color and other dashes.
-
-    Returns
-    -------
-    Axes
-        The given Axes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the rank is no count, an argument is no array of numbers, or the shapes differ.
 
     Examples
     --------
@@ -130,8 +104,6 @@ def bound_versus_error(
 
     Parameters
     ----------
-    axes
-        Axes to plot on.
     x
         Horizons, shape (n,).
     error
@@ -145,16 +117,6 @@ def bound_versus_error(
         The exact error, shape (n,), as a thin black line; NaN where it is unknown.
     floor
         Limit of the error for small steps, as a dotted black line.
-
-    Returns
-    -------
-    Axes
-        The given Axes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no array of numbers, the shapes differ, or a bound is not one on the error.
 
     Examples
     --------

@@ -29,22 +29,10 @@ def certified(
 
     Parameters
     ----------
-    axes
-        Axes to plot on.
     x, lower, upper
         Positions, and the sides of the intervals, shape (n,). On a logarithmic axis a lower side of 0 is omitted.
     label, color, marker
-        Label, color and marker of the band. If both sides are equal, the band is a line.
-
-    Returns
-    -------
-    Axes
-        The given Axes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no array of numbers, or the shapes differ.
+        Of the band. If both sides are equal, the band is a line.
 
     Examples
     --------

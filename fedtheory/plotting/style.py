@@ -45,13 +45,6 @@ _SETTINGS: dict[str, Any] = {
 def appearance() -> Iterator[None]:
     """Context manager that applies the style of the figures and restores the previous settings at the end.
 
-    Yields
-    ------
-    None
-        Figures that are made in the ``with`` block have this style.
-
-    Examples
-    --------
     >>> import matplotlib as mpl
     >>> before = mpl.rcParams["figure.dpi"]
     >>> with appearance():
@@ -68,20 +61,6 @@ def appearance() -> Iterator[None]:
 def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
     """Set logarithmic axes with labels; return the Axes.
 
-    Parameters
-    ----------
-    axes
-        Axes to change.
-    xlabel, ylabel
-        Labels with units.
-
-    Returns
-    -------
-    Axes
-        The given Axes.
-
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> log_log(Figure().add_subplot(), xlabel="rounds", ylabel="gap").get_xscale()
     'log'
@@ -96,25 +75,6 @@ def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
 def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
     """Add one legend below all panels, with each label once; return the figure.
 
-    Parameters
-    ----------
-    figure
-        Figure whose panels have labeled artists.
-    num_columns
-        Number of columns of the legend.
-
-    Returns
-    -------
-    Figure
-        The given figure.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the number of columns is not a positive integer.
-
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> figure = Figure(layout="constrained")
     >>> _ = [axes.plot([2, 3], label="pow-d") for axes in figure.subplots(1, 2)]
@@ -132,25 +92,6 @@ def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
 def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
     """At most ``count`` distinct indices from 0 to length - 1, evenly spaced on a logarithmic axis, with both ends.
 
-    Parameters
-    ----------
-    length
-        Number of entries.
-    count
-        Largest number of indices, at least 2.
-
-    Returns
-    -------
-    Array
-        Increasing indices, shape (at most ``count``,).
-
-    Raises
-    ------
-    ValueError
-        If a count is too small or not an integer.
-
-    Examples
-    --------
     >>> log_places(1001, 4)
     array([   0,    1,   32, 1000])
     """
@@ -170,15 +111,8 @@ def label_of(name: str, paper: Paper | None = None) -> str:
 
     Parameters
     ----------
-    name
-        Name of a parameter or a record, such as ``rho_bar`` or ``gap``.
     paper
         Paper whose letters are used, such as ``fedtheory.bounds.fedavg.PAPER``; by default the most common letter.
-
-    Returns
-    -------
-    str
-        A formula between dollar signs, or words.
 
     Examples
     --------

@@ -48,16 +48,6 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
     level
         Probability of a false alarm, in (0, 1).
 
-    Returns
-    -------
-    bool
-        True if it is reached at any time.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or value.
-
     Examples
     --------
     >>> rejects([0.0, 3.1, -1.0], 0.05), rejects([0.0, 2.9, -1.0], 0.05)  # log 20 = 2.996
@@ -86,7 +76,7 @@ def mixed(log_evidences: Sequence[Array]) -> Array:
 
 
 def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
-    r"""Evidence against the hypothesis that draws come from a finite law, shape (n,) for n draws.
+    r"""Evidence against the hypothesis that n draws come from a finite law, after each draw; shape (n,).
 
     The next outcome x is predicted with probability ``q_n(x) = (c p(x) + n_x) / (c + n)``, where ``n_x`` of n draws so
     far were x, and the capital is multiplied by ``q_n(x) / p(x)``. Under the hypothesis, for any past,
@@ -101,18 +91,6 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
     ----------
     draws
         Outcomes in the order of drawing. Draws may be dependent if each has the law given the earlier ones.
-    law
-        The hypothesis.
-
-    Returns
-    -------
-    Array
-        The logarithm of the capital after each draw, shape (n,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or value.
 
     Examples
     --------
@@ -136,7 +114,7 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
 
 
 def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
-    r"""Evidence against the hypothesis that two samples, drawn in pairs, have the same law; shape (n,) for n pairs.
+    r"""Evidence, shape (n,), against the hypothesis that two samples, drawn in n pairs, have the same law.
 
     Bet on the order of each pair. Given the past and the unordered pair {x, y}, both orders are equally likely under
     the hypothesis. With scores ``a(x) = c + (number of times that x was first so far)``, and b for second places, the
@@ -151,16 +129,6 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     ----------
     first, second
         Hashable outcomes, equally many; the two outcomes of a pair are drawn independently.
-
-    Returns
-    -------
-    Array
-        The logarithm of the capital after each pair, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If the numbers of outcomes differ.
 
     Examples
     --------
@@ -192,9 +160,8 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     r"""Evidence against a given (conditional) mean of bounded samples, of the shape of the samples.
 
     The capital is multiplied by ``1 + s (x - mean)``, which has mean 1 under the hypothesis and is nonnegative for
-    stakes s
-    between ``-1/(upper - mean)`` and ``1/(mean - lower)``. The result is the mean over stakes of both signs, from half
-    of the largest down to 1/1024 of it.
+    stakes s between ``-1/(upper - mean)`` and ``1/(mean - lower)``. The result is the mean over stakes of both signs,
+    from half of the largest down to 1/1024 of it.
 
     Parameters
     ----------
@@ -205,16 +172,6 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
         before its sample is drawn.
     lower, upper
         Limits of all possible samples.
-
-    Returns
-    -------
-    Array
-        The logarithm of the capital after each sample, of the shape of the samples.
-
-    Raises
-    ------
-    ValueError
-        If a sample or a mean is outside the range.
 
     Examples
     --------

@@ -29,9 +29,8 @@ class Interval(Generic[Side]):
 
     Raises
     ------
-    TypeError, ValueError
-        If a side is neither a number nor an array, or is NaN, if the shapes differ, or if a lower side is above its
-        upper side, so that the sides contradict each other.
+    ValueError
+        If a side is NaN, the shapes differ, or a lower side is above its upper side.
 
     Examples
     --------

@@ -56,25 +56,6 @@ def student_mean(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval[A
     With samples 1 and 3 the mean is 2 and its standard error 1; the quantile at confidence 1/2 and one degree of
     freedom is tan(pi/4) = 1.
 
-    Parameters
-    ----------
-    samples
-        Independent samples along the first axis, shape (R, ...).
-    confidence
-        Pointwise coverage probability, between 0 and 1.
-
-    Returns
-    -------
-    Interval
-        Limits of shape (...).
-
-    Raises
-    ------
-    ValueError
-        If there is no sample, one is not finite, or the confidence is not in (0, 1).
-
-    Examples
-    --------
     >>> [round(float(limit), 12) for limit in student_mean([1.0, 3.0], confidence=0.5)]
     [1.0, 3.0]
     """
@@ -102,21 +83,14 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     ----------
     samples
         Samples in the order of drawing, shape (n,).
-    lower, upper
-        Limits of all possible samples, lower < upper.
     confidence
         Probability that the limits cover the mean at all sizes.
-
-    Returns
-    -------
-    Interval[float]
-        Limits within the range.
 
     Raises
     ------
     ValueError
-        If a sample is outside the range, or the limits at different sizes are disjoint; for samples with a common mean
-        the probability of this is at most 1 - confidence.
+        If the limits at different sizes are disjoint; for samples with a common mean the probability of this is at most
+        1 - confidence.
 
     Examples
     --------
@@ -168,15 +142,10 @@ def subgaussian_mean(
     tuned_for
         Number of samples at which the limits should be narrow.
 
-    Returns
-    -------
-    Interval[float]
-        Limits of the running intersection.
-
     Raises
     ------
     ValueError
-        If an argument is invalid, see ``bounded_mean``, or the scale is negative.
+        If the limits at different sizes are disjoint, as in ``bounded_mean``.
 
     Examples
     --------

@@ -15,13 +15,8 @@ __all__ = ["read_study"]
 def read_study(path: str) -> Study:
     """Run a script as a module and return its ``STUDY``; modules in its folder can be imported.
 
-    Raises
-    ------
-    ValueError
-        If the script raises or has no study.
+    It raises ValueError if the script raises or has no study.
 
-    Examples
-    --------
     >>> import tempfile
     >>> text = "from fedtheory.study import Study; STUDY = Study('empty', None, None, None, None, None)"
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -29,11 +29,8 @@ class Folder:
     def reserved(self, config: Mapping[str, Any], identity: str, *, force: bool) -> Iterator[None]:
         """Reserve the folder for this process until it has written; remove incomplete results of a killed process.
 
-        Raises
-        ------
-        FileExistsError
-            If it contains other files than results of this configuration and these sources, unless ``force``, or if
-            another process has reserved it.
+        FileExistsError, unless ``force``, if it contains other files than results of this configuration and these
+        sources, or if another process has reserved it.
         """
         if not force:
             self._refuse_others(config, identity)
@@ -58,13 +55,7 @@ class Folder:
             files.place(self.path / name, content)
 
     def read(self) -> Result:
-        """Read the results again.
-
-        Raises
-        ------
-        ValueError
-            If a file is missing or has changed.
-        """
+        """Read the results again; ValueError if a file is missing or has changed."""
         try:
             metadata, content = files.published(self.path, _METADATA)
             for name in (DATA, _TABLE, FINDINGS):

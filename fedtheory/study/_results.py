@@ -58,25 +58,10 @@ class Result(NamedTuple):
 
 
 def from_records(records: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Convert flat records with the same keys to a Dataset with the dimension ``row``.
+    """Convert flat records with the same keys to a Dataset with the dimension ``row`` and one variable per key.
 
-    Parameters
-    ----------
-    records
-        Mappings from names to numbers, words, or arrays with one shape in all records, whose dimensions are numbered.
+    The values are numbers, words, or arrays with one shape in all records, whose dimensions are numbered.
 
-    Returns
-    -------
-    Dataset
-        One variable per key.
-
-    Raises
-    ------
-    ValueError
-        If there are no records, or their names or shapes differ.
-
-    Examples
-    --------
     >>> from_records([{"peer": "loop", "ratio": 200.0}, {"peer": "batched", "ratio": 9.5}])["ratio"].values
     array([200. ,   9.5])
     >>> from_records([{"gap": [5.0, 3.0]}, {"gap": [7.0, 2.0]}])["gap"].dims

@@ -59,20 +59,6 @@ class Progress(Protocol):
 def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: ARG001
     """Yield the items without a progress display.
 
-    Parameters
-    ----------
-    items
-        Any iterable.
-    description
-        Ignored.
-
-    Returns
-    -------
-    Iterator[Item]
-        The items, one by one.
-
-    Examples
-    --------
     >>> list(silent([2, 3], "primes"))
     [2, 3]
     """
@@ -117,20 +103,6 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     ``--debug`` prints the traceback of an error. ``--from FOLDER`` runs the study of stored results again and compares
     the data. ``--show FOLDER`` prints stored results and writes their figures, to ``--out`` or a separate folder.
 
-    Parameters
-    ----------
-    study
-        The study.
-    argv
-        Arguments of the command line; by default those of the process.
-
-    Raises
-    ------
-    SystemExit
-        With the exit code, if it is not 0.
-
-    Examples
-    --------
     At the small size the sum is 7 + 14.
 
     >>> import tempfile
@@ -183,24 +155,6 @@ def produce(
 
     The figures remain open.
 
-    Parameters
-    ----------
-    study
-        The study.
-    config
-        An instance of its configuration.
-    folder
-        Folder for data, table, findings, figures and metadata.
-    progress
-        Progress display.
-    force
-        Whether to overwrite other results.
-
-    Returns
-    -------
-    Result
-        The written results.
-
     Raises
     ------
     FileExistsError
@@ -226,25 +180,8 @@ def produce(
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
-    """Read the stored results of a study.
+    """Read the stored results of a study; ValueError if a file is missing or has changed.
 
-    Parameters
-    ----------
-    folder
-        Folder of the results.
-
-    Returns
-    -------
-    Result
-        Data, table, findings and metadata.
-
-    Raises
-    ------
-    ValueError
-        If a file is missing or has changed.
-
-    Examples
-    --------
     >>> load("elsewhere")
     Traceback (most recent call last):
     ValueError: elsewhere must hold the results of a study, got a folder in which metadata.json is missing
@@ -274,13 +211,7 @@ def plain_config(config: Any) -> dict[str, Any]:
 
 
 def config_again(kind: Any, plain: Mapping[str, Any]) -> Any:
-    """Restore a configuration of a class from JSON data.
-
-    Raises
-    ------
-    ValueError
-        If names or types of its parameters differ from those of the class.
-    """
+    """Restore a configuration of a class from JSON data; ValueError if names or types of its parameters differ."""
     names = [field.name for field in dataclasses.fields(kind)]
     if set(names) != set(plain):
         other = ", ".join(sorted(set(names) ^ set(plain)))

@@ -188,20 +188,10 @@ EXACT_GRADIENTS = Hypothesis("gradients are exact", of_run=_noise_of)
 
 
 def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
-    """Return a check of a run: clients are selected by a given law.
+    """Return a check of a run: clients are selected by a law, named as in the ``Scheme`` of a strategy.
 
-    Parameters
-    ----------
-    law
-        Name of the law, as in the ``Scheme`` of a strategy.
+    The check returns the name of a different law, or None.
 
-    Returns
-    -------
-    Callable
-        A function of a run that returns the name of a different law, or None.
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> run = SimpleNamespace(scheme=Scheme("all", "weighted"))
     >>> selected_by("multinomial")(run), selected_by("all")(run)
@@ -211,20 +201,10 @@ def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
 
 
 def method_is(name: str) -> Callable[[DescribedRun], str | None]:
-    """Return a check of a run: clients and server run a given method of this package.
+    """Return a check of a run: clients and server run a method, named by its class in ``fedtheory.methods``.
 
-    Parameters
-    ----------
-    name
-        Name of the method's class in ``fedtheory.methods``.
+    The check returns the name of a different method, or None.
 
-    Returns
-    -------
-    Callable
-        A function of a run that returns the name of a different method, or None.
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> method_is("Scaffold")(SimpleNamespace(changed={}))
     'federated averaging'
@@ -240,20 +220,10 @@ def method_is(name: str) -> Callable[[DescribedRun], str | None]:
 
 
 def knows(name: str) -> Callable[[DescribedRun], str | None]:
-    """Return a check of a run: a constant of the federation exists and is known.
+    """Return a check of a run: a constant of the federation, such as ``minimum``, exists and is known.
 
-    Parameters
-    ----------
-    name
-        Name of the property, such as ``minimum`` or ``local_minima``.
+    The check returns None or a message; reading the property may raise ``AssumptionViolated``.
 
-    Returns
-    -------
-    Callable
-        A function of a run that returns None or a message. Reading the property may raise ``AssumptionViolated``.
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> run = SimpleNamespace(fed=SimpleNamespace(minimum=3.0))
     >>> knows("minimum")(run), knows("infimum")(run)
@@ -366,8 +336,6 @@ class BoundedGradients:
         For a mean: whether every client's gradient is also bounded at the starting model of each round.
     given
         What the expectation is conditioned on, if anything.
-    source
-        Citation of the paper.
     """
 
     parameter: str = "G2"
@@ -432,10 +400,6 @@ class Noise:
         Names of sigma2 and, if the variance may grow with the gradient, of M.
     variance
         The bound on the variance in words, if it is not just these constants.
-    across
-        Dependence between the noises of different clients.
-    source
-        Citation of the paper.
     """
 
     parameter: str = "sigma2"

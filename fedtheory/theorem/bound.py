@@ -51,8 +51,6 @@ class Bound(Generic[P]):
 
     Attributes
     ----------
-    statement
-        The numbered statement.
     left
         What is bounded: the left-hand side, or None if it was not declared.
     hypotheses, consequences
@@ -206,8 +204,6 @@ def states(
     related
         For a result that ``paper`` does not number: the paper and the number of the statement to which it is related,
         whose glossary describes the arguments.
-    left
-        The left-hand side.
     assumes
         Hypotheses. Those about numbers, and their joint implications, are checked at every call.
     schemes
@@ -215,8 +211,6 @@ def states(
     domains
         Domains of arguments that are not in the paper's glossary. The section Parameters of the docstring describes
         arguments that are not in the glossary, or that have a more specific meaning.
-    printed
-        The printed form if it differs; by default the function itself.
     side
         ``upper``, or ``lower`` for a lower bound; inexact values are rounded in this direction.
     step_sizes
@@ -225,18 +219,9 @@ def states(
         Options of ``fedavg`` that the statement allows in addition to those of its arguments and hypotheses;
         ``strategy`` if it holds for any strategy, and ``("any",)`` if it holds at every model, however obtained.
         ``fedtheory.exact.for_run`` raises for all others.
-    worst_case
-        The worst-case problem under the hypotheses; see ``fedtheory.worst_case.compare``.
-
-    Returns
-    -------
-    Callable[[Callable[P, Summands]], Bound[P]]
-        A decorator that returns a ``Bound``, which is called like the function.
 
     Raises
     ------
-    ValueError
-        If ``side`` is neither ``upper`` nor ``lower``.
     TypeError
         If the decorated function lacks an argument that a hypothesis needs, or an argument has no domain.
 

@@ -38,8 +38,6 @@ class Claim:
         ``paper:statement``, lower case, for example ``power-of-choice:lemma-b2``.
     title
         The claim in one line.
-    statement
-        The source, with the form (printed, corrected, derived, refined) that the check follows.
     kind
         One of ``KINDS``. An ``erratum`` is a false statement in print, a ``refuted conjecture`` one that is not in
         print.
@@ -55,18 +53,11 @@ class Claim:
         Numbers of instances at the quick and at the thorough budget; (1, 1) for a single deterministic instance.
     bound
         The bound with which the check compares, if any.
-    remark
-        Note for readers of the verdict.
     looseness
         Largest factor by which an inequality can be tightened before instances refute it; measures how sharp its check
         is.
     home
         File or module of the claim; empty for the claims of the package.
-
-    Raises
-    ------
-    ValueError
-        If the key, the kind, the expected verdict or the numbers of instances are invalid.
     """
 
     key: str
@@ -124,29 +115,14 @@ def claim(
 
     A check without an argument is deterministic and has a single instance.
 
+    The other arguments are as in ``Claim``; ``also`` are further hypotheses of the check.
+
     Parameters
     ----------
-    key, title, kind, instances, looseness, remark
-        As in ``Claim``.
     source
         The bound with which the check compares, which has a statement, or a statement.
-    hypotheses
-        Hypotheses in words; by default those of the bound.
-    also
-        Further hypotheses of the check.
     expected
         By default ``fails`` for an erratum and for a refuted conjecture, ``holds`` otherwise.
-
-    Returns
-    -------
-    Callable[[Callable[..., Finding]], Claim]
-        A decorator that turns a check into a claim.
-
-    Raises
-    ------
-    ValueError
-        If the key does not look like ``paper:statement``, the kind or the verdict is unknown, a number of instances is
-        below 1, or the looseness is not above 1.
 
     Examples
     --------

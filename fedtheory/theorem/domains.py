@@ -20,8 +20,6 @@ class Domain(NamedTuple):
         Function of the name and the value that returns the validated value or raises an error of one sentence.
     assumptions
         Assumptions of the SymPy symbol, such as ``{"positive": True}``.
-    is_sequence
-        Whether the argument is a sequence, such as one number per step.
     of_run
         Property of a run from which ``fedtheory.exact`` reads the constant; empty if the user must state it. Symbols of
         the glossary are read by their own names.

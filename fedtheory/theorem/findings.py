@@ -47,8 +47,6 @@ class Finding:
         True, False, or None if the instance decides nothing.
     side
         Kind of comparison: ``exact``, ``floating point``, or the confidence limit used.
-    instance
-        The numbers that define the instance.
     applicable
         Whether the hypotheses hold on this instance; if not, the sides do not matter.
     slack
@@ -61,12 +59,6 @@ class Finding:
     baseline
         Common part of both sides of an inequality, if known; the ratio is that of the differences from it. Whether the
         relation holds is decided on the sides themselves.
-
-    Raises
-    ------
-    ValueError
-        If a side or the baseline is no number, the relation is unknown, the slack is negative or infinite, or ``holds``
-        contradicts the sides (for example if an infinite side leaves nothing to compare).
     """
 
     measured: Any
@@ -189,25 +181,9 @@ def at_most(
 
     Parameters
     ----------
-    measured, predicted
-        Floats, ints or Fractions.
-    instance
-        The numbers that define the instance.
-    rtol
-        Relative slack for floats.
     baseline
         Common part of both sides, such as the distance before a step. The ratio, on which a hunt climbs, is then
         (measured - baseline) / (predicted - baseline). The verdict does not change.
-
-    Returns
-    -------
-    Finding
-        Its ratio is measured / predicted.
-
-    Raises
-    ------
-    ValueError
-        If a side is NaN, the slack is negative, or the baseline is no finite number.
 
     Examples
     --------
@@ -233,31 +209,10 @@ def at_least(
     rtol: float = ROUNDING,
     baseline: Any = None,
 ) -> Finding:
-    """Compare ``measured >= predicted``; the ratio is predicted / measured.
+    """Compare ``measured >= predicted``; the ratio is predicted / measured. Arguments are as in ``at_most``.
 
-    Parameters
-    ----------
-    measured, predicted
-        Floats, ints or Fractions.
-    instance
-        The numbers that define the instance.
-    rtol
-        Relative slack for floats.
-    baseline
-        As in ``at_most``; the ratio is (predicted - baseline) / (measured - baseline).
+    It is undecided if the measured side is infinite, or the predicted side is minus infinity.
 
-    Returns
-    -------
-    Finding
-        Undecided if the measured side is infinite, or the predicted side is minus infinity.
-
-    Raises
-    ------
-    ValueError
-        If a side is NaN, the slack is negative, or the baseline is no finite number.
-
-    Examples
-    --------
     >>> at_least(Fraction(9, 32), Fraction(17, 32)).holds
     False
     """
@@ -276,24 +231,8 @@ def equal_to(
 
     Parameters
     ----------
-    measured, predicted
-        Floats, ints or Fractions.
-    instance
-        The numbers that define the instance.
-    rtol
-        Relative slack for floats.
     scale
-        At least 0; the slack is ``rtol`` times the largest absolute value of both sides and ``scale``.
-
-    Returns
-    -------
-    Finding
-        Its ratio is measured / predicted.
-
-    Raises
-    ------
-    ValueError
-        If a side is NaN, or the slack is negative.
+        The slack is ``rtol`` times the largest absolute value of both sides and ``scale``.
 
     Examples
     --------
@@ -331,27 +270,8 @@ def _compared(
 
 
 def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
-    """Return the finding that the hypotheses do not hold on this instance, with a reason.
+    """Return the finding that the hypotheses do not hold on this instance: it counts neither for nor against the claim.
 
-    Parameters
-    ----------
-    reason
-        The violated hypothesis, and why it is violated.
-    **instance
-        The numbers that define the instance.
-
-    Returns
-    -------
-    Finding
-        A finding that counts neither for nor against the claim.
-
-    Raises
-    ------
-    ValueError
-        If the instance is invalid, see ``Finding``.
-
-    Examples
-    --------
     >>> not_applicable("one client only", num_clients=1).applicable
     False
     """
@@ -365,29 +285,8 @@ def mean_at_most(
 
     The limits cover the expectation with the given confidence; the remaining probability is the risk of the finding.
 
-    Parameters
-    ----------
-    interval
-        Confidence limits of the expectation.
-    predicted
-        The bound.
-    confidence
-        Confidence of the interval, in (0, 1).
-    instance
-        The numbers that define the instance.
+    The finding is undecided if the bound is between the limits or infinite.
 
-    Returns
-    -------
-    Finding
-        Undecided if the bound is between the limits or infinite.
-
-    Raises
-    ------
-    ValueError
-        If the confidence is not in (0, 1).
-
-    Examples
-    --------
     >>> [mean_at_most(Interval(1.0, 2.0), bound, confidence=0.999).holds for bound in (3.0, 0.5, 1.5)]
     [True, False, None]
     """
@@ -417,18 +316,6 @@ def worst_of(findings: Iterable[Finding]) -> Finding:
     Of equal findings it is the first one; strains of floats are equal if they agree to nine decimals, so that the
     result does not depend on the processor. Its risk is the total risk of all findings.
 
-    Parameters
-    ----------
-    findings
-        At least one finding.
-
-    Returns
-    -------
-    Finding
-        One of the findings, with the total risk.
-
-    Examples
-    --------
     >>> worst_of([at_most(1, 2), at_most(3, 4), at_most(1, 8)]).ratio
     0.75
     """

@@ -35,16 +35,9 @@ def consequences(assumptions: Sequence[Assumption], names: Collection[str]) -> t
 
     Parameters
     ----------
-    assumptions
-        Assumptions of a theorem.
     names
         Names of the available numbers; those that are not constants of the assumptions have their usual meaning
         (``initial_distance2``, ``objective_gap``, ``rho_diagonal``, ``gap``, ...).
-
-    Returns
-    -------
-    tuple
-        The inequalities whose numbers are all available.
 
     Examples
     --------

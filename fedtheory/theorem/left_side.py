@@ -80,8 +80,6 @@ class LeftSide:
     ----------
     quantity
         A key of ``QUANTITIES``.
-    text
-        The formula in plain text, such as ``E F(w_T) - F*``.
     model
         A key of ``MODELS``.
     after

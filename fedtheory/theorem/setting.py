@@ -53,18 +53,6 @@ class Setting(NamedTuple):
 def setting_of(bound: Any) -> Setting:
     """Return the setting of a bound, from its hypotheses, schemes and arguments.
 
-    Parameters
-    ----------
-    bound
-        A ``fedtheory.theorem.bound.Bound``.
-
-    Returns
-    -------
-    Setting
-        Its setting.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.optimal_client_sampling import dsgd_nonconvex
     >>> setting_of(dsgd_nonconvex)[:3]
     ('non-convex', 'independent, all', 'partial, full')
@@ -85,22 +73,10 @@ def setting_of(bound: Any) -> Setting:
 
 
 def obstacle(bound: Any, words: Iterable[str]) -> str | None:
-    """Return why a bound does not cover a setting, or None if it does.
+    """Return the assumption of a bound that a setting violates, or None if the bound covers the setting.
 
-    Parameters
-    ----------
-    bound
-        A ``fedtheory.theorem.bound.Bound``.
-    words
-        Some of ``SETTINGS``, at most one each for convexity, selection and gradients.
+    ``words`` are some of ``SETTINGS``, at most one each for convexity, selection and gradients.
 
-    Returns
-    -------
-    str or None
-        The assumption of the bound that the setting violates.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.fedavg import one_round
     >>> obstacle(one_round, ["strongly convex", "full participation"])
     >>> obstacle(one_round, ["convex"]), obstacle(one_round, ["uniform"])

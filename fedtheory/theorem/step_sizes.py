@@ -19,23 +19,16 @@ def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
 
     The hypotheses of all bounds of the library hold on an interval that begins at 0. Its end is found by bisection.
 
+    At a step size larger by a factor of at most 1 + 1e-12 the hypotheses fail, or the value is infinite. The result is
+    infinity if every step size is allowed.
+
     Parameters
     ----------
-    bound
-        A bound with an argument ``step_size``.
     args, constants
-        Its other arguments; if some are arrays, the hypotheses must hold and values be finite for all entries.
-
-    Returns
-    -------
-    float
-        A step size at which the hypotheses hold; at a step size larger by a factor of at most 1 + 1e-12 they fail, or
-        the value is infinite. Infinity if every step size is allowed.
+        Other arguments; if some are arrays, the hypotheses must hold and values be finite for all entries.
 
     Raises
     ------
-    TypeError
-        If the argument is no bound, or has no ``step_size``, with the reason.
     AssumptionViolated
         If the hypotheses hold for no step size.
 

@@ -21,12 +21,8 @@ class Symbol:
 
     Attributes
     ----------
-    name
-        Name of the argument.
     meaning
         Description without the final period. It may be empty if the docstring of a bound describes the argument.
-    domain
-        Domain of the argument; if it is missing, ``states`` must be given one.
     unit
         Unit in terms of loss and distance, such as ``loss / distance^2``, or what a count counts; empty for pure
         numbers.

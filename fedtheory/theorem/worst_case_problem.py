@@ -20,8 +20,6 @@ class WorstCaseProblem(NamedTuple):
         Upper limit of the smallest ratio of bound value to worst case among some draws.
     remark
         Reason why the ratio is not smaller.
-    num_draws
-        Number of draws at the thorough budget.
     name
         Name in the key of the claim that no problem of the class exceeds the bound; by default the name of the bound.
     """

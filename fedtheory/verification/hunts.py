@@ -29,14 +29,10 @@ class Hunt(NamedTuple):
 
     Attributes
     ----------
-    key
-        Key of the claim.
     worst
         The finding closest to breaking the claim, or a small counterexample.
     choices
         The choices of its instance: ``replay(claim, choices)`` checks it again.
-    num_instances
-        Number of tried instances.
     home
         File or module of the claim; empty for the claims of the package.
     """
@@ -66,31 +62,13 @@ def hunt(
 
     Parameters
     ----------
-    claim
-        The claim, or its key.
     seconds
         Wall-clock time of the search; shrinking may take half of it in addition.
-    rng
-        Seed, SeedSequence or Generator.
     evaluations
         Largest number of instances, in place of the time; shrinking may try as many in addition. Equal seeds and
         numbers give the same instance for every number of jobs.
     start
         Choices at which every second climb begins, for example those of an earlier hunt.
-    jobs
-        Number of processes.
-    small
-        Whether to shrink a counterexample.
-
-    Returns
-    -------
-    Hunt
-        The worst instance, its choices, and the number of instances tried.
-
-    Raises
-    ------
-    ValueError
-        If the key names no claim, or the time, the number of evaluations or of jobs is not positive.
 
     Examples
     --------

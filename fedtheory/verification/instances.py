@@ -26,13 +26,8 @@ EXAMPLE = -1
 def regression_examples() -> Mapping[str, tuple[float, ...]]:
     """Return the choice sequence of the worst known instance of each inequality, by key of the claim.
 
-    Returns
-    -------
-    Mapping[str, tuple[float, ...]]
-        Numbers between 0 and 1, in the order in which the check reads them.
+    It has numbers between 0 and 1, in the order in which the check reads them.
 
-    Examples
-    --------
     >>> all(0 <= number < 1 for choices in regression_examples().values() for number in choices)
     True
     """
@@ -41,31 +36,10 @@ def regression_examples() -> Mapping[str, tuple[float, ...]]:
 
 
 def reproduce(claim: Claim, rng: validate.RNGLike, index: int) -> Finding:
-    """Check one numbered instance of a claim again; -1 is the regression example.
+    """Check one numbered instance of a claim, -1 for the regression example, again with the seed of its verdict.
 
-    Parameters
-    ----------
-    claim
-        The claim.
-    rng
-        Seed or SeedSequence of the verdict.
-    index
-        Number of the instance.
+    Exceptions of the check are raised.
 
-    Returns
-    -------
-    Finding
-        Result of the check on this instance.
-
-    Raises
-    ------
-    ValueError
-        If the index is below -1, or -1 for a claim without a regression example.
-    Exception
-        Any exception of the check.
-
-    Examples
-    --------
     >>> from fedtheory.claims.catalogue import one_claim
     >>> reproduce(one_claim("power-of-choice:lemma-b1"), rng=0, index=3).holds
     True
@@ -82,26 +56,12 @@ def reproduce(claim: Claim, rng: validate.RNGLike, index: int) -> Finding:
 
 
 def replay(claim: Claim, choices: Sequence[float]) -> Finding:
-    """Check the instance defined by a sequence of choices.
+    """Check the instance defined by a sequence of choices; exceptions of the check are raised.
 
     Parameters
     ----------
-    claim
-        The claim.
     choices
         Numbers in [0, 1), as in ``Hunt.choices``; if the check needs more, they are drawn from the seed 0.
-
-    Returns
-    -------
-    Finding
-        Result of the check on this instance.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the choices are no sequence of numbers in [0, 1].
-    Exception
-        Any exception of the check.
 
     Examples
     --------

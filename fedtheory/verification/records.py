@@ -26,11 +26,6 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     numbers of thousands of digits (``about 0.25``). Missing values are None, for example a ratio without applicable
     instances.
 
-    Parameters
-    ----------
-    verdicts
-        Verdicts of ``verify``.
-
     Returns
     -------
     list of dict

@@ -107,20 +107,8 @@ def summary(found: Sequence[Row]) -> str:
 
 
 def false_alarms(found: Sequence[Row]) -> str:
-    """Return an upper limit for the expected number of false alarms.
+    """Return an upper limit for the expected number of false alarms: the sum of all risks, as text.
 
-    Parameters
-    ----------
-    found
-        Rows of ``rows``.
-
-    Returns
-    -------
-    str
-        The sum of all risks as text.
-
-    Examples
-    --------
     >>> false_alarms([{"risk": 0.0}, {"risk": 0.0}]), false_alarms([{"risk": 0.02}, {"risk": 0.001}])
     ('0 (no verdict is statistical)', 'at most 0.021')
     """
@@ -192,20 +180,6 @@ def ratio_text(ratio: Any) -> str:
 def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
     """Return a Markdown table of verdicts, with a common prefix removed from the keys.
 
-    Parameters
-    ----------
-    found
-        Rows of ``rows``.
-    prefix
-        Removed from the beginning of every key.
-
-    Returns
-    -------
-    str
-        Lines with line ends.
-
-    Examples
-    --------
     >>> from fedtheory.verification import rows, verify
     >>> markdown_table(rows(verify("power-of-choice:lemma-b1")), "power-of-choice:").splitlines()[0]
     '| Claim | Verdict | Ratio | Detects | Applicable |'

@@ -42,8 +42,6 @@ class Verdict:
 
     Attributes
     ----------
-    claim
-        The claim.
     verdict
         ``fails``: an instance is a counterexample. ``error``: the check raised an exception or returned no finding, and
         later instances were not checked. ``not applicable``: the hypotheses held on no instance. ``inconclusive``: an
@@ -61,8 +59,6 @@ class Verdict:
         instance of the hunt, which ``replay(claim, hunted.hunt.choices)`` checks again.
     entropy, spawn_key
         Seed sequence of the instances.
-    seconds
-        Time spent.
     risk
         Upper bound on the expected number of instances that contradict a true claim: the sum of the findings' risks.
     hunted
@@ -171,16 +167,6 @@ def verify(
     jobs
         Number of processes; it does not change verdicts unless the budget is a time.
 
-    Returns
-    -------
-    list[Verdict]
-        One per claim, in the order of the modules.
-
-    Raises
-    ------
-    ValueError
-        If a key names no claim, no claim remains, or the budget is unknown.
-
     Examples
     --------
     >>> [verdict.verdict for verdict in verify("power-of-choice:lemma-b1")]
@@ -238,22 +224,8 @@ def examine(claim: Claim, num_instances: int | None = None, rng: validate.RNGLik
 
     Parameters
     ----------
-    claim
-        The claim.
     num_instances
         Number of applicable instances, by default that of the quick budget; a deterministic check has one.
-    rng
-        Seed or SeedSequence.
-
-    Returns
-    -------
-    Verdict
-        The verdict, with the worst instance, which can be reproduced.
-
-    Raises
-    ------
-    ValueError
-        If the number of instances is not positive, or the seed is not made from a single integer.
 
     Examples
     --------
