@@ -19,13 +19,7 @@ def curvatures(mu: Any, L: Any) -> tuple[float, float]:
 
 
 def for_each_step(num_steps: Any, size: Callable[[Any], Any]) -> Array:
-    """Return the step sizes ``size(t)`` for t = 0, ..., T - 1, shape (T,).
-
-    Raises
-    ------
-    ValueError
-        If T is not a nonnegative integer, exceeds the memory, or a step size is beyond the range of doubles.
-    """
+    """Return the step sizes ``size(t)`` for t = 0, ..., T - 1, shape (T,); ValueError if one is no positive double."""
     with np.errstate(all="ignore"):
         sizes = size(np.arange(validate.size("num_steps", num_steps, low=0)))
     checked: Array = validate.positive("step sizes", sizes)

@@ -8,15 +8,8 @@ __all__ = ["known_bounds"]
 
 
 def known_bounds() -> dict[str, Bound]:
-    """Return all bounds by ``paper.function``.
+    """Return all bounds by ``paper.function``, sorted by name.
 
-    Returns
-    -------
-    dict[str, Bound]
-        Sorted by name.
-
-    Examples
-    --------
     >>> known_bounds()["power_of_choice.one_step"].statement.number
     'Appendix C'
     """

@@ -20,27 +20,10 @@ __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
 
 
 def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
-    """Sum of the round's earlier step sizes, for every step; shape (T,).
+    """Sum of the round's earlier step sizes, for every step; shape (T,), 0 at the first step of each round.
 
-    Parameters
-    ----------
-    step_sizes
-        Step sizes of all local steps, positive, shape (T,).
-    local_steps
-        Number of local steps per round; the last round may be shorter.
+    The last round may be shorter than ``local_steps``.
 
-    Returns
-    -------
-    Array
-        Shape (T,); 0 at the first step of each round.
-
-    Raises
-    ------
-    ValueError
-        If a step size is not positive, or ``local_steps`` is not an integer.
-
-    Examples
-    --------
     >>> elapsed_step_sizes([0.5, 0.25, 0.5, 0.25, 0.125], local_steps=2)
     array([0. , 0.5, 0. , 0.5, 0. ])
     """
@@ -59,26 +42,17 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
 def unroll(
     recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, **constants
 ) -> Array:
-    """Bounds on ``E |w_t - w*|^2`` for t = 0, ..., T from T applications of a one-step recursion.
+    """Bounds on ``E |w_t - w*|^2`` for t = 0, ..., T from T applications of a one-step recursion; shape (T + 1,).
 
     Parameters
     ----------
     recursion
         A one-step bound that is affine in its first argument ``distance2``, with the proportional part in its summand
         ``contraction`` (for example ``power_of_choice.one_step`` or ``power_of_choice.weighted_one_step``).
-    initial_distance2
-        Squared distance of the first model from w*.
     step_sizes
         The step size of every local step, shape (T,).
-    local_steps
-        Number of local steps per round; rounds begin at its multiples.
     **constants
         Other arguments of the recursion, each a number or, if it changes from step to step, an array of shape (T,).
-
-    Returns
-    -------
-    Array
-        Shape (T + 1,), squared distances.
 
     Raises
     ------
@@ -141,35 +115,8 @@ def unrolled_gap(
 ) -> Array:
     """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, (67)).
 
-    Parameters
-    ----------
-    recursion
-        A one-step bound on the squared distance, such as ``power_of_choice.one_step``.
-    initial_distance2
-        Squared distance of the first model from w*.
-    step_sizes
-        Step sizes of all local steps, shape (T,).
-    local_steps
-        Number of local steps per round.
-    L
-        Smoothness of F.
-    **constants
-        Other arguments of the recursion, as in ``unroll``.
+    The arguments are those of ``unroll``, and the smoothness L of F.
 
-    Returns
-    -------
-    Array
-        Shape (T + 1,), in units of F; entry 0 belongs to the first model.
-
-    Raises
-    ------
-    ValueError
-        If an argument of the recursion is invalid.
-    AssumptionViolated
-        If one of its hypotheses is violated.
-
-    Examples
-    --------
     The instance of ``unroll``, with L/2 = 2:
 
     >>> from fedtheory.bounds.power_of_choice import one_step

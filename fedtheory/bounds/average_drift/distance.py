@@ -31,13 +31,6 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, drift2, in
     for one local step, however much the gradients of the clients differ. Two parabolas of almost the curvature mu with
     large opposite gradients at w* come arbitrarily close to the bound.
 
-    Parameters
-    ----------
-    step_size
-        eta, with ``eta (L + mu) < 2``.
-    local_steps
-        Number tau of local steps per round.
-
     Notes
     -----
     A round is a map with the Lipschitz constant c^tau. It moves w* by exactly eta tau rho.

@@ -44,11 +44,6 @@ def cgd_gap(num_rounds, *, step_size, mu, L, compression_error, initial_gap):
     bound holds for losses only: the distance from w* may grow. With several clients the method may diverge at every
     step size.
 
-    Parameters
-    ----------
-    step_size
-        eta, at most ``2/((1 + s) L)``.
-
     Notes
     -----
     The proof multiplies the conditions of smooth and strongly convex functions by q for the pair (w, w_+), by 1 - q for

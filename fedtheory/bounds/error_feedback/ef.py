@@ -51,11 +51,6 @@ def ef_round(potential, *, step_size, mu, L, compression_error):
     subtracts the mean of the messages from w. The method converges for ``eta < 2 (1 - s)/((1 + s) L)``. It is fastest
     at ``2 (1 - s)/((1 + s) (L + mu))``, where the bound is the rate that the paper states.
 
-    Parameters
-    ----------
-    step_size
-        eta; every step size is allowed.
-
     Notes
     -----
     ``z^2 V`` minus the next potential equals ``-2 eta z I - K/s`` plus squares. With w* = 0, I is the mean over the
@@ -89,11 +84,6 @@ def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_dist
 
     .. math::
         (1+s)z^{2R}\|w_0-w^*\|^2
-
-    Parameters
-    ----------
-    step_size
-        eta; every step size is allowed.
 
     Notes
     -----

@@ -40,11 +40,6 @@ def ef21_round(potential, *, step_size, mu, L, compression_error):
     The rate, the range of step sizes and the best one are those of error feedback (``ef_round``); a common minimizer is
     not needed.
 
-    Parameters
-    ----------
-    step_size
-        eta; every step size is allowed.
-
     Notes
     -----
     ``z^2 V`` minus the next potential equals ``-(2 s z/eta) I - K`` plus squares. I is the mean over the clients of
@@ -81,8 +76,6 @@ def ef21_gradient2(num_rounds, *, step_size, mu, L, compression_error, initial_p
 
     Parameters
     ----------
-    step_size
-        eta; every step size is allowed.
     initial_potential
         V_0, the potential of ``ef21_round`` at the start: ``s |grad F(w_0)|^2`` if the first gradients are sent
         exactly.

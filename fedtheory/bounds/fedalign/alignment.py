@@ -33,24 +33,12 @@ def _of_sum_one(weights: npt.ArrayLike) -> Array:
 def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
     """Total weight of the priority clients, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
 
-    The weights must not be negative and must sum to 1 over the clients.
-
     Parameters
     ----------
     weights
-        Aggregation weights ``p'_k I_k``, shape (..., K).
+        Aggregation weights ``p'_k I_k``, nonnegative and of sum 1 over the clients, shape (..., K).
     priority
         True for priority clients, shape (K,).
-
-    Returns
-    -------
-    Array
-        Shape (...), in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If the weights are negative or do not sum to 1, or shapes disagree.
 
     Examples
     --------
@@ -63,7 +51,7 @@ def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
 
 
 def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: npt.ArrayLike) -> Array:
-    """Included gap ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` from aggregation weights of shape (..., K).
+    """Included gap ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in units of the loss, shape (...).
 
     Parameters
     ----------
@@ -73,16 +61,6 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
         True for priority clients, shape (K,).
     client_gaps
         ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
-
-    Returns
-    -------
-    Array
-        Shape (...), in units of the loss.
-
-    Raises
-    ------
-    ValueError
-        If the weights are negative or do not sum to 1, a gap is negative, or shapes disagree.
 
     Examples
     --------
@@ -96,28 +74,18 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
 
 
 def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
-    r"""theta_T of (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``.
+    r"""theta_T of (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``; shape (..., R).
 
     Parameters
     ----------
     priority_weights
-        ``1/(1 + s)`` in each round, or its expectation: shape (..., num_rounds), or a list of exact rationals.
+        ``1/(1 + s)`` in each of R rounds, or its expectation: shape (..., R), or a list of exact rationals.
     gamma
         The delay of the step sizes, more than 2.
     local_steps
         Steps per round E, so that the horizons are T = E, 2 E, ...
     first_step
         0, or 1 for the printed sums, which omit step 0.
-
-    Returns
-    -------
-    Array
-        Shape (..., num_rounds); a list for a list of rationals.
-
-    Raises
-    ------
-    ValueError
-        If gamma is not above 2, a weight is not a number, or a count is not an integer.
 
     Examples
     --------
@@ -139,20 +107,8 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
     included_gaps
         ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in each round, or its expectation: shape (..., num_rounds), or a
         list of exact rationals.
-    mu, L
-        Strong convexity and smoothness.
     gamma, local_steps, first_step
-        As in ``theta``.
-
-    Returns
-    -------
-    Array or list
-        Shape (..., num_rounds), in units of the loss; a list for a list of rationals.
-
-    Raises
-    ------
-    ValueError
-        If mu or L is not positive, L is below mu, or gamma is not above 2.
+        As in ``theta``; the result has its shape, in units of the loss.
 
     Examples
     --------

@@ -38,27 +38,6 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     These are the step sizes of Theorems 1 to 3 and of FedALIGN. No step size exceeds ``1/(4 L)``, and within a round
     none is less than half of the first.
 
-    Parameters
-    ----------
-    num_steps
-        T, all local steps.
-    mu, L
-        Strong convexity and smoothness.
-    local_steps
-        Steps per round E.
-
-    Returns
-    -------
-    Array
-        Shape (T,), decreasing.
-
-    Raises
-    ------
-    ValueError
-        If a constant is not positive, L is below mu, or a count is not an integer.
-
-    Examples
-    --------
     >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=5) == [2 / 24, 2 / 26, 2 / 28]
     array([ True,  True,  True])
     >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=13) == [2 / 26, 2 / 28, 2 / 30]

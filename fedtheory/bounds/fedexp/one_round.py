@@ -46,8 +46,6 @@ def one_round(distance2, *, step_size, L, local_steps, server_step_size, update2
 
     Parameters
     ----------
-    step_size
-        eta, less than 2/L.
     server_step_size
         Factor alpha of the mean update.
 

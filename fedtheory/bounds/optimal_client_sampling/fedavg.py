@@ -69,11 +69,6 @@ def fedavg_strongly_convex(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    Parameters
-    ----------
-    step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
-
     Examples
     --------
     With eta = 1/64, eta_g = 2, R = M = 2, mu = 1, L = 2, gamma = 1/2 and the weights 1/2, 1/4, 1/4 (W = 1/2, S2 = 3/8):
@@ -129,11 +124,6 @@ def fedavg_strongly_convex_per_client(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma\sum_iw_i^2Z_i+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +12L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    Parameters
-    ----------
-    step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
-
     Examples
     --------
     The instance of ``fedavg_strongly_convex`` with 256 per client:
@@ -188,11 +178,6 @@ def fedavg_convex_clients(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    Parameters
-    ----------
-    step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
-
     Examples
     --------
     The instance of ``fedavg_strongly_convex``, with 7/16 in place of 23/16.
@@ -243,11 +228,6 @@ def fedavg_nonconvex(
         f(x^k)-\tfrac{23}{64}\eta\|\nabla f\|^2
         +L\eta^2\Big[\frac{M/R+1-\gamma}\gamma W\rho+\frac{3\sigma^2S_2}{4\gamma R}\Big]
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^3}{\eta_g^2}
-
-    Parameters
-    ----------
-    step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
 
     Examples
     --------

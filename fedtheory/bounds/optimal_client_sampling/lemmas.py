@@ -178,11 +178,6 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
         \tfrac78\Big(1-\tfrac1R\Big)\frac{\eta^2}{\eta_g^2}
         \Big[2\big(1+\tfrac MR\big)\sum_iw_i\|\nabla f_i(x)\|^2+\frac{\sigma^2}R\Big]
 
-    Parameters
-    ----------
-    step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
-
     Examples
     --------
     With R = 2, M = 2, eta = 1/32, eta_g = 1, L = 1: ``7/16 / 1024 * (4 * 8 + 64 / 2) = 7/256``.

@@ -48,6 +48,11 @@ PAPER = Paper(
         Symbol("alpha", "Improvement factor of the sampling", letter=r"\alpha"),
         replace(SYMBOLS["local_steps"], letter="R"),
         replace(SYMBOLS["num_rounds"], letter="K"),
+        replace(
+            SYMBOLS["step_size"],
+            meaning="Step size of a round, ``R eta_l eta_g`` with the step sizes eta_l of a local step and eta_g of the "
+            "server",
+        ),
         replace(SYMBOLS["local_step_size"], letter=r"\eta_l"),
         replace(SYMBOLS["server_step_size"], letter=r"\eta_g"),
         replace(SYMBOLS["mu"], meaning="Strong convexity of f, or of every f_i if the statement assumes it"),

@@ -186,11 +186,6 @@ def fedavg_contraction(
 
     It is ``fedavg_convex_clients`` without its descent term and with ``E[1/gamma^k]`` in place of ``1/gamma``.
 
-    Parameters
-    ----------
-    step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
-
     Examples
     --------
     With E[1/gamma] = 3/2: ``63.5 + (8 * 2 * 512 + 3 * 3072 (3/2) / 4) / 4096 + 77/1024``.
@@ -245,8 +240,6 @@ def fedavg_average_gradient(
 
     Parameters
     ----------
-    step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
     mean_inverse_gamma
         Mean of ``E[1/gamma^k]`` over the rounds.
 

@@ -31,13 +31,6 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, imbalance2
     The clients of a round may depend on anything, for example on losses. The imbalance is 0 for one local step of all
     clients, and bounded if participation is periodic and fair, for example cyclic.
 
-    Parameters
-    ----------
-    step_size
-        eta, at most 1/L.
-    local_steps
-        Number tau of local steps per round.
-
     Notes
     -----
     The square root bounds the distance from ``w* - eta tau S_R``, where steps with the gradients at w* lead. This point

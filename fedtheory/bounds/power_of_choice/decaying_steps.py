@@ -30,25 +30,6 @@ _SHORT_ROUNDS = Hypothesis(
 def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     """Step sizes of Theorem 3.1, ``eta_t = 1 / (mu (t + 4 L / mu))`` for t = 0, ..., T - 1; shape (T,).
 
-    Parameters
-    ----------
-    num_steps
-        T, all local steps.
-    mu, L
-        Strong convexity and smoothness.
-
-    Returns
-    -------
-    Array
-        Shape (T,), decreasing; the first is 1/(4 L).
-
-    Raises
-    ------
-    ValueError
-        If a constant is not positive, L is below mu, or ``num_steps`` is not an integer.
-
-    Examples
-    --------
     >>> decaying_step_sizes(3, mu=2.0, L=3.0) == [1 / 12, 1 / 14, 1 / 16]
     array([ True,  True,  True])
     """

@@ -50,27 +50,6 @@ _FEASIBLE = Hypothesis(
 def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: int) -> Array:
     """Step sizes of (85), ``m / (mu (t + 4 m (1 + m) L / mu))`` for t = 0, ..., T - 1; shape (T,).
 
-    Parameters
-    ----------
-    num_steps
-        T, all local steps.
-    mu, L
-        Strong convexity and smoothness.
-    num_selected
-        Number m of clients per round.
-
-    Returns
-    -------
-    Array
-        Shape (T,), decreasing; the first is 1/(4 (1 + m) L).
-
-    Raises
-    ------
-    ValueError
-        If a constant is not positive, L is below mu, or a count is not an integer.
-
-    Examples
-    --------
     >>> weighted_step_sizes(2, mu=2.0, L=3.0, num_selected=2) == [2 / 72, 2 / 74]
     array([ True,  True])
     """

@@ -38,25 +38,8 @@ def round_coefficients(
         +\sigma^2\Big[\sum_{s<\tau-1}\eta_s^2\prod_{i>s}c_i+\frac{\eta_{\tau-1}^2}m\Big]
         \end{aligned}
 
-    Parameters
-    ----------
-    step_sizes
-        Step sizes eta_s of the round, as numbers of any kind.
-    mu, L, num_selected, rho_diagonal, rho_tilde
-        As in ``one_round``.
+    ``step_sizes`` are the eta_s of the round; the other arguments are as in ``one_round``.
 
-    Returns
-    -------
-    RoundCoefficients
-        Factors of the squared distance, the objective gap and sigma2.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a step size or a constant is not positive, a skew is negative, or ``num_selected`` is not an integer.
-
-    Examples
-    --------
     Two equal steps, as in ``one_round``:
 
     >>> round_coefficients([0.25, 0.25], mu=1, L=2, num_selected=2, rho_diagonal=1, rho_tilde=3)

@@ -100,25 +100,6 @@ def fixed_step_distance(
 def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     """Step sizes of ``decaying_steps_distance``, ``eta_t = 1 / (mu (t + gamma))`` for t = 0, ..., T - 1; shape (T,).
 
-    Parameters
-    ----------
-    num_steps
-        T, all local steps.
-    mu, gamma
-        Strong convexity, and the delay.
-
-    Returns
-    -------
-    Array
-        Shape (T,), decreasing; the first is ``1 / (mu gamma)``.
-
-    Raises
-    ------
-    ValueError
-        If a constant is not positive, or ``num_steps`` is not an integer.
-
-    Examples
-    --------
     >>> delayed_step_sizes(3, mu=2.0, gamma=8.0) == [1 / 16, 1 / 18, 1 / 20]
     array([ True,  True,  True])
     """

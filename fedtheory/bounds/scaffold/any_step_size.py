@@ -37,13 +37,6 @@ def one_round(distance2, *, control_error2, step_size, mu, L, local_steps):
 
     It holds for any number of clients with any weights. With one local step kappa is 0.
 
-    Parameters
-    ----------
-    step_size
-        eta, with ``eta (L + mu) < 2``.
-    local_steps
-        Number tau of local steps per round.
-
     Notes
     -----
     With w* = 0, ``u_s = grad F_k(y_s) - grad F_k(0)``, ``v_s = u_s - mu y_s`` and the error b of the control variate,

@@ -40,12 +40,6 @@ def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_d
 
     Parameters
     ----------
-    num_rounds
-        Number R of rounds; an array of horizons gives an array of bounds.
-    step_size
-        eta, at most ``1/(tau L)``.
-    local_steps
-        Number tau of local steps per round.
     control_error2
         Mean squared error E of the control variates before the first round.
 

@@ -36,13 +36,6 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
     c and beta are those of ``one_round``, and the bound holds for any number of clients with any weights. For short
     steps kappa is about ``tau (eta tau L)^2/12``: Option I converges only for much shorter steps than Option II.
 
-    Parameters
-    ----------
-    step_size
-        eta, with ``eta (L + mu) < 2``.
-    local_steps
-        Number tau of local steps per round.
-
     Notes
     -----
     The next error of a control variate is the deviation of the v_0 of ``one_round``. Add the same inequalities as

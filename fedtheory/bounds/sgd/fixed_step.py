@@ -30,10 +30,6 @@ def fixed_step_distance(num_steps, *, step_size, mu, L, num_selected, zeta2, ini
     ----------
     num_steps
         Number T of steps, one per round.
-    step_size
-        eta, less than 2/L.
-    num_selected
-        Number m of clients per step, counted with multiplicity.
 
     Notes
     -----

@@ -32,13 +32,6 @@ def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2):
     It holds for any number of clients with any weights. It is at most ``fedavg.one_round``, which has ``2 L Gamma`` in
     place of zeta2. With a single local step heterogeneity has no effect.
 
-    Parameters
-    ----------
-    step_size
-        eta, with ``eta (L + mu) < 2``.
-    local_steps
-        Number tau of local steps per round.
-
     Notes
     -----
     The proof is that of ``fedavg.one_round``, whose quadratic function of the deviations has this maximum: a multiple

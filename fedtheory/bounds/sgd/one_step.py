@@ -46,11 +46,6 @@ def drawn_step(distance2, *, step_size, mu, L, num_selected, zeta2):
 
     For m = 1 the bound is tight. It is concave in Delta, so that it also holds for expected distances.
 
-    Parameters
-    ----------
-    num_selected
-        Number m of clients per step, counted with multiplicity.
-
     Notes
     -----
     With ``z = w - w*`` and ``h_k = grad F_k(w*)``, co-coercivity gives ``grad F_k(w) - h_k = (L+mu)/2 z - (L-mu)/2
@@ -89,13 +84,6 @@ def subset_step(distance2, *, step_size, mu, L, num_clients, num_selected, zeta2
 
     The proof is that of ``drawn_step``; the mean of the drawn h_k has the variance ``alpha zeta2``. For m > 1 the worst
     case is smaller than the bound: if the e_k differ, their mean is shorter than they are.
-
-    Parameters
-    ----------
-    num_clients
-        Number K of all clients.
-    num_selected
-        Number m of clients per step.
 
     Examples
     --------

@@ -29,13 +29,6 @@ def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_
     If clients take different numbers of steps, tau is the smallest. Clients that all have curvature mu, or all L,
     attain the bound.
 
-    Parameters
-    ----------
-    step_size
-        eta, less than 2/L.
-    local_steps
-        Number tau of local steps per round.
-
     Notes
     -----
     A gradient step contracts distances by the maximum. A mean of contractions is a contraction with one fixed point.

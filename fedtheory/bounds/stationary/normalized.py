@@ -48,8 +48,6 @@ def normalized_round(stationary_distance2, *, step_size, mu, L, effective_steps,
     ----------
     stationary_distance2
         Squared distance of the model before the round from w_inf.
-    step_size
-        eta, at most 1/L and below ``2/(tau_bar L)``.
     local_steps
         Largest number tau of local steps of a client.
 
