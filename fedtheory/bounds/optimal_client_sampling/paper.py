@@ -50,8 +50,8 @@ PAPER = Paper(
         replace(SYMBOLS["num_rounds"], letter="K"),
         replace(
             SYMBOLS["step_size"],
-            meaning="Step size of a round, ``R eta_l eta_g`` with the step sizes eta_l of a local step and eta_g of the "
-            "server",
+            meaning="Step size of a round, ``R eta_l eta_g`` with the step sizes eta_l of a local step and eta_g of "
+            "the server",
         ),
         replace(SYMBOLS["local_step_size"], letter=r"\eta_l"),
         replace(SYMBOLS["server_step_size"], letter=r"\eta_g"),
