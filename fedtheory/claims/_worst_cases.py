@@ -7,12 +7,12 @@ too small anywhere fails there.
 from fractions import Fraction
 from functools import cache
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from fedtheory import worst_case
 from fedtheory.errors import OracleError
+from fedtheory.instances.constants import draw_worst_case
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import Claim, claim
 from fedtheory.theorem.draws import as_texts
@@ -34,7 +34,7 @@ def worst_case_claim(bound: Bound) -> Claim:
     paper, name = bound.statement.topic.key, problem.name or bound.__name__.replace("_", "-")
 
     def check(rng: np.random.Generator) -> Finding:
-        given: dict[str, Any] = problem.draw(rng)
+        given = draw_worst_case(bound, rng)
         try:
             found = worst_case.compared(bound, given)
             reached = found.worst_case.enclosure[0]

@@ -1,6 +1,7 @@
 """Worst-case problem of a bound."""
 
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 __all__ = ["WorstCaseProblem"]
@@ -14,8 +15,9 @@ class WorstCaseProblem(NamedTuple):
     solve
         Function of the bound and of a mapping with its rational arguments. It returns a
         ``fedtheory.worst_case.WorstCase``, or a ``Comparison`` if the bound's value has another unit.
-    draw
-        Function that draws arguments from a ``numpy.random.Generator``, often at the ends of the hypotheses' ranges.
+    constants
+        Numbers, or functions that draw them, which replace laws of ``fedtheory.instances.constants`` in random
+        problems.
     looseness
         Upper limit of the smallest ratio of bound value to worst case among some draws.
     remark
@@ -25,7 +27,7 @@ class WorstCaseProblem(NamedTuple):
     """
 
     solve: Callable[..., Any]
-    draw: Callable[[Any], dict[str, Any]]
+    constants: Mapping[str, Any] = types.MappingProxyType({})
     looseness: float = 1.01
     remark: str = ""
     num_draws: int = 100

@@ -1,6 +1,5 @@
 """Every argument of every bound is rejected by name outside its domain, and its symbol has the right sign."""
 
-import random
 from fractions import Fraction as Q
 
 import pytest
@@ -35,7 +34,7 @@ def impossible(name, argument):
 
 
 def world_of(name, bound):
-    return worlds.draw(name, bound, random.Random(3))
+    return worlds.draw(name, bound, worlds.generator(3))
 
 
 @pytest.mark.parametrize(("name", "bound"), FORMS)

@@ -4,7 +4,6 @@
 skipped by name.
 """
 
-import random
 import re
 from typing import Any
 
@@ -31,10 +30,9 @@ def expected(key):
 
 def base(key, bound):
     """A world that has the arguments of every bound and meets all demands of this one, with room on all sides."""
-    papers = (worlds.optimal_client_sampling, worlds.fedalign, getattr(worlds, key.split(".")[0]))
     world: dict[str, Any] = {}
-    for paper in papers:
-        world |= paper(random.Random(3), num_selected=3, local_steps=3)
+    for paper in ("optimal_client_sampling", "fedalign", key.split(".")[0]):
+        world |= worlds.world(paper, worlds.generator(3), num_clients=4, num_selected=3, local_steps=3)
     return world
 
 

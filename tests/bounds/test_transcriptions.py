@@ -63,14 +63,14 @@ def transcribed(name, form, arguments):
 @functools.cache
 def drawn(paper, **edge):
     """Worlds of a paper, drawn once for all its bounds."""
-    rng = random.Random(f"{paper} {edge}")
-    return [getattr(worlds, paper)(rng, **edge) for _ in range(10 if edge else 100)]
+    rng = worlds.generator(paper, edge)
+    return [worlds.world(paper, rng, **edge) for _ in range(10 if edge else 100)]
 
 
 def instances(name, bound, count, **edge):
     # Where a second road or constants are missing, the test is left out.
     transcription(name, bound.statement.form if bound is known_bounds()[name] else "printed")
-    worlds.draw(name, bound, random.Random(0))
+    worlds.draw(name, bound, worlds.generator(0))
     return [worlds.pick(bound, world) for world in drawn(name.split(".")[0], **edge)[:count]]
 
 
@@ -198,8 +198,8 @@ def close(numbers, exact):
 def test_step_sizes_are_those_of_the_theorems():
     rng = random.Random(0)
     for _ in range(100):
-        mu = worlds.positive(rng)
-        L, count, m, E = mu * (1 + worlds.positive(rng)), rng.randint(1, 20), rng.randint(1, 9), rng.randint(1, 99)
+        mu = Q(rng.randint(1, 90), rng.randint(3, 10))
+        L, count, m, E = mu * (1 + Q(rng.randint(1, 90), 10)), rng.randint(1, 20), rng.randint(1, 9), rng.randint(1, 99)
         poc, align = transcription_power_of_choice, transcription_fedalign
         assert close(power_of_choice.decaying_step_sizes(count, mu=mu, L=L), poc.decaying_step_sizes(count, mu, L))
         assert close(
@@ -213,9 +213,9 @@ def test_step_sizes_are_those_of_the_theorems():
 
 @pytest.mark.parametrize("first_step", [0, 1])
 def test_theta_and_rho_are_equations_7_and_8(first_step):
-    rng = random.Random(0)
+    rng = worlds.generator(0)
     for _ in range(100):
-        world = worlds.fedalign(rng)
+        world = worlds.world("fedalign", rng)
         mu, L, E = world["mu"], world["L"], world["local_steps"]
         gamma, a, b = max(8 * L / mu, E), world["priority_weights"][::E], world["included_gaps"][::E]
         heads = range(1, len(a) + 1)

@@ -1,6 +1,5 @@
 """Random constants as arguments of bounds, and the hypotheses that they violate."""
 
-import functools
 import importlib
 import inspect
 import types
@@ -8,50 +7,11 @@ from collections.abc import Callable
 from fractions import Fraction as Q
 from typing import Any
 
+import numpy as np
 import pytest
 
-from fedtheory.conformance.constants import (
-    average_drift,
-    client_sampling,
-    error_feedback,
-    fedalign,
-    fedavg,
-    fedexp,
-    fedprox,
-    optimal_client_sampling,
-    participation,
-    positive,
-    power_of_choice,
-    sgd,
-)
-from fedtheory.conformance.constants import control_variates as proxskip
-from fedtheory.conformance.constants import control_variates as scaffold
-from fedtheory.conformance.constants import control_variates as stationary
+from fedtheory.instances.constants import Constants
 
-__all__ = [
-    "WORLD",
-    "average_drift",
-    "by_form",
-    "client_sampling",
-    "contradictions",
-    "draw",
-    "error_feedback",
-    "fedalign",
-    "fedavg",
-    "fedexp",
-    "fedprox",
-    "mutated",
-    "named",
-    "optimal_client_sampling",
-    "participation",
-    "pick",
-    "positive",
-    "power_of_choice",
-    "proxskip",
-    "scaffold",
-    "sgd",
-    "stationary",
-]
 # Constants that meet the hypotheses of all bounds of Power-of-Choice.
 WORLD: dict[str, Any] = {
     "num_steps": 40,
@@ -72,26 +32,36 @@ WORLD: dict[str, Any] = {
 }
 
 
-@functools.cache
-def parameters_of(bound):
-    return frozenset(inspect.signature(bound).parameters)
-
-
 def pick(bound, world):
     """The arguments of a bound."""
-    parameters = parameters_of(bound)
-    return {name: value for name, value in world.items() if name in parameters}
+    return {name: world[name] for name in bound.domains if name in world}
+
+
+def generator(*words):
+    """A random generator for some words."""
+    return np.random.default_rng([*" ".join(map(str, words)).encode()])
+
+
+def constants(paper, rng, *, num_selected=None, **fixed):
+    """Constants of a package of ``fedtheory.bounds``, drawn when they are read; ``all`` clients can be selected."""
+    if num_selected is not None and paper != "fedprox":  # whose roots are rational for its own numbers of clients
+        fixed |= {"left_out": 0} if num_selected == "all" else {"num_selected": num_selected}
+    return Constants(rng, paper.replace("_", "-"), fixed)
+
+
+def world(paper, rng, **edge):
+    """All constants of a package."""
+    drawn = constants(paper, rng, **edge)
+    return {name: drawn[name] for name in drawn.laws}
 
 
 def draw(name, bound, rng, **edge):
-    """Constants for a bound; it is left out by its name where its paper draws none, or not all of them."""
-    paper = name.split(".")[0]
-    world = pick(bound, globals()[paper](rng, **edge)) if paper in __all__ else {}
-    parameters = inspect.signature(bound).parameters.values()
-    missing = [one.name for one in parameters if one.default is one.empty and one.name not in world]
+    """Constants for a bound; it is left out by its name where an argument has no law."""
+    drawn = constants(name.split(".")[0], rng, **edge)
+    missing = [argument for argument in bound.domains if argument not in drawn]
     if missing:
-        pytest.skip(f"{name} has no constants in fedtheory/conformance/constants.py: {', '.join(missing)}")
-    return world
+        pytest.skip(f"{name} has no law in fedtheory/instances/constants.py: {', '.join(missing)}")
+    return pick(bound, drawn)
 
 
 def by_form(bound):

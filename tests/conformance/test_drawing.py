@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import Phase, find, given, settings
 
 from fedtheory.conformance import (
-    constants,
     constants_of,
     games,
     laws,
@@ -25,8 +23,10 @@ from fedtheory.conformance import (
     weights,
 )
 from fedtheory.federation.prioritized import Prioritized
+from fedtheory.instances.constants import Constants
 from fedtheory.sampling import JointLaw
 from fedtheory.theorem.bound import states
+from fedtheory.theorem.domains import POSITIVE
 from fedtheory.theorem.paper import Paper
 from fedtheory.verification import known_bounds
 from tests.additions import leave_out_if_new
@@ -45,7 +45,7 @@ def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(name, bo
     try:
         strategy = constants_of(bound)
     except ValueError as error:
-        leave_out_if_new(name, f"constants in fedtheory/conformance/constants.py: {error}")
+        leave_out_if_new(name, f"constants in fedtheory/instances/constants.py: {error}")
         raise
 
     @settings(max_examples=5)
@@ -61,21 +61,19 @@ def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(name, bo
 
 def test_what_a_bound_divides_by_is_a_ninth_where_it_would_be_zero() -> None:
     half, opposite = [Fraction(1, 2)] * 2, [Fraction(1), Fraction(-1)]
-    clients = constants._of_the_clients(Random(0), half, half, opposite, opposite)
+    rng = np.random.default_rng(0)
+    clients = Constants(rng, "optimal-client-sampling", {"client_weights": half, "gradients": opposite})
     assert (clients["gradient2"], clients["mean_update2"]) == (Fraction(1, 9), Fraction(1, 9))
-    worlds = [constants.fedalign(Random(seed), local_steps=1) for seed in range(20)]
-    short = [(world["theta"], world["rho"]) for world in worlds if world["num_steps"] == 1]
-    assert set(short) == {(Fraction(1, 9), Fraction(1, 9))}
+    short = Constants(rng, "fedalign", {"local_steps": 1, "joined": half[:1]})
+    assert (short["theta"], short["rho"]) == (Fraction(1, 9), Fraction(1, 9))
 
 
-def test_a_bound_of_another_paper_is_refused() -> None:
-    @states(Paper("textbook", "Lectures", "Nesterov", 2018), "Theorem 1")
-    def other(num_steps, *, mu):
-        return {"only": mu / num_steps}
+def test_a_bound_with_an_unknown_argument_is_refused() -> None:
+    @states(Paper("textbook", "Lectures", "Nesterov", 2018), "Theorem 1", domains={"depth": POSITIVE})
+    def other(num_steps, *, depth):
+        return {"only": depth / num_steps}
 
-    with pytest.raises(
-        ValueError, match=r"bound must be one whose constants are implemented, got other, of \['num_steps'"
-    ):
+    with pytest.raises(ValueError, match=r"argument of other must have a law, got none for depth"):
         constants_of(other)
 
 

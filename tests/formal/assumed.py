@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 from fedtheory.formal import PROVED
@@ -67,7 +66,7 @@ def assumed_beyond(bound: str, premises: Iterable[str]) -> list[str]:
     found = []
     constants = set(about_constants(bound, premises)) - OF_STEPS.get(bound, set())
     assert all(comparisons(premise) for premise in constants), constants
-    for arguments in edges(bound, worlds.draw(bound, known_bounds()[bound], Random(bound))):
+    for arguments in edges(bound, worlds.draw(bound, known_bounds()[bound], worlds.generator(bound))):
         read = reader(bound, arguments)
         for premise in sorted(constants):
             for left, relation, right in comparisons(premise):

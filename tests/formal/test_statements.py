@@ -5,7 +5,6 @@ for roots.
 """
 
 import inspect
-import random
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -42,7 +41,7 @@ def proved(bound: str, arguments: Mapping[str, Any]) -> Any:
 
 def worlds_of(bound: str) -> Iterator[dict[str, Any]]:
     """Constants as drawn, and two more where the other side of a maximum is the larger one."""
-    rng = random.Random(bound)
+    rng = worlds.generator(bound)
     for _ in range(3):
         yield worlds.draw(bound, known_bounds()[bound], rng)
     arguments = worlds.draw(bound, known_bounds()[bound], rng)
@@ -69,7 +68,7 @@ def test_a_theorem_about_a_printed_form_says_what_it_returns(print_of: str) -> N
     bound, theorem = PRINTS[print_of]
     printed = known_bounds()[bound].printed
     _, _, right = sides(theorem.file, theorem.name)
-    rng = random.Random(bound)
+    rng = worlds.generator(bound)
     for _ in range(3):
         arguments = worlds.draw(bound, printed, rng)
         expected = printed(**arguments, strict=False)[0]
@@ -109,7 +108,7 @@ STEPS = {
 def test_steps_are_those_that_the_bound_prescribes(bound: str) -> None:
     prescribed = known_bounds()[bound].step_sizes
     assert prescribed is not None
-    arguments = worlds.draw(bound, known_bounds()[bound], random.Random(bound))
+    arguments = worlds.draw(bound, known_bounds()[bound], worlds.generator(bound))
     taken = {key: value for key, value in arguments.items() if key in inspect.signature(prescribed).parameters}
     horizon = "num_rounds" if "num_rounds" in inspect.signature(prescribed).parameters else "num_steps"
     steps = prescribed(**taken | {horizon: 3})

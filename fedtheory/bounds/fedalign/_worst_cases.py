@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import draw_class, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -68,48 +65,34 @@ def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
     return GRADIENT_NORM.solve(bound, given)
 
 
-def _draw_class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw two priority clients and a third client of equal size, and a G2 that is large enough for them."""
-    given = draw_class(rng) | {"sigma2": Fraction(0), "client_gap": tenths(rng, 1, 30)}
-    mu = given["mu"]
-    least = max(mu**2 * given["distance2"] + 2 * mu * given["objective_gap"], 2 * mu * given["client_gap"])
-    given |= {"G2": least * whole(rng, 1, 5)}
-    share = Fraction(1, whole(rng, 1, 4))
-    return given | {"priority_weight": 1 / (1 + share), "included_gap": share * given.pop("client_gap") / (1 + share)}
+def _least_gradients(c):
+    largest_gap = max(c["mu"] * c["distance2"] / 2 + c["objective_gap"], c["client_gap"])
+    return 2 * c["mu"] * largest_gap * c.whole(1, 5)
 
 
-def _draw_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_class(rng)
-    return given | {"step_size": step_size(rng, 1 / (4 * given["L"])), "local_steps": whole(rng, 1, 3)}
-
-
-def _draw_refined_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_step(rng)
-    del given["local_steps"]
-    return given | {"elapsed_step_size": Fraction(0), "squared_weights": Fraction(1)}
-
-
-def _draw_recursion(rng: np.random.Generator) -> dict[str, Any]:
-    given, tau = _draw_class(rng), whole(rng, 1, 2)
-    given["initial_distance2"] = given.pop("distance2")
-    sequences = {f"{name}s": [given.pop(name)] * tau for name in ("priority_weight", "included_gap")}
-    return given | sequences | {"num_steps": tau, "local_steps": tau}
-
-
-def _draw_theorem(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_recursion(rng)
-    tau, mu, L = given["num_steps"], given["mu"], given["L"]
-    horizon = tau + max(8 * L / mu, Fraction(tau)) - 2
-    theta = tau * given.pop("priority_weights")[0] / horizon
-    return given | {"theta": theta, "rho": 2 * L * tau * given.pop("included_gaps")[0] / (mu * horizon)}
-
-
-def _draw_gradient(rng: np.random.Generator) -> dict[str, Any]:
-    return {"excess": tenths(rng, 1, 90), "L": tenths(rng, 1, 90)}
-
-
-GRADIENT_NORM = WorstCaseProblem(_gradient_norm, _draw_gradient)
-ONE_STEP = WorstCaseProblem(_first_step, _draw_step)
-REFINED_ONE_STEP = WorstCaseProblem(_first_step, _draw_refined_step)
-RECURSION = WorstCaseProblem(_first_round, _draw_recursion, looseness=1.2, remark=_G2)
-THEOREM = WorstCaseProblem(_first_round, _draw_theorem, looseness=1.5, remark=_G2)
+# Two priority clients, and a third client of equal size that is included; s is its share.
+_STEP = {
+    "sigma2": 0,
+    "local_steps": lambda c: c.whole(1, 3),
+    "elapsed_step_size": 0,
+    "squared_weights": 1,
+    "step_size": lambda c: c.share() / (4 * c["L"]),
+    "client_gap": lambda c: c.positive(3),
+    "G2": _least_gradients,
+    "s": lambda c: Fraction(1, c.whole(1, 4)),
+    "priority_weight": lambda c: 1 / (1 + c["s"]),
+    "included_gap": lambda c: c["s"] * c["client_gap"] / (1 + c["s"]),
+}
+_HORIZON = _STEP | {
+    "local_steps": lambda c: c.whole(1, 2),
+    "num_steps": lambda c: c["local_steps"],
+    "priority_weights": lambda c: [c["priority_weight"]] * c["num_steps"],
+    "included_gaps": lambda c: [c["included_gap"]] * c["num_steps"],
+    "horizon": lambda c: c["num_steps"] + max(8 * c["L"] / c["mu"], c["local_steps"]) - 2,
+    "theta": lambda c: sum(c["priority_weights"]) / c["horizon"],
+    "rho": lambda c: 2 * c["L"] * sum(c["included_gaps"]) / (c["mu"] * c["horizon"]),
+}
+GRADIENT_NORM = WorstCaseProblem(_gradient_norm)
+ONE_STEP = WorstCaseProblem(_first_step, _STEP)
+RECURSION = WorstCaseProblem(_first_round, _HORIZON, looseness=1.2, remark=_G2)
+THEOREM = WorstCaseProblem(_first_round, _HORIZON, looseness=1.5, remark=_G2)

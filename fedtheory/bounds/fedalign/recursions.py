@@ -82,7 +82,7 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_
     schemes=FULL,
     printed=one_step,
     options=ANY_STEP,
-    worst_case=_worst_cases.REFINED_ONE_STEP,
+    worst_case=_worst_cases.ONE_STEP,
 )
 def refined_one_step(
     distance2,

@@ -1,15 +1,11 @@
 """Worst-case problems of the bounds of Li et al. and of the bounds without bounded gradients."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import draw_class, step_size, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -83,68 +79,43 @@ def _sampled_step(bound: Bound, given: Mapping[str, Any]) -> Any:
     return worst_case.fedavg(1, given["step_size"], **_class(given), **who, sampling="distinct")
 
 
-def _draw_free_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = draw_class(rng)
-    return given | {"step_size": step_size(rng, 1 / given["L"])}
+def _large_gradients(c):
+    """Return a G2 that the paths of the worst federation barely exceed."""
+    return c["L"] ** 2 * (c["initial_distance2"] + 2 * c["objective_gap"] / c["mu"])
 
 
-def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
-    return _draw_free_step(rng) | {"local_steps": whole(rng, 1, 3)}
-
-
-def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_free_step(rng)
-    given["initial_distance2"] = given.pop("distance2")
-    return given | {"local_steps": whole(rng, 1, 2), "num_rounds": whole(rng, 1, 3)}
-
-
-def _draw_sampled_step(rng: np.random.Generator) -> dict[str, Any]:
-    num_clients = whole(rng, 2, 9)
-    return _draw_free_step(rng) | {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
-
-
-def _draw_gap(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_free_step(rng)
-    del given["objective_gap"]
-    return given
-
-
-def _draw_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = draw_class(rng) | {"weighted_sigma2": Fraction(0), "local_steps": whole(rng, 1, 3)}
-    least = 2 * given["mu"] * given["objective_gap"]
-    return given | {"G2": least * whole(rng, 1, 9), "step_size": step_size(rng, 1 / (4 * given["L"]))}
-
-
-def _draw_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw a theorem's constants, with a G2 that the paths of the worst federation barely exceed."""
-    given = draw_class(rng) | {"local_steps": whole(rng, 1, 2), "weighted_sigma2": Fraction(0)}
-    given["initial_distance2"] = start = given.pop("distance2")
-    G2 = given["L"] ** 2 * (start + 2 * given["objective_gap"] / given["mu"])
-    return given | {"num_steps": given["local_steps"] * whole(rng, 1, 2), "G2": G2}
-
-
-def _draw_sampled(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw a horizon of one round, since the number of outcomes grows exponentially with the rounds."""
-    given = _draw_horizon(rng)
-    return given | {"num_selected": whole(rng, 1, 2), "num_steps": given["local_steps"]}
-
-
-def _draw_distinct(rng: np.random.Generator) -> dict[str, Any]:
-    return _draw_sampled(rng) | {"num_clients": whole(rng, 2, 3)}
-
-
-def _draw_decaying(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_sampled(rng)
-    return given | {"sigma2": given.pop("weighted_sigma2")}
-
-
+_FREE = {"step_size": lambda c: c.share() / c["L"], "local_steps": lambda c: c.whole(1, 3)}
+_FREE_ROUNDS = _FREE | {"local_steps": lambda c: c.whole(1, 2), "num_rounds": lambda c: c.whole(1, 3)}
+_FREE_SAMPLE = _FREE | {
+    "num_clients": lambda c: c.whole(2, 9),
+    "num_selected": lambda c: c.whole(1, c["num_clients"]),
+}
+_STEP = {
+    "weighted_sigma2": 0,
+    "local_steps": lambda c: c.whole(1, 3),
+    "G2": lambda c: 2 * c["mu"] * c["objective_gap"] * c.whole(1, 9),
+    "step_size": lambda c: c.share() / (4 * c["L"]),
+}
+_HORIZON = {
+    "sigma2": 0,
+    "weighted_sigma2": 0,
+    "local_steps": lambda c: c.whole(1, 2),
+    "num_steps": lambda c: c["local_steps"] * c.whole(1, 2),
+    "G2": _large_gradients,
+}
+# One round, since the number of outcomes grows exponentially with the rounds.
+_SAMPLED = _HORIZON | {
+    "num_steps": lambda c: c["local_steps"],
+    "num_selected": lambda c: c.whole(1, 2),
+    "num_clients": lambda c: c.whole(2, 3),
+}
 _NO_HETEROGENEITY = "the heterogeneity of the recursion that proves the bound vanishes for one local step"
-ONE_STEP = WorstCaseProblem(_step, _draw_step)
-ONE_ROUND = WorstCaseProblem(_distance, _draw_round)
-FIXED_ROUNDS = WorstCaseProblem(_distance, _draw_rounds)
-GAP_AFTER_STEP = WorstCaseProblem(_gap, _draw_gap)
-SAMPLED_STEP = WorstCaseProblem(_sampled_step, _draw_sampled_step)
-FULL_PARTICIPATION = WorstCaseProblem(_all_clients, _draw_horizon, looseness=2, remark=_NO_HETEROGENEITY)
-WITH_REPLACEMENT = WorstCaseProblem(_sampled, _draw_sampled, looseness=4, remark=_G2)
-WITHOUT_REPLACEMENT = WorstCaseProblem(_sampled, _draw_distinct, looseness=2, remark=_G2)
-DECAYING_STEPS = WorstCaseProblem(_sampled, _draw_decaying, looseness=64, remark=_G2)
+ONE_STEP = WorstCaseProblem(_step, _STEP)
+ONE_ROUND = WorstCaseProblem(_distance, _FREE)
+FIXED_ROUNDS = WorstCaseProblem(_distance, _FREE_ROUNDS)
+GAP_AFTER_STEP = WorstCaseProblem(_gap, _FREE)
+SAMPLED_STEP = WorstCaseProblem(_sampled_step, _FREE_SAMPLE)
+FULL_PARTICIPATION = WorstCaseProblem(_all_clients, _HORIZON, looseness=2, remark=_NO_HETEROGENEITY)
+WITH_REPLACEMENT = WorstCaseProblem(_sampled, _SAMPLED, looseness=4, remark=_G2)
+WITHOUT_REPLACEMENT = WorstCaseProblem(_sampled, _SAMPLED, looseness=2, remark=_G2)
+DECAYING_STEPS = WorstCaseProblem(_sampled, _SAMPLED, looseness=64, remark=_G2)

@@ -1,15 +1,11 @@
 """Worst-case problem of the bound on a round of FedProx."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import require_0
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import tenths
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -25,22 +21,15 @@ def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     return worst_case.Comparison(bound(**given), worst_case.fedprox(**known), _FULL_PARTICIPATION)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
-    L = tenths(rng, 1, 30)
-    B = 1 + tenths(rng, 0, 30)
-    return {
-        "gradient2": tenths(rng, 1, 90),
-        "L": L,
-        "negative_curvature": Fraction(0),
-        "proximal_weight": L * (3 + tenths(rng, 0, 100)) * B**2,
-        "gradient_dissimilarity": B,
-        "inexactness": Fraction(0),
-    }
-
-
+_EXACT = {
+    "negative_curvature": 0,
+    "inexactness": 0,
+    "gradient_dissimilarity": lambda c: 1 + c.tenths(0, 30),
+    "proximal_weight": lambda c: c["L"] * (3 + c.tenths(0, 100)) * c["gradient_dissimilarity"] ** 2,
+}
 LOSS_CHANGE = WorstCaseProblem(
     _solve,
-    _draw,
+    _EXACT,
     looseness=1.05,
     remark="no federation maximizes drift and curvature together; bound and worst case are negative",
 )

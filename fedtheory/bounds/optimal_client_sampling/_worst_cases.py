@@ -4,11 +4,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from fedtheory import worst_case
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import draw_class, pick, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -94,76 +91,36 @@ def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Any:
     )  # fmt: skip
 
 
-def _draw_equal(rng: np.random.Generator) -> tuple[dict[str, Any], Fraction]:
-    """Draw equal clients with exact gradients, and the share of them that is sampled."""
-    num_clients = whole(rng, 2, 4)
-    share, gamma = Fraction(1, num_clients), Fraction(whole(rng, 1, num_clients), num_clients)
-    given = draw_class(rng) | {"max_weight": share, "sum_squared_weights": share}
-    return given | {"relative_noise": Fraction(0), "sigma2": Fraction(0)}, gamma
-
-
-def _draw_gap(given: dict[str, Any], rng: np.random.Generator) -> Fraction:
-    """Draw a gap that is consistent with strong convexity and smoothness."""
-    mu, L = given["mu"], given["L"]
-    return Fraction(given["distance2"] / 2 * (mu + (L - mu) * tenths(rng, 1, 9)))
-
-
-def _draw_step(rng: np.random.Generator) -> dict[str, Any]:
-    given, gamma = _draw_equal(rng)
-    given |= {"gamma": gamma, "gap": _draw_gap(given, rng)}
-    return given | {"step_size": step_size(rng, gamma / given["L"])}
-
-
-def _draw_convex_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_step(rng)
-    squares = 2 * given["L"] * given["max_weight"] * given.pop("objective_gap")
-    return given | {"squared_weight_optimum_gradient2": squares}
-
-
-def _draw_contraction(rng: np.random.Generator) -> dict[str, Any]:
-    given, gamma = _draw_equal(rng)
-    given |= {"smallest_gamma": gamma, "mean_inverse_gamma": 1 / gamma}
-    return given | {"step_size": step_size(rng, gamma / given["L"])}
-
-
-def _draw_all_clients(rng: np.random.Generator) -> dict[str, Any]:
-    given, _ = _draw_equal(rng)
-    kept = {name: given[name] for name in ("mu", "L", "distance2", "sum_squared_weights")}
-    return kept | {"sigma2": tenths(rng, 0, 30), "step_size": step_size(rng, 1 / given["L"])}
-
-
-def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_all_clients(rng) | {"sigma2": Fraction(0), "num_rounds": whole(rng, 1, 3)}
-    return given | {"initial_distance2": given.pop("distance2")}
-
-
-def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw a round of several local steps of all clients."""
-    given, _ = _draw_equal(rng)
+# Equal clients with exact gradients.
+_STEP = {
+    "num_clients": lambda c: c.whole(2, 4),
+    "max_weight": lambda c: Fraction(1, c["num_clients"]),
+    "sum_squared_weights": lambda c: Fraction(1, c["num_clients"]),
+    "relative_noise": 0,
+    "sigma2": 0,
+    "gamma": lambda c: Fraction(c.whole(1, c["num_clients"]), c["num_clients"]),
+    "smallest_gamma": lambda c: c["gamma"],
+    "mean_inverse_gamma": lambda c: 1 / c["gamma"],
+    "objective_gap": lambda c: c.positive(3),
+    "per_client_gap": lambda c: c["max_weight"] * c["objective_gap"],
+    "squared_weight_optimum_gradient2": lambda c: 2 * c["L"] * c["max_weight"] * c["objective_gap"],
+    "gap": lambda c: c["distance2"] / 2 * (c["mu"] + (c["L"] - c["mu"]) * c.tenths(1, 9)),
+    "step_size": lambda c: c.share() * c["gamma"] / c["L"],
+}
+_ALL_CLIENTS = _STEP | {"sigma2": lambda c: c.tenths(0, 30), "step_size": lambda c: c.share() / c["L"]}
+_ROUND = _STEP | {
     # If L is close to mu, the solver cannot tell whether the class of such short steps is empty.
-    given["L"] += given["mu"]
-    given |= {"gamma": Fraction(1), "gap": _draw_gap(given, rng), "local_steps": whole(rng, 1, 3)}
+    "L": lambda c: c["mu"] * (1 + c["kappa"]),
+    "gamma": Fraction(1),
+    "local_steps": lambda c: c.whole(1, 3),
     # server_step_size^2 >= 1/sum_squared_weights; a local step size is step_size/(local_steps server_step_size)
-    share = pick(rng, [Fraction(1), tenths(rng, 5, 9)])
-    return given | {"server_step_size": Fraction(whole(rng, 2, 3)), "step_size": share / (16 * given["L"])}
-
-
-def _draw_per_client(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_round(rng)
-    return given | {"per_client_gap": given["max_weight"] * given["objective_gap"]}
-
-
-def _draw_round_contraction(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_round(rng)
-    del given["gap"]
-    return given | {"smallest_gamma": given.pop("gamma"), "mean_inverse_gamma": Fraction(1)}
-
-
-STEP = WorstCaseProblem(_step, _draw_step)
-CONVEX_STEP = WorstCaseProblem(_step, _draw_convex_step)
-CONTRACTION = WorstCaseProblem(_step, _draw_contraction)
-ALL_CLIENTS = WorstCaseProblem(_all_clients, _draw_all_clients)
-ALL_CLIENTS_ROUNDS = WorstCaseProblem(_all_clients, _draw_rounds, name="eq-22")
-ROUND = WorstCaseProblem(_round, _draw_round)
-ROUND_PER_CLIENT = WorstCaseProblem(_round, _draw_per_client, name="theorem-17-per-client")
-ROUND_CONTRACTION = WorstCaseProblem(_round, _draw_round_contraction)
+    "server_step_size": lambda c: Fraction(c.whole(2, 3)),
+    "step_size": lambda c: c.pick(1, c.tenths(5, 9)) / (16 * c["L"]),
+}
+STEP = WorstCaseProblem(_step, _STEP)
+ALL_CLIENTS = WorstCaseProblem(_all_clients, _ALL_CLIENTS)
+ALL_CLIENTS_ROUNDS = WorstCaseProblem(
+    _all_clients, _ALL_CLIENTS | {"sigma2": 0, "num_rounds": lambda c: c.whole(1, 3)}, name="eq-22"
+)
+ROUND = WorstCaseProblem(_round, _ROUND)
+ROUND_PER_CLIENT = WorstCaseProblem(_round, _ROUND, name="theorem-17-per-client")

@@ -110,7 +110,7 @@ def dsgd_per_client_variant(
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    worst_case=_worst_cases.CONVEX_STEP,
+    worst_case=_worst_cases.STEP,
 )
 def dsgd_convex_clients(
     distance2,

@@ -59,7 +59,7 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
     schemes=SCHEMES,
-    worst_case=_worst_cases.CONTRACTION,
+    worst_case=_worst_cases.STEP,
 )
 def dsgd_contraction(
     distance2,
@@ -159,7 +159,7 @@ def dsgd_average_gradient(
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
-    worst_case=_worst_cases.ROUND_CONTRACTION,
+    worst_case=_worst_cases.ROUND,
 )
 def fedavg_contraction(
     distance2,

@@ -3,11 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from fedtheory import worst_case
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import curvatures, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -27,10 +24,11 @@ def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     return p.solve()
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
-    known = curvatures(rng) | {"initial_distance2": tenths(rng, 1, 90), "imbalance2": tenths(rng, 1, 90)}
-    steps = {"num_rounds": whole(rng, 1, 3), "local_steps": whole(rng, 1, 2)}
-    return known | steps | {"step_size": step_size(rng, 1 / known["L"])}
-
-
-TURNS = WorstCaseProblem(_solve, _draw)
+_TURNS = {
+    "num_rounds": lambda c: c.whole(1, 3),
+    "local_steps": lambda c: c.whole(1, 2),
+    "step_size": lambda c: c.share() / c["L"],
+    "initial_distance2": lambda c: c.positive(),
+    "imbalance2": lambda c: c.positive(),
+}
+TURNS = WorstCaseProblem(_solve, _TURNS)

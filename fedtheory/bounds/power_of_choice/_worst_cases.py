@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import curvatures, pick, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -111,120 +108,55 @@ def _drift(bound: Bound, given: Mapping[str, Any]) -> Any:
     return p.solve()
 
 
-def _draw_class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants that some federation has; skews are often equal, and often as large as L/mu."""
-    known = curvatures(rng)
-    kappa = known["L"] / known["mu"]
-    rho = kappa * pick(rng, [Fraction(1), *(tenths(rng, 1, 9) for _ in range(3))])
+def _rho_tilde(c):
+    """Draw a skew at w* that is often the smallest one."""
     # At rho = rho_tilde = L/mu the class has no interior, so that a numerical solution cannot be rounded to a proof.
-    closest = Fraction(1) if rho < kappa else Fraction(101, 100)
-    return known | {
-        "objective_gap": tenths(rng, 1, 30),
-        "rho_diagonal": rho,
-        "rho_tilde": rho * pick(rng, [closest, tenths(rng, 11, 30), tenths(rng, 11, 30)]),
-        "num_selected": whole(rng, 1, 5),
-        "sigma2": Fraction(0),
-        "local_steps": whole(rng, 1, 3),
-    }
+    closest = 1 if c["skew"] < c["kappa"] else Fraction(101, 100)
+    return c["skew"] * c.pick(closest, c.tenths(11, 30), c.tenths(11, 30))
 
 
-def _least_gradients(given: dict[str, Any], distance2: Fraction) -> Fraction:
+def _least_gradients(c):
     """Return the smallest G2 for which the class is not empty."""
-    mu, gap, rho = given["mu"], given["objective_gap"], given["rho_diagonal"]
-    return Fraction(max(1, rho) * mu * (mu * distance2 + 2 * gap))
+    return max(1, c["skew"]) * c["mu"] * (c["mu"] * c["distance2"] + 2 * c["objective_gap"])
 
 
-def _draw_one_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_class(rng) | {"distance2": tenths(rng, 1, 90), "elapsed_step_size": Fraction(0)}
-    del given["local_steps"]
-    G2 = _least_gradients(given, given["distance2"]) * tenths(rng, 11, 60)
-    return given | {"G2": G2, "step_size": step_size(rng, 1 / (4 * given["L"]))}
-
-
-def _draw_weighted_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_one_step(rng)
-    return given | {"squared_weights": Fraction(1, given.pop("num_selected"))}
-
-
-def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    return _draw_class(rng) | {"initial_distance2": tenths(rng, 1, 90), "num_rounds": whole(rng, 1, 3)}
-
-
-def _draw_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of a theorem with bounded gradients; G2 is at most twice its smallest value."""
-    given = _draw_rounds(rng)
-    given["num_steps"] = given["local_steps"] * given.pop("num_rounds")
-    return given | {"G2": _least_gradients(given, given["initial_distance2"]) * tenths(rng, 10, 20)}
-
-
-def _draw_fixed_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_horizon(rng)
-    return given | {"step_size": step_size(rng, 1 / (4 * given["L"]))}
-
-
-def _draw_gradient(rng: np.random.Generator) -> dict[str, Any]:
-    return {"excess": tenths(rng, 1, 90), "L": tenths(rng, 1, 90)}
-
-
-def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_class(rng) | {"distance2": tenths(rng, 1, 90), "sigma2": tenths(rng, 0, 9)}
-    return given | {"step_size": step_size(rng, 1 / given["L"])}
-
-
-def _draw_fixed_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_rounds(rng)
-    return given | {"step_size": step_size(rng, 1 / given["L"])}
-
-
-def _draw_decaying_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_rounds(rng)
-    least = 2 * given["local_steps"] * given["L"] / given["mu"]
-    return given | {"gamma": least * pick(rng, [Fraction(1), tenths(rng, 11, 30)])}
-
-
-def _draw_averaged(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_rounds(rng) | {"num_rounds": whole(rng, 1, 2), "local_steps": whole(rng, 1, 2)}
-    return given | {"step_size": tenths(rng, 1, 9) / given["L"]}
-
-
-def _draw_gap_horizon(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_fixed_horizon(rng)
-    return given | {"initial_gap": given["mu"] / 2 * given.pop("initial_distance2")}
-
-
-def _draw_weighted(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_horizon(rng)
-    return given | {"squared_weights": Fraction(1, given["num_selected"])}
-
-
-def _draw_derived_weighted(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_horizon(rng)
-    return given | {"rho_bar": given.pop("rho_diagonal"), "num_selected": whole(rng, 2, 5)}
-
-
-def _draw_loss_after_step(rng: np.random.Generator) -> dict[str, Any]:
-    given = _draw_gradient(rng)
-    return given | {"step_size": step_size(rng, 1 / given["L"])}
-
-
-def _draw_drift(rng: np.random.Generator) -> dict[str, Any]:
-    known = curvatures(rng)
-    size, steps = step_size(rng, 1 / known["L"]), whole(rng, 2, 4)
-    return known | {"step_size": size, "local_steps": steps, "G2": tenths(rng, 1, 90)}
-
-
-GRADIENT_NORM = WorstCaseProblem(_gradient_norm, _draw_gradient)
-LOSS_AFTER_STEP = WorstCaseProblem(_loss_after_step, _draw_loss_after_step)
-DRIFT = WorstCaseProblem(_drift, _draw_drift)
-ONE_STEP = WorstCaseProblem(_first_step, _draw_one_step)
-WEIGHTED_STEP = WorstCaseProblem(_weighted, _draw_weighted_step)
-ONE_ROUND = WorstCaseProblem(_round, _draw_round)
-FIXED_ROUNDS = WorstCaseProblem(_rounds, _draw_fixed_rounds)
-DECAYING_ROUNDS = WorstCaseProblem(_rounds, _draw_decaying_rounds)
-AVERAGED_ROUNDS = WorstCaseProblem(_averaged, _draw_averaged, looseness=1.05)
-DECAYING_STEPS = WorstCaseProblem(_rounds, _draw_horizon, looseness=1.2, remark=_G2)
-REFINED_DECAYING_STEPS = WorstCaseProblem(_rounds, _draw_horizon, looseness=1.05, remark=_G2)
-FIXED_STEPS = WorstCaseProblem(_rounds, _draw_gap_horizon, remark=_G2)
-REFINED_FIXED_STEPS = WorstCaseProblem(_rounds, _draw_fixed_horizon, remark=_G2)
-WEIGHTED_AVERAGE = WorstCaseProblem(_weighted, _draw_weighted, remark=_G2)
-DERIVED_WEIGHTED_AVERAGE = WorstCaseProblem(_weighted, _draw_derived_weighted, looseness=4, remark=_G2)
+# Constants that some federation has.
+_CLASS = {
+    "rho_tilde": _rho_tilde,
+    "num_selected": lambda c: c.whole(1, 5),
+    "sigma2": 0,
+    "local_steps": lambda c: c.whole(1, 3),
+    "num_rounds": lambda c: c.whole(1, 3),
+    "squared_weights": lambda c: Fraction(1, c["num_selected"]),
+    "step_size": lambda c: c.share() / c["L"],
+}
+_SHORT = _CLASS | {"step_size": lambda c: c.share() / (4 * c["L"])}
+_STEP = _SHORT | {"elapsed_step_size": 0, "G2": lambda c: _least_gradients(c) * c.tenths(11, 60)}
+_HORIZON = _SHORT | {
+    "num_steps": lambda c: c["local_steps"] * c["num_rounds"],
+    "G2": lambda c: _least_gradients(c) * c.tenths(10, 20),
+    "initial_gap": lambda c: c["mu"] / 2 * c["distance2"],
+}
+_DECAYING = _CLASS | {"gamma": lambda c: 2 * c["local_steps"] * c["kappa"] * c.pick(1, c.tenths(11, 30))}
+_AVERAGED = _CLASS | {
+    "num_rounds": lambda c: c.whole(1, 2),
+    "local_steps": lambda c: c.whole(1, 2),
+    "step_size": lambda c: c.tenths(1, 9) / c["L"],
+}
+_DRIFT = _CLASS | {"local_steps": lambda c: c.whole(2, 4), "G2": lambda c: c.positive()}
+GRADIENT_NORM = WorstCaseProblem(_gradient_norm)
+LOSS_AFTER_STEP = WorstCaseProblem(_loss_after_step, _CLASS)
+DRIFT = WorstCaseProblem(_drift, _DRIFT)
+ONE_STEP = WorstCaseProblem(_first_step, _STEP)
+WEIGHTED_STEP = WorstCaseProblem(_weighted, _STEP)
+ONE_ROUND = WorstCaseProblem(_round, _CLASS | {"sigma2": lambda c: c.tenths(0, 9)})
+FIXED_ROUNDS = WorstCaseProblem(_rounds, _CLASS)
+DECAYING_ROUNDS = WorstCaseProblem(_rounds, _DECAYING)
+AVERAGED_ROUNDS = WorstCaseProblem(_averaged, _AVERAGED, looseness=1.05)
+DECAYING_STEPS = WorstCaseProblem(_rounds, _HORIZON, looseness=1.2, remark=_G2)
+REFINED_DECAYING_STEPS = WorstCaseProblem(_rounds, _HORIZON, looseness=1.05, remark=_G2)
+FIXED_STEPS = WorstCaseProblem(_rounds, _HORIZON, remark=_G2)
+WEIGHTED_AVERAGE = WorstCaseProblem(_weighted, _HORIZON, remark=_G2)
+DERIVED_WEIGHTED_AVERAGE = WorstCaseProblem(
+    _weighted, _HORIZON | {"num_selected": lambda c: c.whole(2, 5)}, looseness=4, remark=_G2
+)

@@ -154,7 +154,7 @@ def fixed_step_gap(
     assumes=(*REPAIRED, short_steps()),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
-    worst_case=_worst_cases.REFINED_FIXED_STEPS,
+    worst_case=_worst_cases.FIXED_STEPS,
 )
 def refined_fixed_step_gap(
     num_steps,

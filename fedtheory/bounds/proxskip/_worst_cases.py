@@ -2,14 +2,10 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import partial
 from typing import Any
-
-import numpy as np
 
 from fedtheory.bounds.scaffold._worst_cases import controlled_start
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import curvatures, pick, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -32,16 +28,11 @@ def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     return p.solve()
 
 
-def _draw(longest: int, rng: np.random.Generator) -> dict[str, Any]:
-    known = curvatures(rng)
-    return known | {
-        "step_size": step_size(rng, longest / known["L"]),
-        "probability": Fraction(whole(rng, 1, 8), 8),
-        "num_steps": whole(rng, 1, 2),
-        "initial_distance2": tenths(rng, 1, 90),
-        "control_error2": pick(rng, [Fraction(0), tenths(rng, 1, 90)]),
-    }
-
-
-THEOREM = WorstCaseProblem(_solve, partial(_draw, 1), looseness=1.05, num_draws=20)
-REFINED = WorstCaseProblem(_solve, partial(_draw, 3), num_draws=20)
+_THEOREM = {
+    "step_size": lambda c: c.share() / c["L"],
+    "probability": lambda c: Fraction(c.whole(1, 8), 8),
+    "num_steps": lambda c: c.whole(1, 2),
+    "control_error2": lambda c: c.pick(0, c.positive()),
+}
+THEOREM = WorstCaseProblem(_solve, _THEOREM, num_draws=20)
+REFINED = WorstCaseProblem(_solve, _THEOREM | {"step_size": lambda c: 3 * c.share() / c["L"]}, num_draws=20)

@@ -8,11 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from fedtheory import worst_case
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import curvatures, pick, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -46,19 +43,15 @@ def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     return p.solve()
 
 
-def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
-    given = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "control_error2": tenths(rng, 1, 90)}
-    longest = 2 / (given["L"] + given["mu"])
-    return given | {"local_steps": whole(rng, 1, 3), "step_size": step_size(rng, longest * Fraction(99, 100))}
-
-
-def _draw_rounds(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of several rounds with step sizes up to 1/(tau L)."""
-    errors = pick(rng, [Fraction(0), tenths(rng, 1, 90)])
-    given = {"num_rounds": whole(rng, 1, 2), "initial_distance2": tenths(rng, 1, 90), "control_error2": errors}
-    short = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}
-    return given | short | {"step_size": step_size(rng, 1 / (short["local_steps"] * short["L"]))}
-
-
-ROUND = WorstCaseProblem(_solve, _draw_round, num_draws=20)
-ROUNDS = WorstCaseProblem(_solve, _draw_rounds, num_draws=20)
+_ROUND = {
+    "local_steps": lambda c: c.whole(1, 3),
+    "step_size": lambda c: c.share() * Fraction(99, 100) * 2 / (c["L"] + c["mu"]),
+}
+# Several rounds, with step sizes up to 1/(tau L).
+_ROUNDS = {
+    "local_steps": lambda c: c.whole(1, 3),
+    "num_rounds": lambda c: c.whole(1, 2),
+    "control_error2": lambda c: c.pick(0, c.positive()),
+}
+ROUND = WorstCaseProblem(_solve, _ROUND, num_draws=20)
+ROUNDS = WorstCaseProblem(_solve, _ROUNDS, num_draws=20)

@@ -3,11 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from fedtheory import worst_case
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.draws import curvatures, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []
@@ -23,30 +20,15 @@ def _solve_any_sampling(bound: Bound, given: Mapping[str, Any]) -> Any:
     return worst_case.heterogeneous_round(1, num_selected=1, sampling="independent", **known)
 
 
-def _draw_any_sampling(rng: np.random.Generator) -> dict[str, Any]:
-    known = _draw(rng)
-    return known | {"sampling_variance": known.pop("zeta2")}
-
-
-def _draw(rng: np.random.Generator, longest: int = 3) -> dict[str, Any]:
-    known = curvatures(rng) | {"distance2": tenths(rng, 1, 90), "zeta2": tenths(rng, 1, 90)}
-    return known | {"step_size": step_size(rng, longest / known["L"])}
-
-
-def _draw_drawn_step(rng: np.random.Generator) -> dict[str, Any]:
-    return _draw(rng) | {"num_selected": whole(rng, 1, 3)}
-
-
-def _draw_subset_step(rng: np.random.Generator) -> dict[str, Any]:
-    num_clients = whole(rng, 2, 9)
-    return _draw(rng) | {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
-
-
-def _draw_round(rng: np.random.Generator) -> dict[str, Any]:
-    return _draw(rng, 1) | {"local_steps": whole(rng, 1, 3)}
-
-
-DRAWN_STEP = WorstCaseProblem(_solve, _draw_drawn_step)
-SUBSET_STEP = WorstCaseProblem(_solve, _draw_subset_step)
-ROUND = WorstCaseProblem(_solve, _draw_round)
-ANY_SAMPLING = WorstCaseProblem(_solve_any_sampling, _draw_any_sampling)
+_STEP = {
+    "zeta2": lambda c: c.positive(),
+    "sampling_variance": lambda c: c.positive(),
+    "step_size": lambda c: 3 * c.share() / c["L"],
+    "num_selected": lambda c: c.whole(1, 3),
+}
+_SUBSET = _STEP | {"num_clients": lambda c: c.whole(2, 9), "num_selected": lambda c: c.whole(1, c["num_clients"])}
+_ROUND = _STEP | {"step_size": lambda c: c.share() / c["L"], "local_steps": lambda c: c.whole(1, 3)}
+DRAWN_STEP = WorstCaseProblem(_solve, _STEP)
+SUBSET_STEP = WorstCaseProblem(_solve, _SUBSET)
+ROUND = WorstCaseProblem(_solve, _ROUND)
+ANY_SAMPLING = WorstCaseProblem(_solve_any_sampling, _STEP)
