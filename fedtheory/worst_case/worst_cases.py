@@ -372,15 +372,7 @@ class WorstCase:
 
 
 def worst_of(cases: Sequence[Case], error: str = "") -> WorstCase:
-    """Return the worst case over several problems; problems that are proved to be empty are ignored.
-
-    Raises
-    ------
-    AssumptionViolated
-        If all problems are proved to be empty, or one of them is proved to have an infinite value.
-    OracleError
-        If no bound is proved.
-    """
+    """Return the worst case over several problems; problems that are proved to be empty are ignored."""
     lower, upper = largest(cases)
     if not error:
         names = Names(cases[0].record)
