@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
+    from fedtheory.theorem import letters as letters
     from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
     from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights
     from fedtheory.theorem.assumptions import Assumption as Assumption
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, __dir__, __all__ = lazy_loader.attach(
         __name__,
+        submodules=["letters"],
         submod_attrs={
             "assumptions": [
                 "EXACT_GRADIENTS",

@@ -20,6 +20,7 @@ from fedtheory.theorem.findings import not_applicable as not_applicable
 from fedtheory.theorem.findings import worst_of as worst_of
 
 if TYPE_CHECKING:
+    from fedtheory.verification import hunts as hunts
     from fedtheory.verification.hunts import hunt as hunt
     from fedtheory.verification.instances import regression_examples as regression_examples
     from fedtheory.verification.instances import replay as replay
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, _, _ = lazy_loader.attach(
         __name__,
+        submodules=["hunts"],
         submod_attrs={
             "hunts": ["hunt"],
             "instances": ["regression_examples", "replay", "reproduce"],

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory import worst_case
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
@@ -60,9 +61,7 @@ def _of_the_round(given: Mapping[str, Any], tau: int) -> tuple[Any, Any]:
 
 
 def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
-    from fedtheory.bounds.power_of_choice._worst_cases import GRADIENT_NORM
-
-    return GRADIENT_NORM.solve(bound, given)
+    return poc._worst_cases.GRADIENT_NORM.solve(bound, given)
 
 
 def _least_gradients(c):
@@ -92,7 +91,7 @@ _HORIZON = _STEP | {
     "theta": lambda c: sum(c["priority_weights"]) / c["horizon"],
     "rho": lambda c: 2 * c["L"] * sum(c["included_gaps"]) / (c["mu"] * c["horizon"]),
 }
-GRADIENT_NORM = WorstCaseProblem(_gradient_norm)
-ONE_STEP = WorstCaseProblem(_first_step, _STEP)
-RECURSION = WorstCaseProblem(_first_round, _HORIZON, looseness=1.2, remark=_G2)
-THEOREM = WorstCaseProblem(_first_round, _HORIZON, looseness=1.5, remark=_G2)
+GRADIENT_NORM: WorstCaseProblem = WorstCaseProblem(_gradient_norm)
+ONE_STEP: WorstCaseProblem = WorstCaseProblem(_first_step, _STEP)
+RECURSION: WorstCaseProblem = WorstCaseProblem(_first_round, _HORIZON, looseness=1.2, remark=_G2)
+THEOREM: WorstCaseProblem = WorstCaseProblem(_first_round, _HORIZON, looseness=1.5, remark=_G2)

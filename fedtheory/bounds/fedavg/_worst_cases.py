@@ -110,12 +110,12 @@ _SAMPLED = _HORIZON | {
     "num_clients": lambda c: c.whole(2, 3),
 }
 _NO_HETEROGENEITY = "the heterogeneity of the recursion that proves the bound vanishes for one local step"
-ONE_STEP = WorstCaseProblem(_step, _STEP)
-ONE_ROUND = WorstCaseProblem(_distance, _FREE)
-FIXED_ROUNDS = WorstCaseProblem(_distance, _FREE_ROUNDS)
-GAP_AFTER_STEP = WorstCaseProblem(_gap, _FREE)
-SAMPLED_STEP = WorstCaseProblem(_sampled_step, _FREE_SAMPLE)
-FULL_PARTICIPATION = WorstCaseProblem(_all_clients, _HORIZON, looseness=2, remark=_NO_HETEROGENEITY)
-WITH_REPLACEMENT = WorstCaseProblem(_sampled, _SAMPLED, looseness=4, remark=_G2)
-WITHOUT_REPLACEMENT = WorstCaseProblem(_sampled, _SAMPLED, looseness=2, remark=_G2)
-DECAYING_STEPS = WorstCaseProblem(_sampled, _SAMPLED, looseness=64, remark=_G2)
+ONE_STEP: WorstCaseProblem = WorstCaseProblem(_step, _STEP)
+ONE_ROUND: WorstCaseProblem = WorstCaseProblem(_distance, _FREE)
+FIXED_ROUNDS: WorstCaseProblem = WorstCaseProblem(_distance, _FREE_ROUNDS)
+GAP_AFTER_STEP: WorstCaseProblem = WorstCaseProblem(_gap, _FREE)
+SAMPLED_STEP: WorstCaseProblem = WorstCaseProblem(_sampled_step, _FREE_SAMPLE)
+FULL_PARTICIPATION: WorstCaseProblem = WorstCaseProblem(_all_clients, _HORIZON, looseness=2, remark=_NO_HETEROGENEITY)
+WITH_REPLACEMENT: WorstCaseProblem = WorstCaseProblem(_sampled, _SAMPLED, looseness=4, remark=_G2)
+WITHOUT_REPLACEMENT: WorstCaseProblem = WorstCaseProblem(_sampled, _SAMPLED, looseness=2, remark=_G2)
+DECAYING_STEPS: WorstCaseProblem = WorstCaseProblem(_sampled, _SAMPLED, looseness=64, remark=_G2)

@@ -8,8 +8,8 @@ has made T - 1 steps and its denominator is ``gamma + T - 1``. The documentation
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.bounds import fedavg
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     DRAWS,
@@ -56,7 +56,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     assumes=_THEOREM,
     schemes=FULL_PARTICIPATION,
     step_sizes=decaying_step_sizes,
-    worst_case=_worst_cases.FULL_PARTICIPATION,
+    worst_case=lambda: fedavg._worst_cases.FULL_PARTICIPATION,
 )
 def full_participation_gap(num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2):
     r"""Bound on ``E F(w_T) - F*`` when all clients take part and their models are averaged with the weights p_k.
@@ -94,7 +94,7 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, weighted_sigma2
     assumes=(*_THEOREM, DRAWS),
     schemes=WITH_REPLACEMENT,
     step_sizes=decaying_step_sizes,
-    worst_case=_worst_cases.WITH_REPLACEMENT,
+    worst_case=lambda: fedavg._worst_cases.WITH_REPLACEMENT,
 )
 def with_replacement_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
@@ -134,7 +134,7 @@ def with_replacement_gap(
     assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
     step_sizes=decaying_step_sizes,
-    worst_case=_worst_cases.WITHOUT_REPLACEMENT,
+    worst_case=lambda: fedavg._worst_cases.WITHOUT_REPLACEMENT,
 )
 def without_replacement_gap(
     num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2

@@ -7,7 +7,7 @@ size, so that the error floor of a fixed step size is of second order.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.fedavg import _worst_cases
+from fedtheory.bounds import fedavg
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     FULL_PARTICIPATION,
@@ -44,7 +44,7 @@ def _per_round(step_size, *, mu, L, local_steps):
     left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
-    worst_case=_worst_cases.ONE_ROUND,
+    worst_case=lambda: fedavg._worst_cases.ONE_ROUND,
 )
 def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
     r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``, without bounded gradients.
@@ -91,7 +91,7 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
     left=LeftSide("squared distance", "|w_T - w*|^2"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
-    worst_case=_worst_cases.FIXED_ROUNDS,
+    worst_case=lambda: fedavg._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_gap, initial_distance2):
     r"""Bound on ``|w_T - w*|^2`` after R rounds of all clients with a fixed step size, without bounded gradients.
@@ -132,7 +132,7 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
     left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
     assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
-    worst_case=_worst_cases.SAMPLED_STEP,
+    worst_case=lambda: fedavg._worst_cases.SAMPLED_STEP,
 )
 def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, objective_gap):
     r"""Bound on ``E |w_+ - w*|^2`` after a local step of m of N equally weighted clients, without bounded gradients.
@@ -182,7 +182,7 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
     left=LeftSide("gap", "F(w_+) - F*", after="step"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
-    worst_case=_worst_cases.GAP_AFTER_STEP,
+    worst_case=lambda: fedavg._worst_cases.GAP_AFTER_STEP,
 )
 def gap_after_step(distance2, *, step_size, mu, L):
     r"""Bound on ``F(w_+) - F*`` after one local step of all clients from ``Delta = |w - w*|^2``; some F attains it.

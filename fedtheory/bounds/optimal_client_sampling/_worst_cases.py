@@ -39,14 +39,14 @@ def _left(bound: Bound, given: Mapping[str, Any]) -> tuple[Any, Fraction]:
 
 
 def _step(bound: Bound, given: Mapping[str, Any]) -> Any:
-    from fedtheory.worst_case._arguments import constants
-    from fedtheory.worst_case.optimal_sampling import sampled_step
-
     num_clients, gamma = _equal(given)
     value, descent = _left(bound, given)
     known = {name: given[name] for name in ("mu", "L", "distance2")} | {"objective_gap": _objective_gap(given)}
-    units, weights = constants(1, given["step_size"], **known), [Fraction(1, num_clients)] * num_clients
-    p = sampled_step(units, weights, gamma * num_clients, "uniform", descent)
+    units, weights = (
+        worst_case.arguments.constants(1, given["step_size"], **known),
+        [Fraction(1, num_clients)] * num_clients,
+    )
+    p = worst_case.optimal_sampling.sampled_step(units, weights, gamma * num_clients, "uniform", descent)
     return worst_case.Comparison(value, p.solve(), _LEFT)
 
 
@@ -117,10 +117,10 @@ _ROUND = _STEP | {
     "server_step_size": lambda c: Fraction(c.whole(2, 3)),
     "step_size": lambda c: c.pick(1, c.tenths(5, 9)) / (16 * c["L"]),
 }
-STEP = WorstCaseProblem(_step, _STEP)
-ALL_CLIENTS = WorstCaseProblem(_all_clients, _ALL_CLIENTS)
-ALL_CLIENTS_ROUNDS = WorstCaseProblem(
+STEP: WorstCaseProblem = WorstCaseProblem(_step, _STEP)
+ALL_CLIENTS: WorstCaseProblem = WorstCaseProblem(_all_clients, _ALL_CLIENTS)
+ALL_CLIENTS_ROUNDS: WorstCaseProblem = WorstCaseProblem(
     _all_clients, _ALL_CLIENTS | {"sigma2": 0, "num_rounds": lambda c: c.whole(1, 3)}, name="eq-22"
 )
-ROUND = WorstCaseProblem(_round, _ROUND)
-ROUND_PER_CLIENT = WorstCaseProblem(_round, _ROUND, name="theorem-17-per-client")
+ROUND: WorstCaseProblem = WorstCaseProblem(_round, _ROUND)
+ROUND_PER_CLIENT: WorstCaseProblem = WorstCaseProblem(_round, _ROUND, name="theorem-17-per-client")

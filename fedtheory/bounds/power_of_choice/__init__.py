@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
+    from fedtheory.bounds.power_of_choice import _worst_cases as _worst_cases
     from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
     from fedtheory.bounds.power_of_choice.decaying_steps import decaying_steps_gap as decaying_steps_gap
     from fedtheory.bounds.power_of_choice.decaying_steps import refined_decaying_steps_gap as refined_decaying_steps_gap
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, __dir__, __all__ = lazy_loader.attach(
         __name__,
+        submodules=["_worst_cases"],
         submod_attrs={
             "decaying_steps": ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"],
             "exact_lemmas": ["exact_client_drift", "loss_after_step"],

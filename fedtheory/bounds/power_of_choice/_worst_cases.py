@@ -64,15 +64,12 @@ def _weighted(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 def _averaged(bound: Bound, given: Mapping[str, Any]) -> Any:
     """Solve for the objective at the rounds' starting models in one program; selected clients have weights near 0."""
-    from fedtheory.worst_case._arguments import constants
-    from fedtheory.worst_case.skewed_selection import averaged_gap, skews
-
     require_0(given, "sigma2", of="averaged models")
     tau, num_rounds, eta = given["local_steps"], given["num_rounds"], given["step_size"]
     known = {name: given[name] for name in ("mu", "L", "objective_gap")} | {"distance2": given["initial_distance2"]}
-    units, c = constants(tau * num_rounds, eta, **known), 1 - eta * Fraction(given["mu"])
-    ratios = skews(units, given["rho_diagonal"], given["rho_tilde"], given["num_selected"])
-    return averaged_gap(units, ratios, [c ** (-tau * r) for r in range(num_rounds)]).solve()
+    units, c = worst_case.arguments.constants(tau * num_rounds, eta, **known), 1 - eta * Fraction(given["mu"])
+    ratios = worst_case.skewed_selection.skews(units, given["rho_diagonal"], given["rho_tilde"], given["num_selected"])
+    return worst_case.skewed_selection.averaged_gap(units, ratios, [c ** (-tau * r) for r in range(num_rounds)]).solve()
 
 
 def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
@@ -144,19 +141,19 @@ _AVERAGED = _CLASS | {
     "step_size": lambda c: c.tenths(1, 9) / c["L"],
 }
 _DRIFT = _CLASS | {"local_steps": lambda c: c.whole(2, 4), "G2": lambda c: c.positive()}
-GRADIENT_NORM = WorstCaseProblem(_gradient_norm)
-LOSS_AFTER_STEP = WorstCaseProblem(_loss_after_step, _CLASS)
-DRIFT = WorstCaseProblem(_drift, _DRIFT)
-ONE_STEP = WorstCaseProblem(_first_step, _STEP)
-WEIGHTED_STEP = WorstCaseProblem(_weighted, _STEP)
-ONE_ROUND = WorstCaseProblem(_round, _CLASS | {"sigma2": lambda c: c.tenths(0, 9)})
-FIXED_ROUNDS = WorstCaseProblem(_rounds, _CLASS)
-DECAYING_ROUNDS = WorstCaseProblem(_rounds, _DECAYING)
-AVERAGED_ROUNDS = WorstCaseProblem(_averaged, _AVERAGED, looseness=1.05)
-DECAYING_STEPS = WorstCaseProblem(_rounds, _HORIZON, looseness=1.2, remark=_G2)
-REFINED_DECAYING_STEPS = WorstCaseProblem(_rounds, _HORIZON, looseness=1.05, remark=_G2)
-FIXED_STEPS = WorstCaseProblem(_rounds, _HORIZON, remark=_G2)
-WEIGHTED_AVERAGE = WorstCaseProblem(_weighted, _HORIZON, remark=_G2)
-DERIVED_WEIGHTED_AVERAGE = WorstCaseProblem(
+GRADIENT_NORM: WorstCaseProblem = WorstCaseProblem(_gradient_norm)
+LOSS_AFTER_STEP: WorstCaseProblem = WorstCaseProblem(_loss_after_step, _CLASS)
+DRIFT: WorstCaseProblem = WorstCaseProblem(_drift, _DRIFT)
+ONE_STEP: WorstCaseProblem = WorstCaseProblem(_first_step, _STEP)
+WEIGHTED_STEP: WorstCaseProblem = WorstCaseProblem(_weighted, _STEP)
+ONE_ROUND: WorstCaseProblem = WorstCaseProblem(_round, _CLASS | {"sigma2": lambda c: c.tenths(0, 9)})
+FIXED_ROUNDS: WorstCaseProblem = WorstCaseProblem(_rounds, _CLASS)
+DECAYING_ROUNDS: WorstCaseProblem = WorstCaseProblem(_rounds, _DECAYING)
+AVERAGED_ROUNDS: WorstCaseProblem = WorstCaseProblem(_averaged, _AVERAGED, looseness=1.05)
+DECAYING_STEPS: WorstCaseProblem = WorstCaseProblem(_rounds, _HORIZON, looseness=1.2, remark=_G2)
+REFINED_DECAYING_STEPS: WorstCaseProblem = WorstCaseProblem(_rounds, _HORIZON, looseness=1.05, remark=_G2)
+FIXED_STEPS: WorstCaseProblem = WorstCaseProblem(_rounds, _HORIZON, remark=_G2)
+WEIGHTED_AVERAGE: WorstCaseProblem = WorstCaseProblem(_weighted, _HORIZON, remark=_G2)
+DERIVED_WEIGHTED_AVERAGE: WorstCaseProblem = WorstCaseProblem(
     _weighted, _HORIZON | {"num_selected": lambda c: c.whole(2, 5)}, looseness=4, remark=_G2
 )
