@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
+__all__: list[str]
+
 if TYPE_CHECKING:
     from fedtheory.bounds import average_drift as average_drift
     from fedtheory.bounds import client_sampling as client_sampling
