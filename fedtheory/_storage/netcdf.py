@@ -39,13 +39,7 @@ def file_bytes(data: "Dataset", form: str) -> bytes:
 
 
 def read_file(path: Path, form: str) -> "Dataset":
-    """Return the data set in a file that `file_bytes` describes.
-
-    Raises
-    ------
-    OtherFileError
-        If the file has another format, is incomplete, or has changed since it was written.
-    """
+    """Return the data set in a file that `file_bytes` describes."""
     data = read_dataset(path)
     found = data.attrs.pop("form", None)
     if found != form:
@@ -108,13 +102,7 @@ def _storable(name: Any, variable: "Variable") -> "Variable":
 
 
 def read_dataset(path: Path) -> "Dataset":
-    """Return the data set in a file.
-
-    Raises
-    ------
-    OtherFileError
-        If it is no such file, is incomplete, or declares more than it holds, with a clause that follows its name.
-    """
+    """Return the data set in a file."""
     from xarray import open_dataset
     from xarray.backends import ScipyDataStore
 

@@ -437,7 +437,7 @@ def for_run(
     step_size: npt.ArrayLike | Schedule | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Arguments of a bound for a run of ``fedavg``, each rounded to the side on which the bound remains valid.
+    """Arguments of a bound for a run of ``fedavg``; of certified intervals, the side on which the bound remains valid.
 
     Every hypothesis of the bound is checked on the run or on its constants; a hypothesis that cannot be checked rejects
     the run. Every option of ``fedavg`` that changes the result is rejected unless the bound covers it: as an argument,
@@ -458,18 +458,12 @@ def for_run(
         (``distance2``), measured quantities (``theta``), or G2 and skews that have no closed form. They are used unless
         they contradict the run.
 
-    Returns
-    -------
-    dict
-        One value for each argument of the bound without a default; for certified intervals, the side for which the
-        bound remains valid.
-
     Raises
     ------
     AssumptionViolated
         If the theorem does not cover this run, or a hypothesis is violated or cannot be checked.
-    TypeError, ValueError
-        If neither the federation nor the run determines an argument, or an argument is invalid.
+    TypeError
+        If neither the federation nor the run determines an argument.
 
     Examples
     --------

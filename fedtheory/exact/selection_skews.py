@@ -48,6 +48,10 @@ def selection_skew(
 ) -> SelectionSkew:
     r"""Certified intervals for the selection skews of a strategy.
 
+    Each unpacks as (lower, upper); ``lower_by`` and ``upper_by`` describe how the sides were obtained. With objective
+    gap 0, rho_tilde is 0/0 and its interval is (0, inf); bounds only use its product with the gap, which is 0. It is
+    (inf, inf) if selected clients of weight 0 have other minimizers.
+
     Parameters
     ----------
     fed
@@ -60,21 +64,6 @@ def selection_skew(
         Number of models that each search evaluates.
     least_ratios
         ``subset_minima`` of the clients with positive weight, if already computed; it does not depend on the strategy.
-
-    Returns
-    -------
-    SelectionSkew
-        Intervals ``rho_bar``, ``rho_tilde``, ``rho_diagonal``. Each unpacks as (lower, upper); ``lower_by`` and
-        ``upper_by`` describe how the sides were obtained. With objective gap 0, rho_tilde is 0/0 and its interval is
-        (0, inf); bounds only use its product with the gap, which is 0. It is (inf, inf) if selected clients of weight 0
-        have other minimizers.
-
-    Raises
-    ------
-    TypeError
-        If the federation is not quadratic, or the strategy is neither state-independent nor pow-d with a number d.
-    ValueError
-        If the strategy does not fit the federation.
 
     Notes
     -----

@@ -58,15 +58,7 @@ _WIDTH = 118
 
 
 def file_of(cases: Sequence[Any], name: str) -> str:
-    """Return a file with one theorem for each case of a certificate.
-
-    Raises
-    ------
-    NotStated
-        If a case has no upper side, or a part without a formal statement.
-    ValueError
-        If the name is not a Coq identifier.
-    """
+    """Return a file with one theorem for each case of a certificate."""
     names = theorem_names(name, len(cases))
     text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
     if len(text) > LONGEST_FILE:
@@ -105,13 +97,7 @@ def _theorem(case: Any, name: str) -> str:
 def balanced(
     stated: Statement, facts: list[Weighted], claim: Num, squares_of: Callable[[Any], Any] = sum_of_squares
 ) -> tuple[list[Weighted], list[Square]]:
-    """Return facts that add up to a claim and a sum of squares, with those that all statements have, and the squares.
-
-    Raises
-    ------
-    NotStated
-        If they do not.
-    """
+    """Return facts that add up to a claim and a sum of squares, also those of all statements, and the squares."""
     rest = total([*((y, fact.says) for y, fact in facts), (-ONE, claim)])
     for fact in (*stated.zeros, *stated.links.values()):
         [number] = fact.says.values

@@ -120,18 +120,7 @@ class Proof:
         return sorted({one.name for one in used} - {""}) or [one.label for one in used]
 
     def checked(self) -> Proof:
-        """Verify all certificates again, using only the program.
-
-        Returns
-        -------
-        Proof
-            The same proof with the bounds that its certificates prove.
-
-        Raises
-        ------
-        OracleError
-            If a certificate does not hold.
-        """
+        """Verify all certificates again, using only the program; OracleError if one does not hold."""
         if self.contradiction is not None:
             verify_empty(self.program, self.contradiction)
         if self.direction is not None:
