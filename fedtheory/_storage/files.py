@@ -114,15 +114,7 @@ def _digest(content: bytes) -> str:
 
 
 def place(path: Path, content: bytes, *, new: bool = False) -> None:
-    """Write one file under a temporary name in the same folder, flush it to the disk, and rename it.
-
-    Raises
-    ------
-    FileExistsError
-        If it must be new and already exists; of two simultaneous processes one succeeds.
-    OSError
-        If it cannot be written, in a sentence about the file and its folder.
-    """
+    """Write one file under a temporary name, flush it to the disk, and rename it; it may have to be new."""
     with _written(path, content) as partial:
         if new:
             _take_name(partial, path)

@@ -55,13 +55,9 @@ def read_file(path: Path, form: str) -> "Dataset":
 def dataset_bytes(data: "Dataset") -> bytes:
     """Return the content of the file of a data set.
 
-    The attribute ``dtype`` of an array of integers is the type to which they are restored.
-
-    Raises
-    ------
-    ValueError
-        If the data set would not come back from the file unchanged: for integers beyond 2^53, other types than numbers,
-        truth values and text, arrays beyond 2 GiB, and names that the format or SciPy cannot store.
+    The attribute ``dtype`` of an array of integers is the type to which they are restored. What would not come back
+    unchanged is refused: integers beyond 2^53, other types than numbers, truth values and text, arrays beyond 2 GiB,
+    and names that the format or SciPy cannot store.
 
     >>> import xarray
     >>> len(dataset_bytes(xarray.Dataset({"n": ("k", [1, 2**40])}, attrs={"title": "counts"})))
