@@ -76,7 +76,7 @@ def rearranged(law: Ranked, weights: Array, values: Array) -> float:
 
 
 def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
-    r"""Lower bound of rho_bar from upper bounds of g_n / m, concave, and lower bounds of l_n (``subset_minima``), (K,) each.
+    r"""Lower bound of rho_bar from ``totals``, at least g_n / m and concave, and ``least_ratios``, at most l_n.
 
     Sort the ratios ``r_k = (F_k(w') - F_k*) / D(w')`` increasingly. This order gives the smallest skew of all rankings,
     ``sum_n (f(U_n) - f(U_{n-1})) r_(n) / m`` with U_n the first n clients and ``f(U) = E min(m, candidates in U)``.
@@ -84,6 +84,8 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     earlier increases the count. Summation by parts with the concave g, ``g_0 = 0``, ``d_n = g_n - g_{n-1}``:
 
     ``m rho >= sum_n d_n r_(n) = sum_n (d_n - d_{n+1}) (r_(1) + ... + r_(n)) >= sum_n (d_n - d_{n+1}) n l_n``.
+
+    The l_n are those of ``subset_minima``. Both arrays have the shape (K,).
 
     Examples
     --------
